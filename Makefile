@@ -1,0 +1,46 @@
+# Stepwell: the two commands are `make demo` and `make test`; each does all the set-up it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: help demo test test-full check lint types lit unit clean
+
+help:
+	@echo "make demo       walk the MLP down the stairs and run it natively"
+	@echo "make test       all tests, CI counts (under 10 minutes on 2 cores)"
+	@echo "make test-full  all tests with the counts of the acceptance lists"
+	@echo "make check      ruff, types, lit and pytest"
+	@echo "make clean      remove the virtual environment and caches"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/python examples/mnist_mlp/demo.py
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/basedpyright --warnings
+
+lit: $(STAMP)
+	$(BIN)/lit -j$(WORKERS) test/filecheck
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) test/unit
+
+test: lit unit
+
+test-full: $(STAMP)
+	$(BIN)/python test/full.py
+
+check: lint types lit unit
+
+clean:
+	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache build *.egg-info

@@ -1,0 +1,32 @@
+"""
+Stepwell: stairs from tensor graphs down to native code.
+
+The names below are loaded on first use, so that `import stepwell` and parsing or printing IR load neither
+numpy nor llvmlite.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .core.parsing import parse as parse
+    from .runtime.compile import compile as compile
+    from .runtime.executable import Executable as Executable
+
+_LAZY = {
+    "parse": "core.parsing",
+    "compile": "runtime.compile",
+    "Executable": "runtime.executable",
+}
+
+__all__ = sorted(_LAZY)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'stepwell' has no attribute {name!r}")
+    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,1 @@
+"""Read-only analyses of the IR."""

@@ -1,0 +1,1 @@
+"""The dialects of Stepwell; each sub-package is one dialect."""

@@ -1,0 +1,1 @@
+"""The graph dialect: pure operations on whole tensors."""

@@ -1,0 +1,1 @@
+"""The tensor_loop dialect: loop functions, loops, blocks, buffers."""

@@ -1,0 +1,1 @@
+"""Passes that cross dialects, named pipelines, llvm dialect to LLVM text."""

@@ -1,0 +1,1 @@
+"""compile(), Executable, JIT, compile cache."""

@@ -1,0 +1,1 @@
+"""Transformations of tensor_loop, default CPU schedules, target description; never runs code."""

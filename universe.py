@@ -1,0 +1,37 @@
+"""
+The one table of what Stepwell adds to xDSL: every dialect and every pass, by name, as `module:object`.
+
+Nothing is imported until a name is asked for. Installed as the `xdsl.universe` entry point, so stock
+`xdsl-opt` sees our dialects and passes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from xdsl.universe import Universe
+
+DIALECTS: dict[str, str] = {
+    "graph": "dialects.graph:Graph",
+    "llvm_ext": "dialects.llvm_ext:LLVMExt",
+    "tensor_loop": "dialects.tensor_loop:TensorLoop",
+}
+
+PASSES: dict[str, str] = {}
+
+
+def _loader(location: str) -> Callable[[], Any]:
+    module_name, _, object_name = location.partition(":")
+
+    def load() -> Any:
+        return getattr(import_module(f".{module_name}", __package__), object_name)
+
+    return load
+
+
+STEPWELL_UNIVERSE = Universe(
+    all_dialects={name: _loader(location) for name, location in DIALECTS.items()},
+    all_passes={name: _loader(location) for name, location in PASSES.items()},
+)
