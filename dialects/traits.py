@@ -1,0 +1,94 @@
+"""
+Interfaces that passes ask for instead of op names. A dialect of another package joins CSE, folding, fusion, lowering and the
+reference checks by implementing them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Operation
+from xdsl.traits import IsTerminator, MemoryEffectKind, OpTrait, get_effects
+
+if TYPE_CHECKING:
+    from .. import te
+
+
+class Commutative(OpTrait):
+    """`op(a, b)` computes the same bits as `op(b, a)`: operands may be compared and matched in any order."""
+
+
+class LoopSemantics(ABC):
+    """
+    The meaning of an op, element by element, written once as a tensor expression.
+
+    Mixed into an operation class. Fusion kind, constant evaluation, cost and lowering all derive from `te`.
+    """
+
+    @abstractmethod
+    def te(self, *operands: te.Tensor) -> tuple[te.Tensor, ...]:
+        """
+        The results of this op as tensor expressions over `operands` (one per operand, in order, with the
+        operand's shape and element type). The results have the shapes and element types of the op's results.
+        """
+
+
+class MayFail:
+    """
+    An op that can fail at run time: no memory effect, so it may be merged and, if unused, removed; but it is never
+    speculated, never moved into or out of a branch, and never folded when it would fail.
+
+    Mixed into an operation class. `may_fail` narrows it down by types or properties (integer division, say).
+    """
+
+    def may_fail(self) -> bool:
+        return True
+
+
+def may_fail(op: Operation) -> bool:
+    """Whether executing `op` can fail at run time."""
+    return isinstance(op, MayFail) and op.may_fail()
+
+
+def is_pure(op: Operation) -> bool:
+    """
+    Whether `op` neither reads nor writes memory and has no other effect: equal operands give equal results, and an
+    unused one can go. True of ops that may fail; unknown effects count as impure.
+    """
+    if isinstance(op, UnregisteredOp) or op.has_trait(IsTerminator):
+        return False
+    effects = get_effects(op)
+    return effects is not None and not effects
+
+
+def only_reads(op: Operation) -> bool:
+    """Whether the only effects of `op` are reads."""
+    effects = get_effects(op)
+    return effects is not None and all(effect.kind == MemoryEffectKind.READ for effect in effects)
+
+
+def is_commutative(op: Operation) -> bool:
+    """Whether the operands of `op` may be taken in any order."""
+    return op.has_trait(Commutative, value_if_unregistered=False) or op.name in COMMUTATIVE_OUTSIDE_OPS
+
+
+COMMUTATIVE_OUTSIDE_OPS = frozenset(
+    {
+        "arith.addi",
+        "arith.muli",
+        "arith.andi",
+        "arith.ori",
+        "arith.xori",
+        "arith.maxsi",
+        "arith.maxui",
+        "arith.minsi",
+        "arith.minui",
+        "arith.addf",
+        "arith.mulf",
+        "arith.maximumf",
+        "arith.minimumf",
+    }
+)
+"""Commutative ops of xDSL's own dialects, which carry no such trait upstream."""

@@ -1,0 +1,519 @@
+"""
+Scalar expressions: what one element of a tensor is. Immutable nodes compared by identity, so sharing is kept.
+
+Every node has a `dtype`. Operators on `Expr` build nodes; a Python number takes the element type of the other side.
+Operators never promote: both sides must have one element type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from . import dtypes
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+Number = bool | int | float
+
+
+class TEError(ValueError):
+    """A tensor expression that has no meaning; the message says what was found and what was expected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """A scalar of type `dtype`."""
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @property
+    def dtype(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        """The expressions this one is computed from, in order."""
+        return ()
+
+    def check(self) -> None:
+        """Raises TEError when the operands do not fit the node."""
+
+    def __add__(self, other: Expr | Number) -> Expr:
+        return binary("add", self, other)
+
+    def __radd__(self, other: Number) -> Expr:
+        return binary("add", other, self)
+
+    def __sub__(self, other: Expr | Number) -> Expr:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: Number) -> Expr:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: Expr | Number) -> Expr:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: Number) -> Expr:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: Expr | Number) -> Expr:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: Number) -> Expr:
+        return binary("div", other, self)
+
+    def __floordiv__(self, other: Expr | Number) -> Expr:
+        return binary("floordiv", self, other)
+
+    def __mod__(self, other: Expr | Number) -> Expr:
+        return binary("floormod", self, other)
+
+    def __neg__(self) -> Expr:
+        return Unary("neg", self)
+
+    def __lt__(self, other: Expr | Number) -> Expr:
+        return compare("lt", self, other)
+
+    def __le__(self, other: Expr | Number) -> Expr:
+        return compare("le", self, other)
+
+    def __gt__(self, other: Expr | Number) -> Expr:
+        return compare("gt", self, other)
+
+    def __ge__(self, other: Expr | Number) -> Expr:
+        return compare("ge", self, other)
+
+    def __bool__(self) -> bool:
+        raise TEError("a tensor expression has no truth value; use te.if_then_else, te.all or te.any")
+
+
+@dataclass(frozen=True, eq=False)
+class Const(Expr):
+    """A literal. Integers are within the range of `type`; floats are rounded to it when lowered."""
+
+    value: Number
+    type: str
+
+    @property
+    def dtype(self) -> str:
+        return self.type
+
+
+@dataclass(frozen=True, eq=False)
+class Var(Expr):
+    """A free scalar: a symbolic size, a parameter of a reducer."""
+
+    name: str
+    type: str = "index"
+
+    @property
+    def dtype(self) -> str:
+        return self.type
+
+
+@dataclass(frozen=True, eq=False)
+class Axis(Expr):
+    """An iteration variable: the integers `lower <= axis < lower + extent`."""
+
+    name: str
+    extent: int | Expr
+    kind: str = "spatial"
+    """`spatial` or `reduce`."""
+    lower: int = 0
+
+    @property
+    def dtype(self) -> str:
+        return "index"
+
+
+@dataclass(frozen=True, eq=False)
+class Load(Expr):
+    """Element `indices` of `tensor`; every index must lie within the tensor."""
+
+    tensor: Tensor
+    indices: tuple[Expr, ...]
+
+    @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.indices
+
+    def check(self) -> None:
+        if len(self.indices) != len(self.tensor.shape):
+            raise TEError(
+                f"tensor '{self.tensor.name}' has {len(self.tensor.shape)} dimensions but {len(self.indices)} indices were given"
+            )
+        for index in self.indices:
+            if index.dtype != "index":
+                raise TEError(
+                    f"tensor '{self.tensor.name}' is indexed by a value of type {index.dtype}, expected index"
+                )
+
+
+UNARY_FLOAT = frozenset(
+    {"exp", "log", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "erf", "floor", "ceil", "round", "trunc"}
+    | {
+        "exp2",
+        "expm1",
+        "log2",
+        "log10",
+        "log1p",
+        "atan",
+        "asin",
+        "acos",
+        "sinh",
+        "cosh",
+        "asinh",
+        "acosh",
+        "atanh",
+    }
+)
+UNARY_ANY = frozenset({"neg", "abs"})
+UNARY_TEST = frozenset({"isnan", "isinf", "isfinite"})
+
+
+@dataclass(frozen=True, eq=False)
+class Unary(Expr):
+    """
+    `function(operand)`: `neg abs` on numbers (integers wrap), `not` on i1 and integers (bitwise), the functions of
+    UNARY_FLOAT on floats (`round` is half to even), `isnan isinf isfinite` from float to i1.
+    """
+
+    function: str
+    operand: Expr
+
+    @property
+    def dtype(self) -> str:
+        return "i1" if self.function in UNARY_TEST else self.operand.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def check(self) -> None:
+        dtype = self.operand.dtype
+        if self.function in UNARY_FLOAT or self.function in UNARY_TEST:
+            fits = dtypes.is_float(dtype)
+        elif self.function in UNARY_ANY:
+            fits = dtype != "i1"
+        elif self.function == "not":
+            fits = not dtypes.is_float(dtype)
+        else:
+            raise TEError(f"unknown unary function '{self.function}'")
+        if not fits:
+            raise TEError(f"'{self.function}' is not defined on {dtype}")
+
+
+BINARY_ANY = frozenset({"add", "sub", "mul", "max", "min"})
+BINARY_FLOAT = frozenset({"div", "fmod", "pow", "atan2", "copysign"})
+BINARY_INTEGER = frozenset({"truncdiv", "truncmod", "floordiv", "floormod", "shl", "shr"})
+BINARY_BITS = frozenset({"and", "or", "xor"})
+
+
+@dataclass(frozen=True, eq=False)
+class Binary(Expr):
+    """
+    `function(lhs, rhs)`, one element type. `add sub mul` wrap on integers; float `max min` propagate NaN and order
+    -0 < +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly); `truncdiv truncmod floordiv floormod shl shr` for integers, with
+    the divisor not zero and not overflowing (the library guards both), `shr` arithmetic on signed types;
+    `and or xor` for i1 and integers.
+    """
+
+    function: str
+    lhs: Expr
+    rhs: Expr
+
+    @property
+    def dtype(self) -> str:
+        return self.lhs.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.lhs, self.rhs)
+
+    def check(self) -> None:
+        left, right = self.lhs.dtype, self.rhs.dtype
+        if left != right:
+            raise TEError(f"'{self.function}' takes one element type, found {left} and {right}")
+        if self.function in BINARY_ANY:
+            fits = left != "i1"
+        elif self.function in BINARY_FLOAT:
+            fits = dtypes.is_float(left)
+        elif self.function in BINARY_INTEGER:
+            fits = dtypes.is_integer(left)
+        elif self.function in BINARY_BITS:
+            fits = not dtypes.is_float(left)
+        else:
+            raise TEError(f"unknown binary function '{self.function}'")
+        if not fits:
+            raise TEError(f"'{self.function}' is not defined on {left}")
+
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+@dataclass(frozen=True, eq=False)
+class Compare(Expr):
+    """A comparison, of type i1. With a NaN every one is false but `ne`."""
+
+    function: str
+    lhs: Expr
+    rhs: Expr
+
+    @property
+    def dtype(self) -> str:
+        return "i1"
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.lhs, self.rhs)
+
+    def check(self) -> None:
+        if self.function not in COMPARISONS:
+            raise TEError(f"unknown comparison '{self.function}', expected one of {', '.join(COMPARISONS)}")
+        if self.lhs.dtype != self.rhs.dtype:
+            raise TEError(
+                f"'{self.function}' compares one element type, found {self.lhs.dtype} and {self.rhs.dtype}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Select(Expr):
+    """
+    `if_true` where `condition` holds, else `if_false`. With `lazy` only the chosen side is evaluated, so the other one
+    may load out of bounds; without, both are.
+    """
+
+    condition: Expr
+    if_true: Expr
+    if_false: Expr
+    lazy: bool = False
+
+    @property
+    def dtype(self) -> str:
+        return self.if_true.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.condition, self.if_true, self.if_false)
+
+    def check(self) -> None:
+        if self.condition.dtype != "i1":
+            raise TEError(f"the condition of a selection has type {self.condition.dtype}, expected i1")
+        if self.if_true.dtype != self.if_false.dtype:
+            raise TEError(
+                f"a selection takes one element type, found {self.if_true.dtype} and {self.if_false.dtype}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class FusedMultiplyAdd(Expr):
+    """`a * b + c` with a single rounding (floats only)."""
+
+    a: Expr
+    b: Expr
+    c: Expr
+
+    @property
+    def dtype(self) -> str:
+        return self.a.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.a, self.b, self.c)
+
+    def check(self) -> None:
+        found = {operand.dtype for operand in self.operands}
+        if len(found) != 1 or not dtypes.is_float(self.a.dtype):
+            raise TEError(f"'fma' takes one float element type, found {', '.join(sorted(found))}")
+
+
+@dataclass(frozen=True, eq=False)
+class Cast(Expr):
+    """
+    `operand` converted to `type`. Integers wrap; float to integer truncates towards zero and saturates, NaN gives 0;
+    to i1 is `!= 0`; to float rounds to nearest even.
+    """
+
+    type: str
+    operand: Expr
+
+    @property
+    def dtype(self) -> str:
+        return self.type
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def check(self) -> None:
+        if self.type not in dtypes.EVERY:
+            raise TEError(f"unknown element type '{self.type}', expected one of {', '.join(dtypes.EVERY)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Check(Expr):
+    """`value`, after making sure that `condition` holds; else the program fails with `message`."""
+
+    condition: Expr
+    value: Expr
+    message: str
+    """`<op name>: <reason>`, for instance `graph.take: index out of range`."""
+
+    @property
+    def dtype(self) -> str:
+        return self.value.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.condition, self.value)
+
+    def check(self) -> None:
+        if self.condition.dtype != "i1":
+            raise TEError(f"the condition of a check has type {self.condition.dtype}, expected i1")
+
+
+@dataclass(frozen=True, eq=False)
+class Reducer:
+    """
+    A commutative, associative combination of tuples: `combined = results[lhs := running value, rhs := next value]`,
+    starting from `identity`. One entry per component (argmax has two: index and value).
+    """
+
+    name: str
+    lhs: tuple[Var, ...]
+    rhs: tuple[Var, ...]
+    results: tuple[Expr, ...]
+    identity: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """
+    `reducer` over `values` for all points of `axes`. Legal only as the whole body of a compute stage.
+
+    Not an `Expr` operand: reductions do not nest. `components` are what `te.compute` accepts as its body.
+    """
+
+    reducer: Reducer
+    values: tuple[Expr, ...]
+    axes: tuple[Axis, ...]
+    components: tuple[ReductionResult, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.values) != len(self.reducer.identity):
+            raise TEError(
+                f"reducer '{self.reducer.name}' combines {len(self.reducer.identity)} values, found {len(self.values)}"
+            )
+        for axis in self.axes:
+            if axis.kind != "reduce":
+                raise TEError(f"'{axis.name}' is a spatial axis; reduce over te.reduce_axis axes")
+        results = tuple(ReductionResult(self, i) for i in range(len(self.values)))
+        object.__setattr__(self, "components", results)
+
+
+@dataclass(frozen=True, eq=False)
+class ReductionResult(Expr):
+    """Component `index` of a reduction."""
+
+    reduction: Reduction
+    index: int
+
+    @property
+    def dtype(self) -> str:
+        return self.reduction.reducer.identity[self.index].dtype
+
+
+def as_expr(value: Expr | Number, dtype: str) -> Expr:
+    """`value` as an expression; a Python number becomes a constant of type `dtype`."""
+    if isinstance(value, Expr):
+        return value
+    return const(value, dtype)
+
+
+def const(value: Number, dtype: str) -> Const:
+    """The literal `value` of type `dtype`. Raises TEError when an integer type cannot hold it."""
+    if dtypes.is_float(dtype):
+        return Const(float(value), dtype)
+    if dtype == "i1":
+        return Const(bool(value), dtype)
+    low, high = dtypes.integer_range(dtype)
+    if not isinstance(value, int) or not low <= value <= high:
+        raise TEError(f"{value!r} is not a value of {dtype}, which holds the integers {low} to {high}")
+    return Const(int(value), dtype)
+
+
+def _same_type(lhs: Expr | Number, rhs: Expr | Number) -> tuple[Expr, Expr]:
+    if isinstance(lhs, Expr):
+        return lhs, as_expr(rhs, lhs.dtype)
+    if isinstance(rhs, Expr):
+        return as_expr(lhs, rhs.dtype), rhs
+    raise TEError("at least one side must be a tensor expression")
+
+
+def binary(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
+    """A `Binary`; constant integer arithmetic and additions of 0 or products by 1 on indices are folded away."""
+    left, right = _same_type(lhs, rhs)
+    if left.dtype == "index" and (folded := _fold_index(function, left, right)) is not None:
+        return folded
+    return Binary(function, left, right)
+
+
+def _fold_index(function: str, lhs: Expr, rhs: Expr) -> Expr | None:
+    left = lhs.value if isinstance(lhs, Const) else None
+    right = rhs.value if isinstance(rhs, Const) else None
+    if left is not None and right is not None:
+        a, b = int(left), int(right)
+        match function:
+            case "add":
+                return Const(a + b, "index")
+            case "sub":
+                return Const(a - b, "index")
+            case "mul":
+                return Const(a * b, "index")
+            case "floordiv" if b != 0:
+                return Const(a // b, "index")
+            case "floormod" if b != 0:
+                return Const(a % b, "index")
+            case _:
+                return None
+    if right == 0 and function in ("add", "sub"):
+        return lhs
+    if left == 0 and function == "add":
+        return rhs
+    if right == 1 and function in ("mul", "floordiv"):
+        return lhs
+    if left == 1 and function == "mul":
+        return rhs
+    if 0 in (left, right) and function == "mul":
+        return Const(0, "index")
+    return None
+
+
+def compare(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
+    """A `Compare`; `==` and `!=` keep their Python meaning (identity), so write te.equal and te.not_equal."""
+    return Compare(function, *_same_type(lhs, rhs))
+
+
+def post_order(*roots: Expr) -> Iterator[Expr]:
+    """Every expression below `roots` once, operands first; the values of reductions included. Does not recurse."""
+    seen: set[int] = set()
+    stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            yield node
+            continue
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        stack.append((node, True))
+        below = node.reduction.values if isinstance(node, ReductionResult) else node.operands
+        stack.extend((operand, False) for operand in reversed(below))

@@ -1,0 +1,207 @@
+"""Tensors: placeholders and compute stages. `te.compute` is the one way to make a tensor out of others."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from .expr import Axis, Expr, Load, Number, ReductionResult, TEError, Var, as_expr, post_order
+
+Dim = int | Expr
+"""A size in elements: a number, or an index expression over `te.var`s."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """
+    A tensor of `shape` (elements) and element type `dtype`. `source` is the stage that computes it (None for a
+    placeholder), `index` which of the stage's results it is.
+    """
+
+    shape: tuple[Dim, ...]
+    dtype: str
+    name: str
+    source: Compute | None = None
+    index: int = 0
+
+    def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Load:
+        items = indices if isinstance(indices, tuple) else (indices,)
+        return Load(self, tuple(as_expr(item, "index") for item in items))
+
+    def __call__(self, *indices: Expr | int) -> Load:
+        return self[tuple(indices)]
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def static_shape(self) -> tuple[int, ...]:
+        """The shape as numbers. Raises TEError when a size is symbolic."""
+        sizes = tuple(size for size in self.shape if isinstance(size, int))
+        if len(sizes) != len(self.shape):
+            raise TEError(f"tensor '{self.name}' has a symbolic size, expected a static shape")
+        return sizes
+
+    @property
+    def size(self) -> int:
+        """Number of elements of a static tensor."""
+        return prod(self.static_shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """
+    One stage: for every point of the spatial `axes`, results `bodies`. All bodies are components of one `Reduction`,
+    or none is.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    bodies: tuple[Expr, ...]
+
+    @property
+    def reduce_axes(self) -> tuple[Axis, ...]:
+        body = self.bodies[0]
+        return body.reduction.axes if isinstance(body, ReductionResult) else ()
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors that the bodies load from, each once, in order of first use."""
+        loads = (node.tensor for node in post_order(*self.bodies) if isinstance(node, Load))
+        return tuple({id(tensor): tensor for tensor in loads}.values())
+
+
+def placeholder(shape: Sequence[Dim], dtype: str = "f32", name: str = "placeholder") -> Tensor:
+    """An input tensor."""
+    return Tensor(_checked_shape(shape, name), dtype, name)
+
+
+def var(name: str, dtype: str = "index") -> Var:
+    """A symbolic scalar, by default a size; used in several shapes it is one parameter."""
+    return Var(name, dtype)
+
+
+def reduce_axis(domain: Dim | tuple[int, int], name: str = "k") -> Axis:
+    """A reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair of numbers."""
+    if isinstance(domain, tuple):
+        low, high = domain
+        return Axis(name, max(high - low, 0), "reduce", low)
+    return Axis(name, domain, "reduce")
+
+
+Body = Expr | Number | tuple["Expr | Number", ...]
+
+
+def compute(
+    shape: Sequence[Dim],
+    function: Callable[..., Body],
+    name: str = "compute",
+    dtype: str | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """
+    The tensor `T[i, j, …] = function(i, j, …)` of `shape` (elements).
+
+    The names of the function's arguments become the axis names; `*args` takes the rest, named by `varargs_names` or
+    `i1, i2, …`. A function of fewer arguments than dimensions is constant along the remaining ones. A tuple result
+    gives one tensor per component. `dtype` types a body that is a plain Python number.
+
+    Raises TEError: too many arguments, keyword or default arguments, bodies mixing reductions and other expressions, a
+    reduction inside a larger expression.
+    """
+    sizes = _checked_shape(shape, name)
+    axes = tuple(
+        Axis(axis_name, size)
+        for axis_name, size in zip(_axis_names(function, sizes, name, varargs_names), sizes, strict=True)
+    )
+    count = _positional_count(function, len(sizes))
+    value = function(*axes[:count])
+    items = value if isinstance(value, tuple) else (value,)
+    bodies = tuple(as_expr(item, dtype or "f32") for item in items)
+    if not bodies:
+        raise TEError(f"compute '{name}' has an empty tuple as its body")
+    stage = Compute(name, axes, _checked_bodies(bodies, name))
+    results = tuple(
+        Tensor(sizes, body.dtype, name if len(bodies) == 1 else f"{name}_v{i}", stage, i)
+        for i, body in enumerate(bodies)
+    )
+    return results if isinstance(value, tuple) else results[0]
+
+
+def stages(*outputs: Tensor) -> tuple[Compute, ...]:
+    """Every compute stage below `outputs`, producers first, each once. Does not recurse."""
+    order: dict[int, Compute] = {}
+    stack: list[tuple[Tensor, bool]] = [(tensor, False) for tensor in reversed(outputs)]
+    while stack:
+        tensor, done = stack.pop()
+        stage = tensor.source
+        if stage is None or id(stage) in order:
+            continue
+        if done:
+            order[id(stage)] = stage
+            continue
+        stack.append((tensor, True))
+        stack.extend((producer, False) for producer in reversed(stage.inputs))
+    return tuple(order.values())
+
+
+def _checked_shape(shape: Sequence[Dim], name: str) -> tuple[Dim, ...]:
+    for size in shape:
+        if isinstance(size, Expr):
+            if size.dtype != "index":
+                raise TEError(f"'{name}' has a size of type {size.dtype}, expected index")
+        elif isinstance(size, bool) or not isinstance(size, int) or size < 0:
+            raise TEError(f"'{name}' has size {size!r}, expected a number of elements that is not negative")
+    return tuple(shape)
+
+
+def _positional_count(function: Callable[..., Body], rank: int) -> int:
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind == p.VAR_POSITIONAL for p in parameters):
+        return rank
+    return len(parameters)
+
+
+def _axis_names(
+    function: Callable[..., Body], shape: Sequence[Dim], name: str, varargs_names: Sequence[str] | None
+) -> list[str]:
+    names: list[str] = []
+    variadic = False
+    for parameter in inspect.signature(function).parameters.values():
+        if (
+            parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD)
+            or parameter.default is not parameter.empty
+        ):
+            raise TEError(f"compute '{name}': argument '{parameter.name}' is not a plain positional argument")
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            variadic = True
+        else:
+            names.append(parameter.name)
+    rest = len(shape) - len(names)
+    if rest < 0:
+        raise TEError(
+            f"compute '{name}': the function takes {len(names)} arguments but the shape has {len(shape)} dimensions"
+        )
+    if varargs_names is not None:
+        if not variadic or len(varargs_names) != rest:
+            raise TEError(
+                f"compute '{name}': {len(varargs_names)} names given for {rest if variadic else 0} variable arguments"
+            )
+        return names + list(varargs_names)
+    start = len(names) + 1
+    return names + [f"i{start + i}" if variadic else f"ax{i}" for i in range(rest)]
+
+
+def _checked_bodies(bodies: tuple[Expr, ...], name: str) -> tuple[Expr, ...]:
+    reductions = [body.reduction for body in bodies if isinstance(body, ReductionResult)]
+    if reductions and (len(reductions) != len(bodies) or any(r is not reductions[0] for r in reductions)):
+        raise TEError(f"compute '{name}': all results must be components of one reduction, or none")
+    inner = [value for r in reductions[:1] for value in r.values] if reductions else list(bodies)
+    if any(isinstance(node, ReductionResult) for node in post_order(*inner)):
+        raise TEError(
+            f"compute '{name}': a reduction must be the whole body; give the sum a stage of its own"
+        )
+    return bodies
