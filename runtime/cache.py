@@ -1,0 +1,118 @@
+"""
+The compile cache on disk: one file per program, written atomically, checksummed, bounded in bytes.
+
+A file is `MAGIC`, the SHA-256 of the rest, the length of the JSON description (8 bytes), the description, the object
+code. A file that does not fit its checksum is deleted and reported as absent. Environment: `STEPWELL_CACHE_DIR` (default
+`$XDG_CACHE_HOME/stepwell` or `~/.cache/stepwell`), `STEPWELL_CACHE_BYTES` (default 256 MiB).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MAGIC = b"STEPWELL1\n"
+DEFAULT_LIMIT = 256 * 1024 * 1024
+
+
+def cache_directory() -> Path:
+    """Where compiled programs are kept; it may not exist yet."""
+    if chosen := os.environ.get("STEPWELL_CACHE_DIR"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "stepwell"
+
+
+def program_key(*parts: str) -> str:
+    """The name under which a program is kept: a hash of everything that decides its machine code."""
+    digest = hashlib.sha256()
+    for part in (*parts, source_fingerprint()):
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+@cache
+def source_fingerprint() -> str:
+    """A hash over the text of this package's Python and rule files: a changed compiler never meets old code."""
+    root = Path(__file__).resolve().parent.parent
+    rooms = ("analysis", "core", "dialects", "lowering", "rewrites", "runtime", "schedule", "te")
+    return _hash_files(path for room in rooms for path in sorted((root / room).rglob("*")))
+
+
+def _hash_files(paths: Any) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        if path.suffix in (".py", ".mlir"):
+            digest.update(path.name.encode() + b"\0")
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def load(key: str) -> tuple[dict[str, Any], bytes] | None:
+    """The description and object code kept under `key`, or None when there is none or it is damaged."""
+    path = cache_directory() / f"{key}.bin"
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    entry = _decode(data)
+    with contextlib.suppress(OSError):
+        if entry is None:
+            path.unlink()
+        else:
+            os.utime(path)
+    return entry
+
+
+def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
+    start = len(MAGIC) + 32
+    if not data.startswith(MAGIC) or hashlib.sha256(data[start:]).digest() != data[len(MAGIC) : start]:
+        return None
+    length = int.from_bytes(data[start : start + 8], "little")
+    description = data[start + 8 : start + 8 + length]
+    return json.loads(description), data[start + 8 + length :]
+
+
+def store(key: str, description: dict[str, Any], object_code: bytes) -> None:
+    """Keeps a program; a directory that cannot be written is no error, the program is just not kept."""
+    text = json.dumps(description).encode()
+    body = len(text).to_bytes(8, "little") + text + object_code
+    data = MAGIC + hashlib.sha256(body).digest() + body
+    directory = cache_directory()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=directory, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, directory / f"{key}.bin")
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _evict(directory, int(os.environ.get("STEPWELL_CACHE_BYTES", DEFAULT_LIMIT)))
+    except OSError:
+        return
+
+
+def _evict(directory: Path, limit: int) -> None:
+    """Deletes the entries unused for longest until at most `limit` bytes remain."""
+    entries: list[tuple[float, int, Path]] = []
+    for path in directory.glob("*.bin"):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            entries.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= limit:
+            return
+        with contextlib.suppress(OSError):
+            path.unlink()
+        total -= size

@@ -1,0 +1,96 @@
+"""From LLVM text to machine code in memory: the only file that talks to llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from threading import Lock
+
+import llvmlite
+import llvmlite.binding as llvm
+
+_LOCK = Lock()
+_LIBRARY_NUMBERS = count()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is made for: an LLVM triple, CPU name and feature string."""
+
+    triple: str
+    cpu: str
+    features: str
+
+    def describe(self) -> str:
+        return f"{self.triple}|{self.cpu}|{self.features}|llvm {'.'.join(map(str, llvm.llvm_version_info))}|{llvmlite.__version__}"
+
+
+@cache
+def host_target() -> Target:
+    """The machine we run on."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def _target_machine(target: Target) -> llvm.TargetMachine:
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=2, jit=True, reloc="pic", codemodel="small"
+    )
+
+
+def _optimised(text: str, target: Target, speed_level: int) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+    module = llvm.parse_assembly(text)
+    module.triple = target.triple
+    machine = _target_machine(target)
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if speed_level > 0:
+        options = llvm.create_pipeline_tuning_options(speed_level=speed_level)
+        options.loop_vectorization = True
+        options.slp_vectorization = False
+        options.loop_unrolling = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+    return module, machine
+
+
+def compile_object(text: str, target: Target | None = None, speed_level: int = 2) -> bytes:
+    """
+    The object file (ELF or the host's format) for LLVM text.
+
+    Raises RuntimeError with LLVM's message when the text is not valid IR.
+    """
+    with _LOCK:
+        module, machine = _optimised(text, target or host_target(), speed_level)
+        return machine.emit_object(module)
+
+
+def assembly(text: str, target: Target | None = None, speed_level: int = 2) -> str:
+    """The assembly for LLVM text."""
+    with _LOCK:
+        module, machine = _optimised(text, target or host_target(), speed_level)
+        return machine.emit_assembly(module)
+
+
+@cache
+def _lljit() -> llvm.LLJIT:
+    host_target()
+    return llvm.create_lljit_compiler(_target_machine(host_target()))
+
+
+class NativeLibrary:
+    """Machine code loaded into this process; it stays as long as this object lives."""
+
+    def __init__(self, object_code: bytes, symbols: list[str]):
+        with _LOCK:
+            builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+            for symbol in symbols:
+                builder = builder.export_symbol(symbol)
+            self._tracker = builder.link(_lljit(), f"stepwell{next(_LIBRARY_NUMBERS)}")
+
+    def entry(self, symbol: str) -> ctypes._CFuncPtr:
+        """The function `i32 symbol(void **arguments)`; calling it releases the interpreter lock."""
+        return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self._tracker[symbol])
