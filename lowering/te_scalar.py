@@ -1,0 +1,323 @@
+"""
+Scalar tensor expressions to `arith`, `math`, `memref`, `scf.if` and `cf.assert` ops, one element at a time.
+
+Every rule of docs/semantics.md that is about one element ends here: saturating casts, comparisons with NaN, signedness.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping
+
+from xdsl.dialects import arith, cf, llvm, math, memref, scf
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from .. import te
+from ..te import dtypes
+from ..te.expr import (
+    Axis,
+    Binary,
+    Cast,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    FusedMultiplyAdd,
+    Load,
+    Select,
+    Unary,
+    Var,
+)
+from .te_casts import emit_cast
+from .te_types import compute_type
+
+REDUCTION_FLAGS = arith.FastMathFlagsAttr([arith.FastMathFlag.REASSOC, arith.FastMathFlag.ALLOW_CONTRACT])
+"""Flags of the additions and products of a contraction or reduction: order and FMA are unspecified (semantics, rule 3)."""
+
+_MATH: dict[str, type[Operation]] = {
+    "exp": math.ExpOp,
+    "exp2": math.Exp2Op,
+    "expm1": math.ExpM1Op,
+    "log": math.LogOp,
+    "log2": math.Log2Op,
+    "log10": math.Log10Op,
+    "log1p": math.Log1POp,
+    "sqrt": math.SqrtOp,
+    "rsqrt": math.RsqrtOp,
+    "sin": math.SinOp,
+    "cos": math.CosOp,
+    "tan": math.TanOp,
+    "tanh": math.TanhOp,
+    "erf": math.ErfOp,
+    "floor": math.FloorOp,
+    "ceil": math.CeilOp,
+    "round": math.RoundEvenOp,
+    "trunc": math.TruncOp,
+    "atan": math.AtanOp,
+    "asin": math.AsinOp,
+    "acos": math.AcosOp,
+    "sinh": math.SinhOp,
+    "cosh": math.CoshOp,
+    "acosh": math.AcoshOp,
+    "atanh": math.AtanhOp,
+}
+
+_FLOAT_BINARY: dict[str, type[Operation]] = {
+    "add": arith.AddfOp,
+    "sub": arith.SubfOp,
+    "mul": arith.MulfOp,
+    "div": arith.DivfOp,
+    "max": arith.MaximumfOp,
+    "min": arith.MinimumfOp,
+    "pow": math.PowFOp,
+    "atan2": math.Atan2Op,
+    "copysign": math.CopySignOp,
+}
+
+_SIGNED_BINARY: dict[str, type[Operation]] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "mul": arith.MuliOp,
+    "max": arith.MaxSIOp,
+    "min": arith.MinSIOp,
+    "truncdiv": arith.DivSIOp,
+    "truncmod": arith.RemSIOp,
+    "floordiv": arith.FloorDivSIOp,
+    "shl": arith.ShLIOp,
+    "shr": arith.ShRSIOp,
+    "and": arith.AndIOp,
+    "or": arith.OrIOp,
+    "xor": arith.XOrIOp,
+}
+
+_UNSIGNED_BINARY = _SIGNED_BINARY | {
+    "max": arith.MaxUIOp,
+    "min": arith.MinUIOp,
+    "truncdiv": arith.DivUIOp,
+    "truncmod": arith.RemUIOp,
+    "floordiv": arith.DivUIOp,
+    "floormod": arith.RemUIOp,
+    "shr": arith.ShRUIOp,
+}
+
+_FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+_SIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
+_UNSIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"}
+
+
+class ScalarEmitter:
+    """
+    Emits expressions at the end of `block`. `buffers` maps tensors, `values` axes and variables, to IR values.
+
+    Equal nodes (by identity) are emitted once per scope; a lazy selection opens a scope for each side.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        buffers: Mapping[te.Tensor, SSAValue],
+        values: Mapping[Expr, SSAValue],
+    ):
+        self.block = block
+        self.buffers = buffers
+        self.values: MutableMapping[Expr, SSAValue] = ChainMap({}, dict(values))
+        self.constants: MutableMapping[tuple[str, str], SSAValue] = ChainMap({})
+
+    def add(self, op: Operation) -> SSAValue:
+        """Appends `op`, returns its first result."""
+        self.block.add_op(op)
+        return op.results[0]
+
+    def emit(self, expr: Expr) -> SSAValue:
+        """The value of `expr`."""
+        if (known := self.values.get(expr)) is not None:
+            return known
+        value = self._emitters[type(expr)](self, expr)
+        self.values[expr] = value
+        return value
+
+    def constant(self, value: te.expr.Number, dtype: str) -> SSAValue:
+        """The literal `value` of element type `dtype`."""
+        key = (repr(value), dtype)
+        if (known := self.constants.get(key)) is not None:
+            return known
+        type_ = compute_type(dtype)
+        if dtypes.is_float(dtype):
+            literal = FloatAttr(float(value), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
+        else:
+            literal = IntegerAttr(_signed(int(value), dtype), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
+        result = self.constants[key] = self.add(arith.ConstantOp(literal))
+        return result
+
+    def compare_float(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.add(arith.CmpfOp(lhs, rhs, predicate))
+
+    def compare_int(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.add(arith.CmpiOp(lhs, rhs, predicate))
+
+    def select(self, condition: SSAValue, if_true: SSAValue, if_false: SSAValue) -> SSAValue:
+        return self.add(arith.SelectOp(condition, if_true, if_false))
+
+    def load(self, buffer: SSAValue, indices: list[SSAValue], dtype: str) -> SSAValue:
+        """An element in its compute type: a stored boolean is true when it is not 0."""
+        value = self.add(memref.LoadOp.get(buffer, indices))
+        if dtype != "i1":
+            return value
+        return self.compare_int("ne", value, self.constant(0, "i8"))
+
+    def store(self, value: SSAValue, buffer: SSAValue, indices: list[SSAValue], dtype: str) -> None:
+        """Stores a value given in its compute type."""
+        if dtype == "i1":
+            value = self.add(arith.ExtUIOp(value, compute_type("i8")))  # pyright: ignore[reportArgumentType]
+        self.block.add_op(memref.StoreOp.get(value, buffer, indices))
+
+    # One method per kind of node.
+
+    def _const(self, expr: Const) -> SSAValue:
+        return self.constant(expr.value, expr.type)
+
+    def _unbound(self, expr: Axis | Var) -> SSAValue:
+        raise te.TEError(f"'{expr.name}' is used outside the stage that defines it")
+
+    def _load(self, expr: Load) -> SSAValue:
+        indices = [self.emit(index) for index in expr.indices]
+        return self.load(self.buffers[expr.tensor], indices, expr.dtype)
+
+    def _unary(self, expr: Unary) -> SSAValue:
+        operand, dtype = self.emit(expr.operand), expr.operand.dtype
+        match expr.function:
+            case "neg" if dtypes.is_float(dtype):
+                return self.add(arith.NegfOp(operand))
+            case "neg":
+                return self.add(arith.SubiOp(self.constant(0, dtype), operand))
+            case "abs" if dtypes.is_float(dtype):
+                return self.add(math.AbsFOp(operand))
+            case "abs" if dtypes.is_unsigned(dtype):
+                return operand
+            case "abs":
+                zero = self.constant(0, dtype)
+                return self.select(
+                    self.compare_int("slt", operand, zero), self.add(arith.SubiOp(zero, operand)), operand
+                )
+            case "not":
+                ones = self.constant(True, "i1") if dtype == "i1" else self.constant(-1, f"i{dtypes.bit_width(dtype)}")
+                return self.add(arith.XOrIOp(operand, ones))
+            case "isnan":
+                return self.compare_float("uno", operand, operand)
+            case "isinf" | "isfinite":
+                size = self.add(math.AbsFOp(operand))
+                predicate = "oeq" if expr.function == "isinf" else "olt"
+                return self.compare_float(predicate, size, self.constant(float("inf"), dtype))
+            case function:
+                return self.add(_MATH[function](operand))  # pyright: ignore[reportCallIssue]
+
+    def _binary(self, expr: Binary) -> SSAValue:
+        lhs, rhs, dtype = self.emit(expr.lhs), self.emit(expr.rhs), expr.dtype
+        return self.binary(expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs))
+
+    def binary(self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False) -> SSAValue:
+        """`function(lhs, rhs)` on values of element type `dtype`; `non_negative` promises that no operand is below 0."""
+        if function == "fmod":
+            return self._fmod(lhs, rhs, dtype)
+        if dtypes.is_float(dtype):
+            return self.add(_FLOAT_BINARY[function](lhs, rhs))  # pyright: ignore[reportCallIssue]
+        if dtypes.is_unsigned(dtype) or (non_negative and function in ("floordiv", "floormod")):
+            return self.add(_UNSIGNED_BINARY[function](lhs, rhs))  # pyright: ignore[reportCallIssue]
+        if function == "floormod":
+            return self._signed_floormod(lhs, rhs, dtype)
+        return self.add(_SIGNED_BINARY[function](lhs, rhs))  # pyright: ignore[reportCallIssue]
+
+    def _fmod(self, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
+        """The exact remainder of truncated division; half floats go through f32, which holds it exactly."""
+        if dtype in ("f32", "f64"):
+            return self.add(llvm.FRemOp(lhs, rhs))
+        wide = emit_cast(self, lhs, dtype, "f32"), emit_cast(self, rhs, dtype, "f32")
+        return emit_cast(self, self.add(llvm.FRemOp(*wide)), "f32", dtype)
+
+    def _signed_floormod(self, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
+        """The remainder takes the sign of the divisor: `r = lhs rem rhs`, plus `rhs` when r is not 0 and signs differ."""
+        zero = self.constant(0, dtype)
+        remainder = self.add(arith.RemSIOp(lhs, rhs))
+        nonzero = self.compare_int("ne", remainder, zero)
+        signs = self.add(arith.XOrIOp(remainder, rhs))
+        adjust = self.add(arith.AndIOp(nonzero, self.compare_int("slt", signs, zero)))
+        return self.select(adjust, self.add(arith.AddiOp(remainder, rhs)), remainder)
+
+    def _compare(self, expr: Compare) -> SSAValue:
+        lhs, rhs, dtype = self.emit(expr.lhs), self.emit(expr.rhs), expr.lhs.dtype
+        if dtypes.is_float(dtype):
+            return self.compare_float(_FLOAT_PREDICATES[expr.function], lhs, rhs)
+        table = _UNSIGNED_PREDICATES if dtypes.is_unsigned(dtype) else _SIGNED_PREDICATES
+        return self.compare_int(table[expr.function], lhs, rhs)
+
+    def _select(self, expr: Select) -> SSAValue:
+        condition = self.emit(expr.condition)
+        if not expr.lazy:
+            return self.select(condition, self.emit(expr.if_true), self.emit(expr.if_false))
+        sides = [Region(self._side(side)) for side in (expr.if_true, expr.if_false)]
+        return self.add(scf.IfOp(condition, [compute_type(expr.dtype)], *sides))
+
+    def _side(self, expr: Expr) -> Block:
+        """A block that yields `expr`; what it computes is not visible outside."""
+        outer = self.block, self.values, self.constants
+        self.block = Block()
+        self.values = ChainMap({}, *_maps(self.values))
+        self.constants = ChainMap({}, *_maps(self.constants))
+        self.block.add_op(scf.YieldOp(self.emit(expr)))
+        inner = self.block
+        self.block, self.values, self.constants = outer
+        return inner
+
+    def _fma(self, expr: FusedMultiplyAdd) -> SSAValue:
+        return self.add(math.FmaOp(*(self.emit(operand) for operand in expr.operands)))
+
+    def _cast(self, expr: Cast) -> SSAValue:
+        return emit_cast(self, self.emit(expr.operand), expr.operand.dtype, expr.type)
+
+    def _check(self, expr: Check) -> SSAValue:
+        self.block.add_op(cf.AssertOp(self.emit(expr.condition), expr.message))
+        return self.emit(expr.value)
+
+    _emitters: dict[type[Expr], Callable[..., SSAValue]] = {
+        Const: _const,
+        Axis: _unbound,
+        Var: _unbound,
+        Load: _load,
+        Unary: _unary,
+        Binary: _binary,
+        Compare: _compare,
+        Select: _select,
+        FusedMultiplyAdd: _fma,
+        Cast: _cast,
+        Check: _check,
+    }
+
+
+def _maps(scope: MutableMapping[..., SSAValue]) -> list[MutableMapping[..., SSAValue]]:
+    return list(scope.maps) if isinstance(scope, ChainMap) else [scope]
+
+
+def _signed(value: int, dtype: str) -> int:
+    """The bits of `value` read as a signless literal: unsigned values above the middle become negative."""
+    if dtype in dtypes.UNSIGNED and value > dtypes.integer_range(dtype)[1] // 2:
+        return value - 2 ** dtypes.bit_width(dtype)
+    return value
+
+
+def _non_negative(expr: Expr) -> bool:
+    """Whether an index expression is never below 0, seen from its form alone."""
+    match expr:
+        case Const():
+            return expr.value >= 0
+        case Axis():
+            return expr.lower >= 0
+        case Var():
+            return expr.type == "index"
+        case Binary(function="floormod"):
+            return _non_negative(expr.rhs)
+        case Binary(function="add" | "mul" | "floordiv" | "max"):
+            return _non_negative(expr.lhs) and _non_negative(expr.rhs)
+        case _:
+            return False
+

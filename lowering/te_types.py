@@ -1,0 +1,62 @@
+"""Element types of tensor expressions as IR types: how a value is computed with, and how it lies in memory."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    Signedness,
+)
+from xdsl.ir import Attribute
+
+from .. import te
+
+_FLOATS: dict[str, Attribute] = {
+    "f16": Float16Type(),
+    "bf16": BFloat16Type(),
+    "f32": Float32Type(),
+    "f64": Float64Type(),
+    "index": IndexType(),
+}
+
+
+@cache
+def compute_type(dtype: str) -> Attribute:
+    """The type of a value of element type `dtype` in a register: integers are signless, `i1` is `i1`."""
+    if dtype in _FLOATS:
+        return _FLOATS[dtype]
+    return IntegerType(te.dtypes.bit_width(dtype))
+
+
+@cache
+def storage_type(dtype: str) -> Attribute:
+    """The type of an element in memory: as `compute_type`, but `i1` takes an `i8`."""
+    return IntegerType(8) if dtype == "i1" else compute_type(dtype)
+
+
+def storage_of(element_type: Attribute) -> Attribute:
+    """The type in memory of a tensor's element type."""
+    if isinstance(element_type, IntegerType):
+        return storage_type(dtype_of(element_type))
+    return element_type
+
+
+def dtype_of(element_type: Attribute) -> str:
+    """The te name of a tensor's element type: `f32`, `i8`, `ui8`, `i1` …"""
+    if isinstance(element_type, IntegerType):
+        prefix = "ui" if element_type.signedness.data == Signedness.UNSIGNED else "i"
+        return f"{prefix}{element_type.width.data}"
+    return str(element_type)
+
+
+def buffer_type(tensor: te.Tensor) -> MemRefType:
+    """The buffer that holds `tensor`. Symbolic sizes become `?`."""
+    shape = [size if isinstance(size, int) else -1 for size in tensor.shape]
+    return MemRefType(storage_type(tensor.dtype), shape)
