@@ -21,6 +21,17 @@ DIALECTS: dict[str, str] = {
 
 PASSES: dict[str, str] = {}
 
+TARGETS: dict[str, str] = {}
+"""Output formats for `-t`."""
+
+PIPELINES = "lowering.pipelines:PIPELINES"
+"""Named pipelines for `-p`: a `dict[str, str]` from name to pipeline text, which may use other names."""
+
+EXTENSIONS: dict[str, dict[str, str]] = {
+    # kind -> name -> module:object; see core.plugins.StepwellPlugin
+    "op-explainer": {},
+}
+
 
 def _loader(location: str) -> Callable[[], Any]:
     module_name, _, object_name = location.partition(":")
@@ -31,7 +42,20 @@ def _loader(location: str) -> Callable[[], Any]:
     return load
 
 
+def pipelines() -> dict[str, str]:
+    """The named pipelines of Stepwell."""
+    return dict(_loader(PIPELINES)())
+
+
+def extensions() -> dict[str, dict[str, Callable[[], Any]]]:
+    """Loaders of everything that xDSL's `Universe` cannot carry, by kind and name."""
+    return {
+        kind: {name: _loader(location) for name, location in named.items()} for kind, named in EXTENSIONS.items()
+    }
+
+
 STEPWELL_UNIVERSE = Universe(
     all_dialects={name: _loader(location) for name, location in DIALECTS.items()},
     all_passes={name: _loader(location) for name, location in PASSES.items()},
+    all_targets={name: _loader(location) for name, location in TARGETS.items()},
 )

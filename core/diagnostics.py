@@ -1,0 +1,196 @@
+"""
+Diagnostics: what a message says, where it points, how it looks on a screen, and who listens to remarks.
+
+```
+model.mlir:3:8: error: 'arith.addi': operand types differ: i32 and i64
+  %2 = arith.addi %0, %1 : i32
+       ^
+hint: did you mean 'arith.addf'?
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NoReturn
+
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+
+from .locations import SourcePoint, nearest_source_point
+
+Severity = Literal["error", "warning", "remark", "note"]
+
+MESSAGE_CHARACTERS: Final = 800
+"""Longest message printed; the middle of a longer one (printed types can be huge) is left out."""
+
+MESSAGE_LINES: Final = 14
+"""Most lines of a message printed, so that message, source, notes and hint stay on one screen of 24 lines."""
+
+LINE_CHARACTERS: Final = 120
+"""Widest piece of a source line printed."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message; `point` is where it was found, `length` the number of characters to underline there."""
+
+    message: str
+    severity: Severity = "error"
+    point: SourcePoint | None = None
+    length: int = 1
+    hint: str | None = None
+    notes: tuple[Diagnostic, ...] = ()
+    source_line: str | None = field(default=None, compare=False)
+
+    def with_note(self, message: str) -> Diagnostic:
+        return replace(self, notes=(*self.notes, Diagnostic(message, "note")))
+
+
+class StepwellError(DiagnosticException):
+    """An error of the user's input, ready to be shown: `str(error)` is the rendered diagnostic."""
+
+    def __init__(self, diagnostic: Diagnostic, sources: Mapping[str, str] | None = None):
+        super().__init__(diagnostic.message)
+        self.diagnostic = attach_source_line(diagnostic, sources)
+
+    def __str__(self) -> str:
+        return render(self.diagnostic)
+
+
+class OperationError(PassFailedException):
+    """A pass cannot go on because of one op; the error points at that op."""
+
+    def __init__(self, op: Operation, message: str, *, hint: str | None = None):
+        super().__init__(message)
+        self.diagnostic = Diagnostic(f"'{op_name(op)}': {message}", "error", nearest_source_point(op), hint=hint)
+
+
+def fail(op: Operation, message: str, *, hint: str | None = None) -> NoReturn:
+    """Ends the running pass with an error located at `op`."""
+    raise OperationError(op, message, hint=hint)
+
+
+def op_name(op: Operation) -> str:
+    """The name of `op` as written in IR; of an unregistered op the name it was written with."""
+    unregistered_name = op.attributes.get("op_name__")
+    return op.name if unregistered_name is None else getattr(unregistered_name, "data", op.name)
+
+
+# Rendering
+
+
+def shorten(text: str, characters: int = MESSAGE_CHARACTERS, lines: int = MESSAGE_LINES) -> str:
+    """`text` with its middle left out when it is too long, its tail when it has too many lines."""
+    if len(text) > characters:
+        kept = (characters - 5) // 2
+        text = f"{text[:kept]} ... {text[-kept:]}"
+    pieces = text.split("\n")
+    if len(pieces) > lines:
+        pieces = [*pieces[: lines - 1], f"... ({len(pieces) - lines + 1} more lines)"]
+    return "\n".join(pieces)
+
+
+def attach_source_line(diagnostic: Diagnostic, sources: Mapping[str, str] | None) -> Diagnostic:
+    """`diagnostic` and its notes with the text of the line each points to, from `sources` or from disk."""
+    notes = tuple(attach_source_line(note, sources) for note in diagnostic.notes)
+    source_line = diagnostic.source_line
+    if source_line is None and diagnostic.point is not None:
+        source_line = _source_line(diagnostic.point, sources or {})
+    return replace(diagnostic, notes=notes, source_line=source_line)
+
+
+def _source_line(point: SourcePoint, sources: Mapping[str, str]) -> str | None:
+    text = sources.get(point.file)
+    if text is None:
+        try:
+            with open(point.file, encoding="utf-8", errors="replace", newline="") as file:
+                text = file.read()
+        except (OSError, ValueError):
+            return None
+    lines = text.split("\n")
+    return lines[point.line - 1].removesuffix("\r") if 0 < point.line <= len(lines) else None
+
+
+def _excerpt(line: str, column: int, length: int) -> list[str]:
+    """The source line and the line of carets under it; of a long line only the part around the column."""
+    start = min(max(column - 1, 0), len(line))
+    window = 0
+    if len(line) > LINE_CHARACTERS:
+        window = max(0, min(start - LINE_CHARACTERS // 3, len(line) - LINE_CHARACTERS))
+    shown = line[window : window + LINE_CHARACTERS]
+    # Tabs and control characters keep the caret under its character only when each is one cell wide.
+    shown = "".join(character if character.isprintable() else " " for character in shown)
+    before, after = ("..." if window else ""), ("..." if window + LINE_CHARACTERS < len(line) else "")
+    offset = len(before) + start - window
+    carets = "^" * max(1, min(length, len(shown) - (start - window)))
+    return [f"  {before}{shown}{after}", " " * (offset + 2) + carets]
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The diagnostic as text without a final newline; at most one screen."""
+    where = "" if diagnostic.point is None else f"{diagnostic.point}: "
+    lines = [f"{where}{diagnostic.severity}: {shorten(diagnostic.message)}"]
+    if diagnostic.source_line and diagnostic.source_line.strip() and diagnostic.point is not None:
+        lines += _excerpt(diagnostic.source_line, diagnostic.point.column, diagnostic.length)
+    for note in diagnostic.notes[:2]:
+        lines.append(render(replace(note, message=shorten(note.message, 300, 3))))
+    if diagnostic.hint is not None:
+        lines.append(f"hint: {shorten(diagnostic.hint, 400, 4)}")
+    return "\n".join(lines)
+
+
+# Suggestions
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The name in `known` that `name` is most probably a misspelling of, `None` when none is near."""
+    from difflib import get_close_matches
+
+    candidates = sorted(known)
+    if exact := [candidate for candidate in candidates if candidate.replace("_", "-") == name.replace("_", "-")]:
+        return exact[0]
+    found = get_close_matches(name, candidates, n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """`did you mean 'x'?`, or `None`; the form of every such hint."""
+    candidate = closest(name, known)
+    return None if candidate is None else f"did you mean '{candidate}'?"
+
+
+# Remarks and warnings
+
+DiagnosticListener = Callable[[Diagnostic], None]
+
+_listener: ContextVar[DiagnosticListener | None] = ContextVar("stepwell_diagnostic_listener", default=None)
+
+
+@contextmanager
+def listening(listener: DiagnosticListener) -> Iterator[None]:
+    """Inside the block, every remark and warning goes to `listener`."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def emit_remark(op: Operation, text: str) -> None:
+    """Tells whoever listens (`stepwell-opt --remarks`) what was or was not done to `op`, and why."""
+    _emit(op, text, "remark")
+
+
+def emit_warning(op: Operation, text: str) -> None:
+    """Like `emit_remark`, for what is probably not wanted; `stepwell-opt` always shows it."""
+    _emit(op, text, "warning")
+
+
+def _emit(op: Operation, text: str, severity: Severity) -> None:
+    listener = _listener.get()
+    if listener is not None:
+        listener(Diagnostic(f"'{op_name(op)}': {text}", severity, nearest_source_point(op)))

@@ -1,0 +1,37 @@
+"""Writing files so that a reader sees the old content or the new, never a part."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+def write_atomically(path: str | Path, data: str | bytes) -> None:
+    """
+    Writes `data` (text as UTF-8) to `path`, by way of a new file beside it that then takes its name.
+
+    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) is written directly.
+    """
+    target = Path(os.path.realpath(path))
+    content = data.encode("utf-8") if isinstance(data, str) else data
+    mode = _mode(target)
+    if mode is not None and not stat.S_ISREG(mode):
+        target.write_bytes(content)
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,124 @@
+"""Instruments of `stepwell-opt`: printing the IR between passes, timing passes, counting what they do."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from .passes import collecting_statistics
+from .pipelines import Instrument
+
+
+@dataclass
+class IRPrinting(Instrument):
+    """Prints the module before or after chosen passes, each time under a title line."""
+
+    show: Callable[[ModuleOp], str]
+    stream: TextIO
+    before: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+    before_all: bool = False
+    after_all: bool = False
+    after_change: bool = False
+    _total: int = 0
+    _previous: str = ""
+
+    def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        self._total = len(passes)
+        if self.after_change:
+            self._previous = self.show(module)
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        if self.before_all or pass_.name in self.before:
+            self._print("before", pass_, index, self.show(module))
+
+    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        wanted = self.after_all or pass_.name in self.after
+        if not wanted and not self.after_change:
+            return
+        text = self.show(module)
+        if self.after_change and not wanted:
+            wanted = text != self._previous
+        self._previous = text
+        if wanted:
+            self._print("after", pass_, index, text)
+
+    def _print(self, when: str, pass_: ModulePass, index: int, text: str) -> None:
+        title = f"// IR {when} {pass_} (pass {index + 1} of {self._total})"
+        print(f"{title}\n{text.rstrip()}\n", file=self.stream, flush=True)
+
+
+@dataclass
+class Timing(Instrument):
+    """Wall time of each pass and of the verification after it, in milliseconds."""
+
+    rows: list[tuple[str, float, float]] = field(default_factory=list)
+    _start: float = 0.0
+    _pass_seconds: float = 0.0
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._start = time.perf_counter()
+
+    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        now = time.perf_counter()
+        self.rows.append((pass_.name, now - self._start, 0.0))
+        self._start = now
+
+    def after_verify(self, pass_: ModulePass | None, module: ModuleOp) -> None:
+        if pass_ is not None:
+            name, seconds, _ = self.rows[-1]
+            self.rows[-1] = (name, seconds, time.perf_counter() - self._start)
+
+    def report(self) -> str:
+        lines = [f"{'pass ms':>12} {'verify ms':>12}  pass"]
+        for name, run, verify in [*self.rows, ("total", *self._totals())]:
+            lines.append(f"{run * 1e3:12.3f} {verify * 1e3:12.3f}  {name}")
+        return "\n".join(lines)
+
+    def _totals(self) -> tuple[float, float]:
+        return sum(row[1] for row in self.rows), sum(row[2] for row in self.rows)
+
+
+@dataclass
+class Statistics(Instrument):
+    """What each pass counted, and the number of ops before and after it."""
+
+    rows: list[tuple[str, int, int, Counter[str]]] = field(default_factory=list)
+    _ops: int = 0
+    _scope: AbstractContextManager[Counter[str]] | None = None
+    _counter: Counter[str] = field(default_factory=Counter)
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self.close()
+        self._ops = count_ops(module)
+        self._scope = collecting_statistics()
+        self._counter = self._scope.__enter__()
+
+    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self.close()
+        self.rows.append((pass_.name, self._ops, count_ops(module), self._counter))
+
+    def close(self) -> None:
+        """Ends the collection of a pass that failed; does nothing otherwise."""
+        if self._scope is not None:
+            self._scope.__exit__(None, None, None)
+            self._scope = None
+
+    def report(self) -> str:
+        lines: list[str] = []
+        for name, before, after, counter in self.rows:
+            lines.append(f"{name}: {before} ops -> {after} ops")
+            lines += [f"  {amount:8} {what}" for what, amount in sorted(counter.items())]
+        return "\n".join(lines)
+
+
+def count_ops(module: ModuleOp) -> int:
+    """The number of ops in a module, itself not counted."""
+    return sum(1 for _ in module.walk()) - 1

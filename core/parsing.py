@@ -1,0 +1,251 @@
+"""Parsing of IR text: every op and block argument gets its place in the source, every error its line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from .diagnostics import Diagnostic, StepwellError, did_you_mean
+from .locations import UNNAMED_TEXT, LocationFactory, SourcePoint
+
+MOST_INLINE_ELEMENTS: Final = 1 << 27
+"""Most elements of a `dense<…>` attribute; xDSL stores splats expanded, so a larger one would not fit in memory."""
+
+
+class HintedParseError(ParseError):
+    """A parse error with a line of advice."""
+
+    def __init__(self, span: Span, message: str, hint: str | None):
+        super().__init__(span, message)
+        self.hint = hint
+
+
+class StepwellParser(Parser):
+    """
+    xDSL's parser, plus locations and sharper errors.
+
+    Ops and block arguments without a written `loc(...)` get the `FileLineColLoc` of their first character.
+    An undefined value is reported where it is used, an unknown op at its name.
+    `line_offset` is added to line numbers: the number of lines before this text in its file.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str = UNNAMED_TEXT, line_offset: int = 0):
+        super().__init__(ctx, text, name)
+        self._locations = LocationFactory(name, text, line_offset)
+        self._first_use: dict[str, Span] = {}
+        self._defined_names: set[str] = set()
+        self.op_start = 0
+        """Offset of the op whose parsing began last."""
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        start = self.pos
+        if self._current_token.kind is MLIRTokenKind.EOF:
+            self.raise_error("the program is empty: expected an operation")
+        try:
+            module = super().parse_module(allow_implicit_module)
+        except ParseError:
+            if self.forward_ssa_references and self._current_token.kind is MLIRTokenKind.EOF:
+                self._raise_undefined_value()
+            raise
+        if isinstance(module.location, UnknownLoc):
+            module.location = self._locations.at(start)
+        return module
+
+    def _raise_undefined_value(self) -> NoReturn:
+        name = min(self.forward_ssa_references, key=lambda name: self._first_use[name].start)
+        hint = did_you_mean(f"%{name}", (f"%{known}" for known in self._defined_names))
+        raise HintedParseError(self._first_use[name], f"value %{name} is used but never defined", hint)
+
+    def parse_operation(self) -> Operation:
+        start = self.op_start = self.pos
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            op.location = self._locations.at(start)
+        return op
+
+    def source_point_at(self, offset: int) -> SourcePoint:
+        location = self._locations.at(offset)
+        return SourcePoint(location.filename.data, location.line.data, location.column.data)
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
+        name = operand.operand_name
+        if name not in self.ssa_values:
+            self._first_use.setdefault(name, operand.span)
+        return super().resolve_operand(operand, type)
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        super()._register_ssa_definition(name, values, span)
+        self._defined_names.add(name)
+        for value in values:
+            if isinstance(value, BlockArgument) and isinstance(value.location, UnknownLoc):
+                value.location = self._locations.at(span.start)
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        op_type = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if op_type is not None:
+            return op_type
+        raise HintedParseError(self._span_before_token(name), *unknown_op(self.ctx, name))
+
+    def _span_before_token(self, name: str) -> Span:
+        """The span of `name`, which has just been consumed."""
+        text = self.lexer.input.content
+        start = text.rfind(name, 0, self.pos)
+        return self._current_token.span if start < 0 else Span(start, start + len(name), self.lexer.input)
+
+    def _parse_dense_literal_type(self) -> Any:
+        start = self.pos
+        type = super()._parse_dense_literal_type()
+        elements = 1
+        for extent in type.get_shape():
+            elements *= extent
+        if elements > MOST_INLINE_ELEMENTS:
+            self.raise_error(
+                f"a dense attribute holds at most {MOST_INLINE_ELEMENTS} elements, {type} has {elements}",
+                start,
+                self.pos,
+            )
+        return type
+
+
+def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
+    """The message and the hint for an op name that no dialect of `ctx` defines."""
+    dialect_name = name.partition(".")[0]
+    dialect_names = set(ctx.registered_dialect_names)
+    if "." in name and dialect_name not in dialect_names:
+        message = f"op '{name}' is unknown: there is no dialect '{dialect_name}'"
+        return message, did_you_mean(dialect_name, dialect_names) or "--list-dialects lists the dialects"
+    dialect = ctx.get_optional_dialect(dialect_name) if "." in name else None
+    known = [op.name for op in (ctx.loaded_ops if dialect is None else dialect.operations)]
+    return f"op '{name}' is unknown", did_you_mean(name, known)
+
+
+# Whole programs
+
+
+def make_context(*, allow_unregistered: bool = False) -> Context:
+    """A context with every dialect of xDSL, of Stepwell and of installed packages, each loaded on first use."""
+    from .plugins import registry
+
+    ctx = Context(allow_unregistered=allow_unregistered)
+    for name, factory in registry().dialects.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def parse_text(
+    ctx: Context,
+    text: str,
+    name: str = UNNAMED_TEXT,
+    *,
+    line_offset: int = 0,
+    allow_implicit_module: bool = True,
+    source: str | None = None,
+) -> ModuleOp:
+    """
+    Parses a program; whatever goes wrong is raised as a `StepwellError` with its place.
+
+    `source` is the text of the whole file when `text` is a piece of it that `line_offset` lines precede.
+    """
+    parser: StepwellParser | None = None
+    try:
+        parser = StepwellParser(ctx, text, name, line_offset)
+        return parser.parse_module(allow_implicit_module)
+    except ParseError as error:
+        diagnostic = diagnostic_of_parse_error(error, line_offset)
+    except RecursionError:
+        diagnostic = _failure_at_op(parser, "the program is nested too deeply")
+    except MemoryError:
+        diagnostic = _failure_at_op(parser, "the program does not fit in memory")
+    except Exception as error:
+        # Constructors of attributes and ops check their arguments with exceptions of every kind.
+        diagnostic = _failure_at_op(parser, str(error) or type(error).__name__)
+        raise StepwellError(diagnostic, {name: text if source is None else source}) from error
+    raise StepwellError(diagnostic, {name: text if source is None else source})
+
+
+def _failure_at_op(parser: StepwellParser | None, message: str) -> Diagnostic:
+    if parser is None:
+        return Diagnostic(message)
+    return Diagnostic(message, point=parser.source_point_at(parser.op_start))
+
+
+def diagnostic_of_parse_error(error: ParseError, line_offset: int = 0) -> Diagnostic:
+    """The diagnostic that says what an xDSL parse error says."""
+    notes: list[Diagnostic] = []
+    if isinstance(error, MultipleSpansParseError):
+        for span, message in error.refs:
+            notes.append(Diagnostic(message or error.ref_text or "see here", "note", _point(span, line_offset)))
+    return Diagnostic(
+        error.msg,
+        point=_point(error.span, line_offset),
+        length=max(1, error.span.len),
+        hint=getattr(error, "hint", None),
+        notes=tuple(notes),
+    )
+
+
+def _point(span: Span[Any], line_offset: int) -> SourcePoint:
+    file, line, column = span.get_location()
+    return SourcePoint(file, line + line_offset, column)
+
+
+_STARTS_LIKE_IR: Final = re.compile(r"\s*([%\"#!{]|//|module\b|[A-Za-z_][\w$]*(\.[\w$]+)+[\s({])")
+
+
+def is_program_text(path_or_text: str) -> bool:
+    """Whether a string is IR rather than a path: it has a newline, is empty, or starts with an op."""
+    return "\n" in path_or_text or not path_or_text or _STARTS_LIKE_IR.match(path_or_text) is not None
+
+
+def parse(path_or_text: str | Path, *, ctx: Context | None = None, verify: bool = True) -> ModuleOp:
+    """
+    Reads a program from a file, or from text when given a string with a newline or one that starts with an op.
+
+    Raises `StepwellError` when it cannot be read or parsed, `VerificationError` when it is not valid IR.
+    """
+    if isinstance(path_or_text, str) and is_program_text(path_or_text):
+        text, name = path_or_text, UNNAMED_TEXT
+    else:
+        text, name = read_source(path_or_text), str(path_or_text)
+    module = parse_text(make_context() if ctx is None else ctx, text, name)
+    if verify:
+        from .verification import verify_module
+
+        verify_module(module, sources={name: text})
+    return module
+
+
+def read_source(path: str | Path) -> str:
+    """The text of a file, or of standard input for `-`; raises `StepwellError` when it is not readable UTF-8."""
+    name = str(path)
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(path).read_bytes()
+    except IsADirectoryError:
+        raise StepwellError(Diagnostic(f"cannot read '{name}': it is a directory, expected a file")) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StepwellError(Diagnostic(f"cannot read '{name}': {reason.lower()}")) from None
+    return decode_source(data, name)
+
+
+def decode_source(data: bytes, name: str) -> str:
+    """`data` as text; a byte order mark is dropped, anything that is not UTF-8 is an error at its place."""
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", "replace")
+        point = SourcePoint(name, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        text = data.decode("utf-8", "replace")
+        message = f"byte 0x{data[error.start]:02x} is not valid UTF-8"
+        raise StepwellError(Diagnostic(message, point=point), {name: text}) from None

@@ -1,0 +1,207 @@
+"""Passes: the base class of ours, their options by type and default, and the counters they report."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, get_args, get_type_hints
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import (
+    ArgSpec,
+    ParameterListType,
+    _convert_arg_to_type,  # pyright: ignore[reportPrivateUsage]
+)
+
+from .diagnostics import Diagnostic, StepwellError, did_you_mean
+
+_statistics: ContextVar[Counter[str] | None] = ContextVar("stepwell_pass_statistics", default=None)
+
+
+@dataclass(frozen=True)
+class StepwellPass(ModulePass):
+    """
+    Base of Stepwell's passes: a `ModulePass` that counts what it does.
+
+    Derived classes are frozen dataclasses. The first line of their docstring is the summary of `--list-passes`,
+    their fields are their options. Counts belong to the run, not to the pass object.
+    """
+
+    name: ClassVar[str]
+
+    def count(self, what: str, amount: int = 1) -> None:
+        """Adds to a counter shown by `--statistics`; costs nothing when nobody collects."""
+        count(what, amount)
+
+
+def count(what: str, amount: int = 1) -> None:
+    """`StepwellPass.count` for helpers that have no pass at hand."""
+    counter = _statistics.get()
+    if counter is not None:
+        counter[what] += amount
+
+
+@contextmanager
+def collecting_statistics() -> Iterator[Counter[str]]:
+    """Inside the block, counts of the passes go to the counter it yields."""
+    counter: Counter[str] = Counter()
+    token = _statistics.set(counter)
+    try:
+        yield counter
+    finally:
+        _statistics.reset(token)
+
+
+# Options
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED: Final = _Required()
+"""Stands for the default of an option that has none."""
+
+
+@dataclass(frozen=True)
+class PassOption:
+    """One option: its name as written in a pipeline, its Python type and its default (`REQUIRED` if it has none)."""
+
+    name: str
+    type: Any
+    default: Any
+
+    def __str__(self) -> str:
+        default = "required" if self.default is REQUIRED else format_value(self.default)
+        return f"{self.name}: {format_type(self.type)} = {default}"
+
+
+def pass_options(pass_type: type[ModulePass]) -> tuple[PassOption, ...]:
+    """The options of a pass in order of declaration."""
+    types = get_type_hints(pass_type)
+    return tuple(
+        PassOption(field.name.replace("_", "-"), types[field.name], _default(field))
+        for field in dataclasses.fields(pass_type)
+        if field.name != "name" and field.init
+    )
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None if type(None) in get_args(field.type) else REQUIRED
+
+
+def pass_summary(pass_type: type[ModulePass]) -> str:
+    """The first sentence or line of the docstring of a pass, without a full stop."""
+    text = inspect.cleandoc(pass_type.__doc__ or "")
+    if not text or text.startswith(f"{pass_type.__name__}("):  # what @dataclass makes up
+        return ""
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    return paragraph.split(". ")[0].removesuffix(".")
+
+
+def format_value(value: Any) -> str:
+    """An option value as it is written in a pipeline."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple | list):
+        return ",".join(format_value(element) for element in value) or "none"
+    return "none" if value is None else str(value)
+
+
+_TYPE_WORDS: Final = {bool: "flag", int: "integer", float: "number", str: "string", type(None): "none"}
+
+
+def format_type(type_: Any) -> str:
+    """The type of an option in words: `integer`, `list of strings`, …"""
+    if type_ in _TYPE_WORDS:
+        return _TYPE_WORDS[type_]
+    arguments = get_args(type_)
+    if str(type_).startswith("tuple["):
+        elements = [argument for argument in arguments if argument is not Ellipsis]
+        return f"list of {format_type(elements[0])}s" if elements else "list"
+    words = [format_type(argument) for argument in arguments if argument is not type(None)]
+    return " or ".join(words) if words else str(type_)
+
+
+# Making a pass from its specification
+
+
+def make_pass(pass_type: type[ModulePass], spec: ArgSpec) -> ModulePass:
+    """
+    The pass with the options of `spec`.
+
+    A flag may be written `{flag}` or `{flag=true}`, an integer where a number is wanted. Raises `StepwellError`
+    naming the option when one is unknown, missing or of another type.
+    """
+    given = spec.normalize_parameter_names().parameters
+    types = get_type_hints(pass_type)
+    fields = {field.name: field for field in dataclasses.fields(pass_type) if field.name != "name" and field.init}
+    for name in given:
+        if name not in fields:
+            _fail_unknown_option(pass_type, name)
+    values: dict[str, ParameterListType] = {}
+    for name, field in fields.items():
+        if name in given:
+            values[name] = _checked(pass_type, name, given[name], types[name])
+        elif _default(field) is REQUIRED:
+            raise StepwellError(Diagnostic(f"pass '{pass_type.name}' requires the option '{_shown(name)}'"))
+    try:
+        return pass_type.from_pass_spec(ArgSpec(pass_type.name, values))
+    except Exception as error:
+        raise StepwellError(Diagnostic(f"pass '{pass_type.name}': {error}")) from error
+
+
+def _shown(field_name: str) -> str:
+    return field_name.replace("_", "-")
+
+
+def _fail_unknown_option(pass_type: type[ModulePass], name: str) -> None:
+    known = [option.name for option in pass_options(pass_type)]
+    listing = f"its options are {', '.join(known)}" if known else "it has no options"
+    hint = did_you_mean(_shown(name), known) or listing
+    raise StepwellError(Diagnostic(f"pass '{pass_type.name}' has no option '{_shown(name)}'", hint=hint))
+
+
+def _checked(pass_type: type[ModulePass], name: str, given: ParameterListType, type_: Any) -> ParameterListType:
+    """`given` in the form that xDSL converts to `type_`."""
+    scalar_types = {type_, *get_args(type_)}
+    if not given and bool in scalar_types:
+        return (True,)
+    if len(given) == 1 and bool in scalar_types and int not in scalar_types and given[0] in ("0", "1", 0, 1):
+        return (bool(int(given[0])),)
+    candidates = [given]
+    if float in scalar_types and int not in scalar_types:
+        candidates.append(tuple(float(value) if type(value) is int else value for value in given))
+    for candidate in candidates:
+        try:
+            _convert_arg_to_type(candidate, type_)
+        except ValueError:
+            continue
+        return candidate
+    found = format_value(given) if given else "nothing"
+    message = f"option '{_shown(name)}' of pass '{pass_type.name}' is {found}, expected {format_type(type_)}"
+    hint = None
+    if type_ is str or str in scalar_types:
+        hint = f'quote what is to be a string: {pass_type.name}{{{_shown(name)}="..."}}'
+    raise StepwellError(Diagnostic(message, hint=hint))
+
+
+def __getattr__(name: str) -> Any:
+    """`run_pipeline` and friends live in `pipelines`; they are offered here because passes and pipelines go together."""
+    if name in ("run_pipeline", "parse_pipeline"):
+        from . import pipelines
+
+        return getattr(pipelines, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,233 @@
+"""
+Verification of a module in one walk: xDSL's checks of every op, and SSA dominance, which xDSL does not check.
+
+The walk keeps the set of values that may be used at the point it is at. Blocks are entered in pre-order of the
+dominator tree of their region, so on the way down the set holds exactly what dominates; it shrinks on the way up.
+Nothing recurses: neither length nor depth of a program is limited here. About 1 µs per op on top of xDSL's checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsTerminator, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from .diagnostics import Diagnostic, attach_source_line, op_name, render
+from .dominance import DominatorTree
+from .locations import nearest_source_point
+
+GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect", "irdl.operation"})
+"""Ops whose regions have no order: a value may be used before the op that defines it."""
+
+
+class VerificationError(VerifyException):
+    """The IR is invalid; `op` is the offending op and `diagnostic` the message with its place."""
+
+    def __init__(self, op: Operation, message: str, sources: Mapping[str, str] | None = None):
+        super().__init__(message)
+        self.op = op
+        diagnostic = Diagnostic(f"'{op_name(op)}': {message}", point=nearest_source_point(op))
+        self.diagnostic = attach_source_line(diagnostic, sources)
+
+    def __str__(self) -> str:
+        return render(self.diagnostic)
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    """A block that is being walked, or (`ops` is `None`) waits for those above it on the stack."""
+
+    block: Block
+    tree: DominatorTree | None
+    """The dominator tree of the region; `None` when the region has only this block."""
+    unordered: bool = False
+    """All values of the region may be used anywhere: a graph region, or code that never runs."""
+    ops: Iterator[Operation] | None = None
+    values: list[int] = field(default_factory=list)
+    """Identities of the values added to the visible ones; removed when the block and those it dominates are left."""
+    children: Iterator[Block] = iter(())
+    pending: Operation | None = None
+    """The op whose regions are being walked."""
+
+
+def verify_module(module: Operation, *, sources: Mapping[str, str] | None = None) -> None:
+    """
+    Raises `VerificationError` for the first op (in the order of the walk) that is not valid.
+
+    `sources` gives the text of files by name for the source line of the message.
+    """
+    _Verifier(sources).run(module)
+
+
+class _Verifier:
+    def __init__(self, sources: Mapping[str, str] | None):
+        self.sources = sources
+        self.visible: set[int] = set()
+        self.stack: list[_OpenBlock] = []
+
+    def run(self, root: Operation) -> None:
+        self._check_structure(root)
+        self._push_regions(root)
+        while self.stack:
+            block = self.stack[-1]
+            if block.ops is None:
+                self._enter(block)
+            if block.pending is not None:
+                self._leave_op(block, block.pending)
+                block.pending = None
+            if not self._walk_ops(block):
+                continue
+            child = next(block.children, None)
+            if child is not None:
+                self.stack.append(_OpenBlock(child, block.tree))
+                continue
+            self.visible.difference_update(block.values)
+            self.stack.pop()
+        self._check_meaning(root)
+
+    def _walk_ops(self, block: _OpenBlock) -> bool:
+        """Goes on with the ops of `block`; false when it stopped at one to walk its regions first."""
+        visible = self.visible
+        assert block.ops is not None
+        for op in block.ops:
+            for operand in op.operands:
+                if id(operand) not in visible:
+                    self._fail(op, invisibility(op, operand))
+            self._check_structure(op)
+            if op.regions:
+                block.pending = op
+                self._push_regions(op)
+                return False
+            self._leave_op(block, op)
+        return True
+
+    def _leave_op(self, block: _OpenBlock, op: Operation) -> None:
+        self._check_meaning(op)
+        self._make_visible(block, op.results)
+
+    def _make_visible(self, block: _OpenBlock, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            identity = id(value)
+            if identity not in self.visible:
+                self.visible.add(identity)
+                block.values.append(identity)
+
+    def _push_regions(self, op: Operation) -> None:
+        # What is pushed last is walked first.
+        for region in reversed(op.regions):
+            first = region.first_block
+            if first is None:
+                continue
+            if first.next_block is None:
+                self.stack.append(_OpenBlock(first, None, unordered=op.name in GRAPH_REGION_OPS))
+                continue
+            tree = DominatorTree(region)
+            for block in reversed(tree.unreachable):
+                self.stack.append(_OpenBlock(block, None, unordered=True))
+            self.stack.append(_OpenBlock(first, tree))
+
+    def _enter(self, block: _OpenBlock) -> None:
+        self._check_block(block.block)
+        block.ops = iter(block.block.ops)
+        self._make_visible(block, block.block.args)
+        if block.tree is not None:
+            block.children = iter(block.tree.children(block.block))
+        region = block.block.parent
+        if block.unordered and region is not None:
+            for other in region.blocks:
+                self._make_visible(block, other.args)
+                for op in other.ops:
+                    self._make_visible(block, op.results)
+
+    # Checks of one op
+
+    def _check_block(self, block: Block) -> None:
+        region = block.parent
+        parent = None if region is None else region.parent
+        if region is None or parent is None or block.first_op is not None:
+            return
+        if block.next_block is None and region.first_block is block and not parent.has_trait(NoTerminator):
+            self._fail(parent, "the region is empty, expected at least a terminator")
+
+    def _check_structure(self, op: Operation) -> None:
+        block = op.parent
+        region = None if block is None else block.parent
+        if op.successors:
+            self._check_successors(op, block, region)
+        if block is None or region is None or block.last_op is not op:
+            return
+        parent = region.parent
+        single_block = block.next_block is None and region.first_block is block
+        if single_block and (parent is None or parent.has_trait(NoTerminator)):
+            return
+        if not op.has_trait(IsTerminator):
+            self._fail(op, "the op is last in its block but is not a terminator")
+
+    def _check_successors(self, op: Operation, block: Block | None, region: Region | None) -> None:
+        if block is None or block.last_op is not op:
+            self._fail(op, "an op with successors must be the last of its block")
+        for successor in op.successors:
+            if successor.parent is not region:
+                self._fail(op, "the op branches to a block of another region")
+            if region is not None and successor is region.first_block:
+                self._fail(op, "the op branches to the entry block of its region")
+
+    def _check_meaning(self, op: Operation) -> None:
+        try:
+            op.verify_()
+        except VerifyException as error:
+            self._fail(op, str(error), error)
+        except RecursionError as error:
+            self._fail(op, "the op is nested too deeply", error)
+        except Exception as error:
+            # Some verifiers of xDSL raise bare exceptions (KeyError for a missing property, Exception, …).
+            self._fail(op, f"{str(error) or type(error).__name__}", error)
+        if op.attributes and isinstance(op, IRDLOperation):
+            self._check_attributes(op)
+
+    def _check_attributes(self, op: IRDLOperation) -> None:
+        """A property written among the attributes would be ignored without a word."""
+        for name in op.get_irdl_definition().properties:
+            if name in op.attributes and name not in op.properties:
+                self._fail(op, f"'{name}' is a property of this op but stands among its attributes")
+
+    # Errors
+
+    def _fail(self, op: Operation, message: str, cause: Exception | None = None) -> None:
+        raise VerificationError(op, message, self.sources) from cause
+
+
+def invisibility(op: Operation, operand: SSAValue) -> str:
+    """Why `op` may not use `operand`; the caller knows that it may not."""
+    number = next(index for index, value in enumerate(op.operands) if value is operand)
+    subject = f"operand {number}" + (f" (%{operand.name_hint})" if operand.name_hint else "")
+    if isinstance(operand, ErasedSSAValue):
+        return f"{subject} is a value that has been erased"
+    definer = operand.op if isinstance(operand, OpResult) else None
+    home = operand.owner if isinstance(operand.owner, Block) else operand.owner.parent
+    if home is None or home.parent is None:
+        return f"{subject} is defined by an op outside of the program"
+    point = None if definer is None else nearest_source_point(definer)
+    where = "" if point is None else f" at line {point.line}"
+    using_block = _block_in_region(op, home.parent)
+    if using_block is None:
+        return f"{subject} is defined{where} in a region that this op is not in"
+    if using_block is home:
+        if definer is op or (definer is not None and definer.is_ancestor(op)):
+            return f"{subject} is a result of the op itself"
+        return f"{subject} is used before its definition{where}"
+    return f"{subject} is defined{where} in a block that does not dominate this one"
+
+
+def _block_in_region(op: Operation, region: Region) -> Block | None:
+    """The block of `region` that holds `op`, directly or nested."""
+    block = op.parent
+    while block is not None and block.parent is not region:
+        parent = block.parent_op()
+        block = None if parent is None else parent.parent
+    return block

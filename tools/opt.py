@@ -1,0 +1,414 @@
+"""
+`stepwell-opt`: parse, verify, run passes, print. Every flag of `xdsl-opt`, and those of `docs/opt.md`.
+
+Runs as a console script, as `python tools/opt.py`, and in-process through `main`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not __package__:
+    # Run as a script: make the folder above this one the package `stepwell`, whatever it is called on disk.
+    from importlib.util import module_from_spec, spec_from_file_location
+    from pathlib import Path
+
+    _root = Path(__file__).resolve().parent.parent
+    _spec = spec_from_file_location("stepwell", _root / "__init__.py", submodule_search_locations=[str(_root)])
+    assert _spec is not None and _spec.loader is not None
+    sys.modules["stepwell"] = _package = module_from_spec(_spec)
+    _spec.loader.exec_module(_package)
+    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != _root / "tools"]
+    from stepwell.tools.opt import main as _main
+
+    sys.exit(_main())
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import PurePath
+from typing import Final, NoReturn, TextIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import DiagnosticException, ShrinkException
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, listening, render
+from ..core.errors import diagnostic_of
+from ..core.instruments import IRPrinting, Statistics, Timing
+from ..core.locations import STANDARD_INPUT
+from ..core.parsing import decode_source, make_context, parse_text, read_source
+from ..core.pipelines import BrokenByPassError, Instrument, PassFailure, parse_pipeline, run_pipeline
+from ..core.plugins import registry
+from .opt_flags import add_flags
+
+SPLIT_LINE: Final = re.compile(r"^// -----.*$", re.MULTILINE)
+"""A line that ends a chunk under `--split-input-file`."""
+
+BLANK: Final = re.compile(r"(\s|//[^\n]*)*")
+
+
+@dataclass
+class Chunk:
+    """A piece of the input; `line_offset` lines of the file precede it."""
+
+    text: str
+    line_offset: int
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it holds nothing but white space and comments."""
+        return BLANK.fullmatch(self.text) is not None
+
+
+@dataclass
+class Outcome:
+    """What came of one chunk: the printed module or nothing, and the diagnostics in order."""
+
+    output: str | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    error: Exception | None = None
+    in_parser: bool = False
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Reports a wrong command line as a diagnostic instead of pages of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = None
+        if match := re.match(r"unrecognized arguments: (--[\w-]+)", message):
+            hint = did_you_mean(match[1], self._option_string_actions)
+        raise StepwellError(Diagnostic(message, hint=hint or f"{self.prog} --help lists the flags"))
+
+
+class StepwellOptMain(xDSLOptMain):
+    """xDSL's driver with our parser, verifier, pipelines and diagnostics."""
+
+    version_format = "stepwell-opt built on xdsl version {xdsl_version}"
+
+    def __init__(self, args: Sequence[str] | None = None):
+        # Not super().__init__: it reads all entry points three times and reports errors by exceptions of many kinds.
+        self.available_frontends = {}
+        self.available_passes = {}
+        self.available_targets = {}
+        self.register_all_dialects()
+        self.register_all_frontends()
+        self.register_all_passes()
+        self.register_all_targets()
+        parser = ArgumentParser(prog="stepwell-opt", description="Parses, verifies, transforms and prints IR.")
+        self.register_all_arguments(parser)
+        self.args = parser.parse_args(args)
+        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
+        self.sources: dict[str, str] = {}
+        self.passes: list[ModulePass] = []
+
+    # Registration
+
+    def register_all_dialects(self) -> None:
+        self.ctx = make_context()
+
+    def register_all_passes(self) -> None:
+        self.available_passes = registry().passes
+
+    def register_all_targets(self) -> None:
+        self.available_targets.update(registry().targets)
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        add_flags(arg_parser, self.available_targets)
+
+    def setup_pipeline(self) -> None:
+        target = parse_spec(self.args.target)
+        if target.name not in self.available_targets:
+            hint = did_you_mean(target.name, self.available_targets)
+            raise StepwellError(Diagnostic(f"unknown target '{target.name}'", hint=hint))
+        self.passes = parse_pipeline(self.args.passes)
+
+    # Running
+
+    def run(self) -> int:
+        """Does what the command line says; returns the exit code."""
+        listing = self._listing()
+        if listing is not None:
+            print(listing)
+            return 0
+        with _verification_of_attributes(not self.args.disable_verify):
+            self.setup_pipeline()
+            return self._process_input()
+
+    def _listing(self) -> str | None:
+        args = self.args
+        if not (args.list_passes or args.list_dialects or args.list_plugins or args.explain_op or args.show_pipeline):
+            return None
+        from . import listings
+
+        if args.list_passes:
+            return listings.list_passes()
+        if args.list_dialects:
+            return listings.list_dialects()
+        if args.list_plugins:
+            return listings.list_plugins()
+        if args.explain_op:
+            return listings.explain_op(self.ctx, args.explain_op)
+        return listings.show_pipeline(args.show_pipeline)
+
+    def get_input_name(self) -> str:
+        return STANDARD_INPUT if self.args.input_file in (None, "-") else self.args.input_file
+
+    def _process_input(self) -> int:
+        name = self.get_input_name()
+        text = read_source("-" if name == STANDARD_INPUT else name)
+        self.sources[name] = text
+        output = Output(self.args.output_file)
+        exit_code = 0
+        for index, chunk in enumerate(self._chunks(text)):
+            if index > 0:
+                output.write("// -----\n")
+            outcome = self._process_chunk(chunk)
+            exit_code = max(exit_code, self._report(chunk, outcome))
+            if outcome.output is not None:
+                output.write(outcome.output)
+            if exit_code != 0 and not self.args.verify_diagnostics:
+                break
+        if self.args.shrink:
+            print("Failure, can't shrink")
+            return 1
+        if exit_code == 0:
+            output.commit()
+        return exit_code
+
+    def _chunks(self, text: str) -> list[Chunk]:
+        if not self.args.split_input_file:
+            return [Chunk(text, 0)]
+        chunks, start = [], 0
+        for match in SPLIT_LINE.finditer(text):
+            chunks.append(Chunk(text[start : match.start()], text.count("\n", 0, start)))
+            start = min(match.end() + 1, len(text))
+        return [*chunks, Chunk(text[start:], text.count("\n", 0, start))]
+
+    def _process_chunk(self, chunk: Chunk) -> Outcome:
+        outcome = Outcome()
+        if self.args.split_input_file and chunk.is_blank:
+            return outcome
+        with listening(outcome.diagnostics.append):
+            try:
+                outcome.in_parser = True
+                module = self._parse(chunk)
+                outcome.in_parser = False
+                self.apply_passes(module)
+                outcome.output = self.print_module(module)
+            except ShrinkException:
+                raise
+            except Exception as error:
+                outcome.error = error
+                outcome.diagnostics.append(self._explain(error))
+        outcome.diagnostics = [attach_source_line(each, self.sources) for each in outcome.diagnostics]
+        return outcome
+
+    def _parse(self, chunk: Chunk) -> ModuleOp:
+        name = self.get_input_name()
+        frontend = self.args.frontend or PurePath(name).suffix.removeprefix(".")
+        if frontend != "mlir" and frontend in self.available_frontends:
+            return self.available_frontends[frontend](BytesIO(chunk.text.encode()))
+        return parse_text(
+            self.ctx,
+            chunk.text,
+            name,
+            line_offset=chunk.line_offset,
+            allow_implicit_module=not self.args.no_implicit_module,
+            source=self.sources[name],
+        )
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        instruments = self._instruments()
+        verify = not self.args.disable_verify
+        verify_each = verify and self.args.verify_each
+        passes: list[ModulePass] = self.passes
+        try:
+            if verify and not verify_each:
+                run_pipeline(self.ctx, prog, [], sources=self.sources)
+            run_pipeline(
+                self.ctx, prog, passes, verify_each=verify_each, instruments=instruments, sources=self.sources
+            )
+            if verify and not verify_each and passes:
+                run_pipeline(self.ctx, prog, [], sources=self.sources)
+        finally:
+            for instrument in instruments:
+                if isinstance(instrument, Statistics):
+                    instrument.close()
+                if isinstance(instrument, Statistics | Timing):
+                    print(instrument.report(), file=sys.stderr)
+
+    def _instruments(self) -> list[Instrument]:
+        args = self.args
+        instruments: list[Instrument] = []
+        if args.statistics:
+            instruments.append(Statistics())
+        if args.time_passes:
+            instruments.append(Timing())
+        before, after = frozenset(args.print_ir_before), frozenset(args.print_ir_after)
+        for name in sorted(before | after):
+            from .listings import suggest_pass
+
+            suggest_pass(name)
+        if before or after or args.print_ir_before_all or args.print_ir_after_all or args.print_ir_after_change:
+            instruments.append(
+                IRPrinting(
+                    self.print_module,
+                    sys.stderr,
+                    before,
+                    after,
+                    args.print_ir_before_all,
+                    args.print_ir_after_all,
+                    args.print_ir_after_change,
+                )
+            )
+        if args.print_between_passes:
+            instruments.append(BetweenPasses(self))
+        return instruments
+
+    def print_module(self, module: ModuleOp) -> str:
+        """The text of the module in the format of `-t`; flags about how weights are printed take effect here."""
+        return self.output_resulting_program(module)
+
+    # Reporting
+
+    def _explain(self, error: Exception) -> Diagnostic:
+        diagnostic = diagnostic_of(error, self.sources)
+        failure = getattr(error, "failed_pass", None)
+        if not isinstance(failure, PassFailure):
+            return diagnostic
+        if isinstance(error, BrokenByPassError):
+            return diagnostic.with_note(f"the IR was valid before pass '{failure.pass_}': a fault of the pass")
+        return diagnostic.with_note(f"in pass '{failure.pass_}' (number {failure.index + 1} of the pipeline)")
+
+    def _report(self, chunk: Chunk, outcome: Outcome) -> int:
+        """Shows the diagnostics of a chunk, or matches them with its `expected-…` comments; returns the exit code."""
+        if outcome.error is not None and self.args.debug:
+            import traceback
+
+            traceback.print_exception(outcome.error, file=sys.stderr)
+        if self.args.verify_diagnostics and "expected-" in chunk.text:
+            return self._match_expectations(chunk, outcome)
+        for diagnostic in outcome.diagnostics:
+            if diagnostic.severity == "warning" or (diagnostic.severity == "remark" and self.args.remarks):
+                print(render(diagnostic), file=sys.stderr)
+        if outcome.error is None:
+            return 0
+        error = outcome.diagnostics[-1]
+        if self._is_asked_for(outcome):
+            print(render(error))
+            return 0
+        print(render(error), file=sys.stderr)
+        return 1
+
+    def _is_asked_for(self, outcome: Outcome) -> bool:
+        """Whether `--verify-diagnostics` or `--parsing-diagnostics` turn the error into output, as in `xdsl-opt`."""
+        error = outcome.error
+        if outcome.in_parser:
+            is_verify_error = isinstance(None if error is None else error.__cause__, DiagnosticException)
+            return self.args.parsing_diagnostics or (self.args.verify_diagnostics and is_verify_error)
+        return self.args.verify_diagnostics and isinstance(error, DiagnosticException)
+
+    def _match_expectations(self, chunk: Chunk, outcome: Outcome) -> int:
+        from .expected import expectations, mismatches
+
+        expected = expectations(chunk.text, chunk.line_offset)
+        optional = {"note"}
+        if not self.args.remarks and all(each.severity != "remark" for each in expected):
+            optional.add("remark")
+        problems = mismatches(self.get_input_name(), expected, outcome.diagnostics, frozenset(optional))
+        for problem in problems:
+            print(render(attach_source_line(problem, self.sources)), file=sys.stderr)
+        return 1 if problems else 0
+
+
+@dataclass
+class BetweenPasses(Instrument):
+    """`--print-between-passes` of `xdsl-opt`: on standard output, after every pass but the last."""
+
+    tool: StepwellOptMain
+    _title: str | None = None
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        if index > 0:
+            print(f"{self._title}\n{self.tool.print_module(module)}\n\n\n")
+
+    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._title = f"IR after {pass_.name}:"
+
+
+class Output:
+    """Where the program goes: standard output at once, or a file written whole at the end."""
+
+    def __init__(self, path: str | None):
+        self._path = None if path in (None, "-") else path
+        self._parts: list[str] = []
+
+    def write(self, text: str) -> None:
+        if self._path is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            self._parts.append(text)
+
+    def commit(self) -> None:
+        if self._path is not None:
+            from ..core.files import write_atomically
+
+            write_atomically(self._path, "".join(self._parts))
+
+
+def _no_check(self: Attribute) -> None:
+    """Stands in for `Attribute.__post_init__` under `--disable-verify`."""
+
+
+@contextmanager
+def _verification_of_attributes(enabled: bool) -> Iterator[None]:
+    """Switches the checks that attributes make at construction off inside the block, as `xdsl-opt` does for good."""
+    checked = Attribute.__post_init__
+    if not enabled:
+        Attribute.__post_init__ = _no_check
+    try:
+        yield
+    finally:
+        Attribute.__post_init__ = checked
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the tool on `argv` (default: the command line); returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return StepwellOptMain(arguments).run()
+    except SystemExit as exit_:
+        # argparse's --help and --version.
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except ShrinkException:
+        print("Success, can shrink")
+        return 0
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        if "--debug" in arguments:
+            raise
+        print(render(diagnostic_of(error)), file=sys.stderr)
+        return 1
+
+
+def _silence(stream: TextIO) -> None:
+    """Sends what is still buffered nowhere: the reader has gone, and Python would complain at exit."""
+    import os
+
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):
+        return

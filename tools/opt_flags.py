@@ -1,0 +1,73 @@
+"""The flags that `stepwell-opt` has beyond those of `xdsl-opt`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+
+def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
+    """Adds our flags and shortens what xDSL's say."""
+    _shorten_help(parser, targets)
+    _add_listings(parser)
+    _add_printing(parser)
+    group = parser.add_argument_group("checking and reporting")
+    group.add_argument(
+        "--verify-each",
+        nargs="?",
+        const=True,
+        default=True,
+        type=truth,
+        metavar="true|false",
+        help="verify after every pass (the default); with false only the input and the result",
+    )
+    group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
+    group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")
+    group.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
+
+
+def _shorten_help(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
+    """xDSL lists a hundred passes in the help of `-p`; `--list-passes` does that better."""
+    texts = {
+        "input_file": "IR to read; - or nothing is standard input",
+        "passes": "pipeline: passes and named pipelines, e.g. 'canonicalize,cse' (--list-passes)",
+        "target": f"output format: {', '.join(sorted(targets))}",
+        "output_file": "file to write, whole and only on success; - is standard output",
+        "verify_diagnostics": "match errors with expected-… comments; without any, print errors and exit with 0",
+        "time_passes": "show the time of each pass and of its verification, on standard error",
+    }
+    for action in parser._actions:
+        action.help = texts.get(action.dest, action.help)
+
+
+def _add_listings(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("listings")
+    group.add_argument("--list-passes", action="store_true", help="passes with their options, and named pipelines")
+    group.add_argument("--list-dialects", action="store_true", help="dialects by package")
+    group.add_argument("--list-plugins", action="store_true", help="installed packages that add to this tool")
+    group.add_argument("--explain-op", metavar="NAME", help="what an op means and takes, e.g. arith.addi")
+    group.add_argument("--show-pipeline", metavar="NAME", help="the passes that a pipeline stands for")
+
+
+def _add_printing(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("printing between passes, on standard error")
+    for when in ("before", "after"):
+        group.add_argument(
+            f"--print-ir-{when}",
+            metavar="PASS",
+            action="extend",
+            type=lambda names: names.split(","),
+            default=[],
+            help=f"print the IR {when} this pass; may be given several times",
+        )
+        group.add_argument(f"--print-ir-{when}-all", action="store_true", help=f"print the IR {when} every pass")
+    group.add_argument("--print-ir-after-change", action="store_true", help="print the IR after passes that changed it")
+
+
+def truth(text: str) -> bool:
+    """`true` or `false`, also as 1, 0, on, off."""
+    if text.lower() in ("true", "1", "on"):
+        return True
+    if text.lower() in ("false", "0", "off"):
+        return False
+    raise argparse.ArgumentTypeError(f"expected true or false, found '{text}'")
