@@ -50,7 +50,8 @@ def pipelines() -> dict[str, str]:
 def extensions() -> dict[str, dict[str, Callable[[], Any]]]:
     """Loaders of everything that xDSL's `Universe` cannot carry, by kind and name."""
     return {
-        kind: {name: _loader(location) for name, location in named.items()} for kind, named in EXTENSIONS.items()
+        kind: {name: _loader(location) for name, location in named.items()}
+        for kind, named in EXTENSIONS.items()
     }
 
 

@@ -66,7 +66,9 @@ class OperationError(PassFailedException):
 
     def __init__(self, op: Operation, message: str, *, hint: str | None = None):
         super().__init__(message)
-        self.diagnostic = Diagnostic(f"'{op_name(op)}': {message}", "error", nearest_source_point(op), hint=hint)
+        self.diagnostic = Diagnostic(
+            f"'{op_name(op)}': {message}", "error", nearest_source_point(op), hint=hint
+        )
 
 
 def fail(op: Operation, message: str, *, hint: str | None = None) -> NoReturn:
@@ -151,7 +153,9 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     candidates = sorted(known)
-    if exact := [candidate for candidate in candidates if candidate.replace("_", "-") == name.replace("_", "-")]:
+    if exact := [
+        candidate for candidate in candidates if candidate.replace("_", "-") == name.replace("_", "-")
+    ]:
         return exact[0]
     found = get_close_matches(name, candidates, n=1, cutoff=0.6)
     return found[0] if found else None

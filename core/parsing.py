@@ -185,7 +185,9 @@ def diagnostic_of_parse_error(error: ParseError, line_offset: int = 0) -> Diagno
     notes: list[Diagnostic] = []
     if isinstance(error, MultipleSpansParseError):
         for span, message in error.refs:
-            notes.append(Diagnostic(message or error.ref_text or "see here", "note", _point(span, line_offset)))
+            notes.append(
+                Diagnostic(message or error.ref_text or "see here", "note", _point(span, line_offset))
+            )
     return Diagnostic(
         error.msg,
         point=_point(error.span, line_offset),

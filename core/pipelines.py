@@ -119,7 +119,9 @@ def load_pass(name: str) -> type[ModulePass]:
     try:
         return factory()
     except (Exception, SystemExit) as error:
-        raise StepwellError(Diagnostic(f"pass '{name}' cannot be loaded: {type(error).__name__}: {error}")) from error
+        raise StepwellError(
+            Diagnostic(f"pass '{name}' cannot be loaded: {type(error).__name__}: {error}")
+        ) from error
 
 
 def parse_pipeline(text: str, pipelines: Mapping[str, str] | None = None) -> list[ModulePass]:

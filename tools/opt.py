@@ -14,7 +14,9 @@ if __name__ == "__main__" and not __package__:
     from pathlib import Path
 
     _root = Path(__file__).resolve().parent.parent
-    _spec = spec_from_file_location("stepwell", _root / "__init__.py", submodule_search_locations=[str(_root)])
+    _spec = spec_from_file_location(
+        "stepwell", _root / "__init__.py", submodule_search_locations=[str(_root)]
+    )
     assert _spec is not None and _spec.loader is not None
     sys.modules["stepwell"] = _package = module_from_spec(_spec)
     _spec.loader.exec_module(_package)
@@ -101,7 +103,9 @@ class StepwellOptMain(xDSLOptMain):
         self.register_all_frontends()
         self.register_all_passes()
         self.register_all_targets()
-        parser = ArgumentParser(prog="stepwell-opt", description="Parses, verifies, transforms and prints IR.")
+        parser = ArgumentParser(
+            prog="stepwell-opt", description="Parses, verifies, transforms and prints IR."
+        )
         self.register_all_arguments(parser)
         self.args = parser.parse_args(args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
@@ -144,7 +148,13 @@ class StepwellOptMain(xDSLOptMain):
 
     def _listing(self) -> str | None:
         args = self.args
-        if not (args.list_passes or args.list_dialects or args.list_plugins or args.explain_op or args.show_pipeline):
+        if not (
+            args.list_passes
+            or args.list_dialects
+            or args.list_plugins
+            or args.explain_op
+            or args.show_pipeline
+        ):
             return None
         from . import listings
 
@@ -257,7 +267,13 @@ class StepwellOptMain(xDSLOptMain):
             from .listings import suggest_pass
 
             suggest_pass(name)
-        if before or after or args.print_ir_before_all or args.print_ir_after_all or args.print_ir_after_change:
+        if (
+            before
+            or after
+            or args.print_ir_before_all
+            or args.print_ir_after_all
+            or args.print_ir_after_change
+        ):
             instruments.append(
                 IRPrinting(
                     self.print_module,
@@ -285,7 +301,9 @@ class StepwellOptMain(xDSLOptMain):
         if not isinstance(failure, PassFailure):
             return diagnostic
         if isinstance(error, BrokenByPassError):
-            return diagnostic.with_note(f"the IR was valid before pass '{failure.pass_}': a fault of the pass")
+            return diagnostic.with_note(
+                f"the IR was valid before pass '{failure.pass_}': a fault of the pass"
+            )
         return diagnostic.with_note(f"in pass '{failure.pass_}' (number {failure.index + 1} of the pipeline)")
 
     def _report(self, chunk: Chunk, outcome: Outcome) -> int:

@@ -22,7 +22,9 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
         help="verify after every pass (the default); with false only the input and the result",
     )
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
-    group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")
+    group.add_argument(
+        "--statistics", action="store_true", help="show what each pass counted, on standard error"
+    )
     group.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
 
 
@@ -42,7 +44,9 @@ def _shorten_help(parser: argparse.ArgumentParser, targets: Iterable[str]) -> No
 
 def _add_listings(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("listings")
-    group.add_argument("--list-passes", action="store_true", help="passes with their options, and named pipelines")
+    group.add_argument(
+        "--list-passes", action="store_true", help="passes with their options, and named pipelines"
+    )
     group.add_argument("--list-dialects", action="store_true", help="dialects by package")
     group.add_argument("--list-plugins", action="store_true", help="installed packages that add to this tool")
     group.add_argument("--explain-op", metavar="NAME", help="what an op means and takes, e.g. arith.addi")
@@ -60,8 +64,12 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
             default=[],
             help=f"print the IR {when} this pass; may be given several times",
         )
-        group.add_argument(f"--print-ir-{when}-all", action="store_true", help=f"print the IR {when} every pass")
-    group.add_argument("--print-ir-after-change", action="store_true", help="print the IR after passes that changed it")
+        group.add_argument(
+            f"--print-ir-{when}-all", action="store_true", help=f"print the IR {when} every pass"
+        )
+    group.add_argument(
+        "--print-ir-after-change", action="store_true", help="print the IR after passes that changed it"
+    )
 
 
 def truth(text: str) -> bool:

@@ -1,0 +1,205 @@
+"""
+Reading and running the command of a `RUN:` line in this process.
+
+The language is the part of the shell that tests use: words with quotes, `|`, `&&`, `2>&1`, `> file`, `2> file`, `< file`
+and a leading `not`. A line that uses more is handed to the real shell as a whole.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+ExecuteCommand = Callable[["Command", bytes], "Finished"]
+
+CHECKING_TOOLS: Final = frozenset({"filecheck", "FileCheck", "diff", "cmp", "test", "not"})
+"""Commands whose exit code says whether a test passes; a RUN line has to end in one."""
+
+_NEEDS_A_SHELL: Final = ("$(", "`", "||", ";", ">>", "<(", ">(", "&>", "<<")
+
+
+class NotARunLine(Exception):
+    """The text is not a command: unbalanced quotes, an empty stage, a redirection to nothing."""
+
+
+@dataclass
+class Command:
+    """One stage of a pipe."""
+
+    words: list[str]
+    inverted: bool = False
+    """Under `not`: an orderly failure is a success; a crash (negative exit code) stays a failure."""
+    merge_stderr: bool = False
+    stdin_file: str | None = None
+    stdout_file: str | None = None
+    stderr_file: str | None = None
+
+    @property
+    def tool(self) -> str:
+        return self.words[0]
+
+
+Pipe = list[Command]
+
+
+@dataclass
+class Finished:
+    """How a command ended; an exit code below zero is that of a crash."""
+
+    exit_code: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+
+@dataclass
+class LineResult:
+    """How a RUN line ended; `log` has what a reader needs to see why."""
+
+    passed: bool
+    log: str = ""
+
+
+def needs_a_shell(text: str) -> bool:
+    """Whether the line uses more of the shell than `parse_run_line` understands."""
+    unquoted = "".join(part for index, part in enumerate(text.split("'")) if index % 2 == 0)
+    return any(mark in unquoted for mark in _NEEDS_A_SHELL)
+
+
+def parse_run_line(text: str, substitute: Callable[[str], str] = str) -> list[Pipe]:
+    """
+    The pipes of a line, to be run in turn while they succeed (`&&`).
+
+    `substitute` is applied to every word after splitting, so that paths with spaces stay one word.
+    """
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="|<>&")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        tokens = list(lexer)
+    except ValueError as error:
+        raise NotARunLine(f"{error}: {text}") from None
+    pipes: list[Pipe] = [[]]
+    words: list[str] = []
+    for token in [*tokens, "&&"]:
+        if token not in ("|", "&&"):
+            words.append(token)
+            continue
+        if not words:
+            if token == "&&" and not pipes[-1]:
+                continue
+            raise NotARunLine(f"empty command in: {text}")
+        pipes[-1].append(_command(words, substitute))
+        words = []
+        if token == "&&":
+            pipes.append([])
+    return [pipe for pipe in pipes if pipe]
+
+
+def _command(tokens: list[str], substitute: Callable[[str], str]) -> Command:
+    command = Command([])
+    rest = iter(tokens)
+    for token in rest:
+        if token == "2" or token == "1":
+            following = next(rest, None)
+            if following is None or not following.startswith(">"):
+                command.words += [token, *([] if following is None else [substitute(following)])]
+            elif following == ">&":
+                _merge(command, token, next(rest, ""))
+            else:
+                _redirect(command, token, substitute(_target(next(rest, None))))
+        elif token in (">", "<"):
+            _redirect(command, token, substitute(_target(next(rest, None))))
+        else:
+            command.words.append(substitute(token))
+    while command.words and command.words[0] == "not":
+        command.words.pop(0)
+        command.inverted = not command.inverted
+    if not command.words:
+        raise NotARunLine("a command without words")
+    return command
+
+
+def _target(word: str | None) -> str:
+    if word is None:
+        raise NotARunLine("a redirection without a file")
+    return word
+
+
+def _merge(command: Command, source: str, target: str) -> None:
+    if (source, target) != ("2", "1"):
+        raise NotARunLine(f"only 2>&1 is understood, not {source}>&{target}")
+    command.merge_stderr = True
+
+
+def _redirect(command: Command, kind: str, file: str) -> None:
+    if kind == "2":
+        command.stderr_file = file
+    elif kind == "<":
+        command.stdin_file = file
+    else:
+        command.stdout_file = file
+
+
+def ends_in_check(pipes: Sequence[Pipe]) -> bool:
+    """Whether the last command of the line can fail because of what the others printed or how they ended."""
+    if not pipes:
+        return False
+    last = pipes[-1][-1]
+    return last.inverted or last.tool in CHECKING_TOOLS
+
+
+@dataclass
+class Runner:
+    """Runs pipes; `execute` runs one command with the given standard input."""
+
+    execute: ExecuteCommand
+    log: list[str] = field(default_factory=list)
+
+    def run(self, pipes: Sequence[Pipe]) -> LineResult:
+        for pipe in pipes:
+            if not self._run_pipe(pipe):
+                return LineResult(False, "\n".join(self.log))
+        return LineResult(True)
+
+    def _run_pipe(self, pipe: Pipe) -> bool:
+        """Runs every stage, as a shell does, and succeeds when all do."""
+        data = b""
+        succeeded = True
+        for position, command in enumerate(pipe):
+            if command.stdin_file is not None:
+                with open(command.stdin_file, "rb") as file:
+                    data = file.read()
+            finished = self.execute(command, data)
+            data = _redirected(command, finished)
+            is_last = position == len(pipe) - 1
+            if not _succeeded(command, finished):
+                succeeded = False
+                self._tell(command, finished, data if is_last else b"")
+        return succeeded
+
+    def _tell(self, command: Command, finished: Finished, output: bytes) -> None:
+        expectation = "a failure" if command.inverted else "0"
+        self.log.append(
+            f"$ {shlex.join(command.words)}\nexit code {finished.exit_code}, expected {expectation}"
+        )
+        for title, content in (("stdout", output), ("stderr", finished.stderr)):
+            if content.strip():
+                self.log.append(f"--- {title}\n{content.decode('utf-8', 'replace').rstrip()}")
+
+
+def _succeeded(command: Command, finished: Finished) -> bool:
+    return finished.exit_code > 0 if command.inverted else finished.exit_code == 0
+
+
+def _redirected(command: Command, finished: Finished) -> bytes:
+    """What the next stage reads, after the outputs that go to files have gone there."""
+    if command.stderr_file is not None:
+        with open(command.stderr_file, "wb") as file:
+            file.write(finished.stderr)
+    if command.stdout_file is None:
+        return finished.stdout
+    with open(command.stdout_file, "wb") as file:
+        file.write(finished.stdout)
+    return b""
