@@ -2,4 +2,31 @@
 
 from __future__ import annotations
 
-PIPELINES: dict[str, str] = {}
+_TO_BUFFERS = "lower-graph-to-loops,fuse-loops,inline-loops,bufferize"
+_TO_LLVM = "lower-loops-to-scf,expand-math,lower-to-llvm-dialect"
+_EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
+_FUSION = "fuse-matmul-add,remove-unused-functions"
+
+PIPELINES: dict[str, str] = {
+    "graph-optimize": f"{_EXACT},fuse-ewise-fma,{_FUSION}",
+    "graph-optimize-strict": f"{_EXACT},{_FUSION}",
+    "to-loops": "lower-graph-to-loops,fuse-loops,inline-loops",
+    "to-llvm": _TO_LLVM,
+    "finish": f"{_TO_BUFFERS},schedule-cpu,{_TO_LLVM}",
+    "O0": f"lower-graph-to-loops,bufferize{{reuse=false}},{_TO_LLVM}",
+    "O1": f"{_EXACT},remove-unused-functions,finish",
+    "O2": "graph-optimize,finish",
+    "O3": "graph-optimize,finish",
+}
+
+
+def pipeline_text(opt_level: int, numerics: str = "default") -> str:
+    """
+    The pipeline of an optimisation level. `numerics="strict"` leaves out the rules that round differently, `fast` lets
+    `simplify-expr` use those that may lose NaN, inf or -0.
+    """
+    if opt_level < 2 or numerics == "default":
+        return f"O{opt_level}"
+    if numerics == "strict":
+        return "graph-optimize-strict,finish"
+    return "simplify-expr{numerics=fast},graph-optimize,finish"

@@ -1,0 +1,176 @@
+"""`stepwell.compile`: from a module, a path or text, on any stair, to a program that runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from ..core.locations import source_directory, source_point
+from ..core.parsing import make_context, parse
+from ..core.verification import verify_module
+from . import cache as disk
+from .describe import argument_attributes, array_type, describe, functions, is_public, signature
+from .errors import CompileError
+from .executable import Executable, Shapes
+from .jit import assembly, compile_object, host_target
+from .program import Description, Program
+from .stairs import STAIRS, StairTexts, chosen_pipeline, has_unknown_sizes, set_signatures, take_down
+from .weights import bind_weights
+
+NUMERICS = ("default", "strict", "fast")
+
+
+def compile(
+    module_or_path: ModuleOp | str | Path,
+    *,
+    entry: str = "main",
+    pipeline: str | None = None,
+    opt_level: int = 3,
+    threads: int | None = None,
+    numerics: str = "default",
+    cache: bool = True,
+    weights: str | Path | Mapping[str, Any] | None = None,
+    verify_each: bool = False,
+) -> Executable:
+    """
+    Compiles a program to native code.
+
+    `module_or_path`: a module, a path, or program text, on any stair; a module is not changed. `pipeline` replaces the
+    passes of `opt_level` (0 to 3); whatever it leaves is lowered all the same. `numerics`: `strict` keeps every rounding,
+    `default` allows rules that round differently, `fast` those that may lose NaN, inf and -0. `threads`: at most so many;
+    `STEPWELL_THREADS` or all usable CPUs when None. `weights`: a safetensors file or arrays by key, in place of the
+    module's `stepwell.weights`. `cache=False` leaves the compile cache on disk alone.
+
+    Raises CompileError, or the diagnostics of parser, verifier and passes.
+    """
+    if numerics not in NUMERICS:
+        raise CompileError(f"numerics is {numerics!r}, expected one of {', '.join(NUMERICS)}")
+    if opt_level not in range(4):
+        raise CompileError(f"opt_level is {opt_level!r}, expected 0, 1, 2 or 3")
+    thread_count(threads)
+    if isinstance(module_or_path, ModuleOp):
+        module = module_or_path.clone()
+        module.location = module_or_path.location
+        verify_module(module)
+    else:
+        module = parse(module_or_path)
+    set_signatures(module, entry)
+    source = Source(module, entry, chosen_pipeline(pipeline, opt_level, numerics), cache, verify_each, weights)
+    return _executable(source)
+
+
+def thread_count(threads: int | None) -> int:
+    """How many threads a program may use. Raises CompileError for less than one."""
+    chosen = os.environ.get("STEPWELL_THREADS") if threads is None else threads
+    if chosen is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not str(chosen).isdecimal() or int(chosen) < 1:
+        raise CompileError(f"the number of threads is {chosen!r}, expected at least 1")
+    return int(chosen)
+
+
+@dataclass
+class Source:
+    """A verified module and how to compile it, once per set of input shapes."""
+
+    module: ModuleOp
+    entry: str
+    pipeline: str
+    use_cache: bool
+    verify_each: bool
+    weights: str | Path | Mapping[str, Any] | None
+    texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
+
+    def pipeline_for(self, shapes: Shapes | None) -> str:
+        """All passes; with `shapes`, the entry is specialised to them first."""
+        if shapes is None:
+            return self.pipeline
+        sizes = ",".join("x".join(map(str, shape)) for shape in shapes)
+        return f'specialize-shapes{{{self.entry}="{sizes}"}},{self.pipeline}'
+
+    def key(self, shapes: Shapes | None) -> str:
+        """The name of the machine code in the compile cache."""
+        text = str(self.module)
+        return disk.program_key(text, _locations(self.module), self.pipeline_for(shapes), host_target().describe())
+
+    def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
+        """The description and LLVM text for `shapes`; the module itself stays as it is."""
+        module = self.module.clone()
+        module.location = self.module.location
+        instruments = [] if texts is None else [texts]
+        text = take_down(
+            make_context(),
+            module,
+            self.entry,
+            self.pipeline_for(shapes),
+            verify_each=self.verify_each,
+            instruments=instruments,
+        )
+        return describe(module), text
+
+    def load(self, shapes: Shapes | None) -> Program:
+        """The program for `shapes`, from the cache when it is there."""
+        key = self.key(shapes) if self.use_cache else ""
+        if self.use_cache and (kept := disk.load(key)) is not None:
+            description, code = Description.from_json(kept[0]), kept[1]
+        else:
+            description, text = self.lower(shapes)
+            code = compile_object(text)
+            if self.use_cache:
+                disk.store(key, description.to_json(), code)
+        file = self.module.attributes.get("stepwell.weights")
+        named = file.data if isinstance(file, StringAttr) else None
+        arrays = bind_weights(description, named, source_directory(self.module), self.weights)
+        return Program(description, code, arrays)
+
+    def text_of(self, stair: str, shapes: Shapes | None) -> str:
+        """The text on `stair`."""
+        if stair not in STAIRS:
+            raise CompileError(f"there is no stair '{stair}', expected one of {', '.join(STAIRS)}")
+        if shapes not in self.texts:
+            kept = StairTexts()
+            _, text = self.lower(shapes, kept)
+            self.texts[shapes] = kept.texts | {"llvm-ir": text}
+        texts = self.texts[shapes]
+        if stair == "asm" and stair not in texts:
+            texts["asm"] = assembly(texts["llvm-ir"])
+        return texts[stair]
+
+
+def _locations(module: ModuleOp) -> str:
+    """Where every op stands: error messages hold it, so programs that differ in it are different."""
+    return "\n".join(str(source_point(op.location)) for op in module.walk())
+
+
+def _executable(source: Source) -> Executable:
+    found = functions(source.module)
+    function = found[source.entry]
+    types = signature(function)
+    dynamic = has_unknown_sizes(source.module, source.entry)
+    program = None if dynamic else source.load(None)
+    names = [name for name, op in found.items() if is_public(op)]
+    if program is not None:
+        entry = program.entry(source.entry).entry
+        inputs = [(a.name, a.type) for a in entry.of("input")]
+        outputs = [(a.name, a.type) for a in entry.of("output")]
+    else:
+        assert types is not None  # has_unknown_sizes has seen them
+        inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
+        outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
+    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program)
+
+
+def input_names(function: Operation) -> list[str]:
+    """The names of an entry's arguments for messages: `stepwell.name`, the name in the IR, else `arg0` …"""
+    attributes = argument_attributes(function)
+    names: list[str] = []
+    for index, argument in enumerate(function.regions[0].blocks[0].args):
+        given = attributes[index].get("stepwell.name") if attributes else None
+        names.append(given.data if isinstance(given, StringAttr) else argument.name_hint or f"arg{index}")
+    return names

@@ -1,0 +1,144 @@
+"""Reading a module: which entries it has, and with what types. The IR says it all (docs/architecture.md, roles)."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation
+
+from ..core.diagnostics import fail
+from ..core.locations import location_string
+from ..lowering.te_types import dtype_of
+from .arrays import ArrayType
+from .errors import CompileError
+from .program import Argument, Description, Entry
+
+SIGNATURE = "stepwell.signature"
+PREPARE = "stepwell.prepare"
+ROLES = ("input", "weight", "output", "arena")
+
+
+def is_public(op: Operation) -> bool:
+    """Whether a function can be called from outside: it has a body and is not private."""
+    visibility = op.get_attr_or_prop("sym_visibility")
+    private = isinstance(visibility, StringAttr) and visibility.data == "private"
+    return not private and bool(op.regions) and bool(op.regions[0].blocks)
+
+
+def functions(module: ModuleOp) -> dict[str, Operation]:
+    """Every function of the module, on whatever stair, by name."""
+    return {
+        name.data: op
+        for op in module.ops
+        if op.name in ("func.func", "tensor_loop.func", "llvm.func")
+        and isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr)
+    }
+
+
+def array_type(type_: Attribute) -> ArrayType:
+    """The array behind a tensor or memref type."""
+    if not isinstance(type_, TensorType | MemRefType):
+        raise CompileError(f"an entry takes and returns tensors, found {type_}")
+    shape = tuple(None if size < 0 else size for size in type_.get_shape())
+    return ArrayType(dtype_of(type_.get_element_type()), shape)
+
+
+def argument_attributes(function: Operation) -> list[dict[str, Attribute]]:
+    """The attributes of each argument; an empty list when no argument has any."""
+    found = function.get_attr_or_prop("arg_attrs")
+    if not isinstance(found, ArrayAttr):
+        return []
+    return [dict(item.data) if isinstance(item, DictionaryAttr) else {} for item in found]
+
+
+def signature(function: Operation) -> FunctionType | None:
+    """
+    The tensor types an entry had at the top of the stairs: its `stepwell.signature`, or its own type while it still is
+    on tensors; None below that.
+    """
+    if isinstance(known := function.attributes.get(SIGNATURE), FunctionType):
+        return known
+    type_ = function.get_attr_or_prop("function_type")
+    if function.name == "func.func" and isinstance(type_, FunctionType):
+        if all(isinstance(t, TensorType) for t in (*type_.inputs, *type_.outputs)):
+            return type_
+    return None
+
+
+def signature_of_roles(function: Operation) -> FunctionType | None:
+    """A signature read off the buffers of a function whose arguments carry roles; None without roles."""
+    type_ = function.get_attr_or_prop("function_type")
+    attributes = argument_attributes(function)
+    if not isinstance(type_, FunctionType) or not attributes:
+        return None
+    by_role: dict[str, list[Attribute]] = {role: [] for role in ROLES}
+    for argument, found in zip(type_.inputs, attributes, strict=True):
+        role = found.get("stepwell.role")
+        if not isinstance(role, StringAttr) or role.data not in by_role or not isinstance(argument, MemRefType):
+            return None
+        by_role[role.data].append(TensorType(argument.get_element_type(), argument.get_shape()))
+    return FunctionType.from_lists(by_role["input"], by_role["output"])
+
+
+MISSING_ROLES = (
+    "say what each argument is for, for instance\n"
+    '  func.func @main(%x: memref<4xf32> {stepwell.role = "input"}, %y: memref<4xf32> {stepwell.role = "output"})'
+)
+
+
+def describe(module: ModuleOp) -> Description:
+    """The entries and checks of a module on the llvm stair."""
+    entries = [
+        _entry(name, function)
+        for name, function in functions(module).items()
+        if any("stepwell.role" in attributes for attributes in argument_attributes(function))
+        or (SIGNATURE in function.attributes)
+    ]
+    return Description(tuple(entries), tuple(_checks(module)))
+
+
+def _entry(name: str, function: Operation) -> Entry:
+    types = signature(function)
+    if types is None:
+        fail(function, f"entry @{name} has no {SIGNATURE}", hint="add the tensor types it had, as a function type")
+    inputs, outputs = iter(types.inputs), iter(types.outputs)
+    arguments: list[Argument] = []
+    for index, attributes in enumerate(argument_attributes(function)):
+        role = _text(attributes, "stepwell.role")
+        shown = _text(attributes, "stepwell.name") or f"argument {index}"
+        match role:
+            case "input":
+                arguments.append(Argument(role, shown, array_type(next(inputs))))
+            case "output":
+                arguments.append(Argument(role, shown, array_type(next(outputs))))
+            case "weight":
+                key = _text(attributes, "stepwell.key")
+                arguments.append(Argument(role, key, array_type(attributes["stepwell.type"]), key))
+            case "arena":
+                size = attributes.get("stepwell.bytes")
+                count = size.value.data if isinstance(size, IntegerAttr) else 0
+                arguments.append(Argument(role, role, ArrayType("ui8", (count,))))
+            case _:
+                fail(function, f"argument {index} of @{name} has no role", hint=MISSING_ROLES)
+    return Entry(name, tuple(arguments), PREPARE in function.attributes)
+
+
+def _text(attributes: dict[str, Attribute], name: str) -> str:
+    found = attributes.get(name)
+    return found.data if isinstance(found, StringAttr) else ""
+
+
+def _checks(module: ModuleOp) -> list[tuple[str, str]]:
+    table = module.attributes.get("stepwell.checks")
+    if not isinstance(table, ArrayAttr):
+        return []
+    pairs = [item.data.partition("|") for item in table if isinstance(item, StringAttr)]
+    return [(message, location or location_string(module)) for message, _, location in pairs]

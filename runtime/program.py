@@ -1,0 +1,169 @@
+"""
+A program in memory: machine code, its entries, its weights. Calls go through here.
+
+`Description` is all that native code does not say about itself; it is plain data, so that the compile cache can keep it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import ArrayType, aligned_bytes, check_input, check_output
+from .errors import ArgumentError, ExecutionError
+from .jit import NativeLibrary
+
+ENTRY_PREFIX = "_stepwell_entry_"
+"""The wrapper of entry `f` is the symbol `_stepwell_entry_f`, `i32 (ptr to argument pointers)`."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One pointer that native code wants: what for (`role`), and the array behind it."""
+
+    role: str
+    name: str
+    type: ArrayType
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function that can be called: its arguments in the order of the IR."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    is_prepare: bool = False
+
+    def of(self, role: str) -> list[Argument]:
+        return [argument for argument in self.arguments if argument.role == role]
+
+
+@dataclass(frozen=True)
+class Description:
+    """The entries of a program and the checks that may fail (message, location)."""
+
+    entries: tuple[Entry, ...]
+    checks: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Description:
+        def argument(item: dict[str, Any]) -> Argument:
+            type_ = ArrayType(item["type"]["dtype"], tuple(item["type"]["shape"]))
+            return Argument(item["role"], item["name"], type_, item["key"])
+
+        entries = tuple(
+            Entry(item["name"], tuple(argument(a) for a in item["arguments"]), item["is_prepare"])
+            for item in data["entries"]
+        )
+        return Description(entries, tuple((message, location) for message, location in data["checks"]))
+
+
+class Program:
+    """Machine code with its weights bound; every entry can be called from several threads at once."""
+
+    def __init__(self, description: Description, object_code: bytes, weights: Mapping[str, np.ndarray[Any, Any]]):
+        self.description = description
+        symbols = [ENTRY_PREFIX + entry.name for entry in description.entries]
+        self._library = NativeLibrary(object_code, symbols)
+        self._weights = weights
+        self._prepared: dict[str, np.ndarray[Any, Any]] = {}
+        by_order = sorted(description.entries, key=lambda entry: not entry.is_prepare)
+        self._callables: dict[str, BoundEntry] = {}
+        for entry in by_order:
+            bound = BoundEntry(entry, self)
+            self._callables[entry.name] = bound
+            if entry.is_prepare:
+                for index, result in enumerate(bound()):
+                    self._prepared[f"@{entry.name}#{index}"] = result
+
+    def weight(self, key: str) -> np.ndarray[Any, Any]:
+        """The array behind a weight argument: from the side-car, or the result of a prepare function."""
+        return self._prepared[key] if key in self._prepared else self._weights[key]
+
+    def entry(self, name: str) -> BoundEntry:
+        return self._callables[name]
+
+    def native(self, name: str) -> ctypes._CFuncPtr:
+        return self._library.entry(ENTRY_PREFIX + name)
+
+
+class BoundEntry:
+    """An entry ready to be called with input arrays."""
+
+    def __init__(self, entry: Entry, program: Program):
+        self.entry = entry
+        self._checks = program.description.checks
+        self._program = program
+        self._native = program.native(entry.name)
+        self._inputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "input"]
+        self._outputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "output"]
+        self._arena = next(((i, a) for i, a in enumerate(entry.arguments) if a.role == "arena"), None)
+        self._fixed: list[int | None] = [None] * len(entry.arguments)
+        self._kept: list[np.ndarray[Any, Any]] = []
+        for index, argument in enumerate(entry.arguments):
+            if argument.role == "weight":
+                array = check_input(program.weight(argument.key), argument.type, argument.key)
+                self._kept.append(array)
+                self._fixed[index] = array.ctypes.data
+        self._array_type = ctypes.c_void_p * len(entry.arguments)
+        self._arenas: deque[np.ndarray[Any, Any]] = deque()
+
+    def __call__(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
+        """The results for `arrays`, newly allocated."""
+        outputs = tuple(argument.type.allocate() for _, argument in self._outputs)
+        self._run(arrays, outputs)
+        return outputs
+
+    def run_into(self, outputs: Sequence[np.ndarray[Any, Any]], *arrays: Any) -> None:
+        """Like a call, but the results are written into `outputs`, which may not overlap the inputs or each other."""
+        if len(outputs) != len(self._outputs):
+            raise ArgumentError(f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays")
+        for (_, argument), array in zip(self._outputs, outputs, strict=True):
+            check_output(array, argument.type, argument.name)
+        for i, array in enumerate(outputs):
+            for other in (*arrays, *outputs[:i]):
+                if isinstance(other, np.ndarray) and np.may_share_memory(array, other):
+                    raise ArgumentError(
+                        f"output '{self._outputs[i][1].name}' shares memory with another argument, expected an array of its own"
+                    )
+        self._run(arrays, outputs)
+
+    def _run(self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]]) -> None:
+        if len(arrays) != len(self._inputs):
+            names = ", ".join(f"'{argument.name}'" for _, argument in self._inputs)
+            raise ArgumentError(
+                f"'{self.entry.name}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
+            )
+        pointers = list(self._fixed)
+        kept = [check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)]
+        for (index, _), array in zip(self._inputs, kept, strict=True):
+            pointers[index] = array.ctypes.data
+        for (index, _), array in zip(self._outputs, outputs, strict=True):
+            pointers[index] = array.ctypes.data
+        arena = None
+        if self._arena is not None:
+            arena = self._take_arena(self._arena[1].type.nbytes)
+            pointers[self._arena[0]] = arena.ctypes.data
+        try:
+            status = self._native(self._array_type(*pointers))
+        finally:
+            if arena is not None:
+                self._arenas.append(arena)
+        if status != 0:
+            raise ExecutionError(*self._checks[status - 1])
+
+    def _take_arena(self, size: int) -> np.ndarray[Any, Any]:
+        """An arena nobody uses; `deque.pop` is atomic, so concurrent callers never share one."""
+        try:
+            return self._arenas.pop()
+        except IndexError:
+            return aligned_bytes(size)

@@ -1,0 +1,109 @@
+"""
+Taking a module down the stairs from wherever it stands, and keeping the text of each stair.
+
+The pipeline asked for runs first, then `finish`, which lowers whatever is left and does nothing on what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.passes import ModulePass
+
+from ..core.pipelines import Instrument, parse_pipeline, run_pipeline
+from ..core.verification import verify_module
+from ..lowering.emit_llvm_text import emit_llvm_text
+from ..lowering.pipelines import pipeline_text
+from .describe import (
+    MISSING_ROLES,
+    SIGNATURE,
+    functions,
+    is_public,
+    signature,
+    signature_of_roles,
+)
+from .errors import CompileError
+
+STAIRS = ("graph", "tensor_loop", "scf", "llvm", "llvm-ir", "asm")
+"""The names `Executable.ir` knows, top down."""
+
+_LAST_PASS_OF_STAIR = {
+    "lower-graph-to-loops": "graph",
+    "bufferize": "tensor_loop",
+    "lower-loops-to-scf": "tensor_loop",
+    "lower-to-llvm-dialect": "scf",
+}
+"""Before the pass on the left runs, the module is the last of the stair on the right."""
+
+
+@dataclass
+class StairTexts(Instrument):
+    """Keeps the module's text at the foot of each stair."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        if (stair := _LAST_PASS_OF_STAIR.get(pass_.name)) is not None:
+            self.texts[stair] = str(module)
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        self.texts["llvm"] = str(module)
+
+
+def chosen_pipeline(pipeline: str | None, opt_level: int, numerics: str) -> str:
+    """The text of all passes to run: `pipeline`, or that of the level, and the rest down to the llvm dialect."""
+    head = pipeline_text(opt_level, numerics) if pipeline is None else pipeline
+    return f"{head},finish" if head else "finish"
+
+
+def take_down(
+    context: Context,
+    module: ModuleOp,
+    entry: str,
+    pipeline: str,
+    *,
+    verify_each: bool = False,
+    instruments: Sequence[Instrument] = (),
+) -> str:
+    """
+    Lowers `module` in place to the llvm dialect and returns its LLVM text.
+
+    The input and the last stair are verified always, what lies between with `verify_each`. Raises CompileError when
+    `entry` cannot be an entry, and the passes' own errors.
+    """
+    verify_module(module)
+    set_signatures(module, entry)
+    run_pipeline(context, module, parse_pipeline(pipeline), verify_each=verify_each, instruments=instruments)
+    verify_module(module)
+    return emit_llvm_text(module)
+
+
+def set_signatures(module: ModuleOp, entry: str) -> None:
+    """
+    Writes the tensor types of every entry into its `stepwell.signature`, where a later stair can read them.
+
+    Raises CompileError when `entry` does not exist, is private, or stands below the tensors without roles.
+    """
+    found = functions(module)
+    if entry not in found:
+        known = ", ".join(f"@{name}" for name, op in found.items() if is_public(op)) or "none"
+        raise CompileError(f"the module has no function @{entry}; its public functions are: {known}")
+    if not is_public(found[entry]):
+        raise CompileError(f"function @{entry} is private or has no body, expected a public function as the entry")
+    for name, function in found.items():
+        if not is_public(function) or SIGNATURE in function.attributes or function.name == "tensor_loop.func":
+            continue
+        types = signature(function) or signature_of_roles(function)
+        if types is not None:
+            function.attributes[SIGNATURE] = types
+        elif name == entry:
+            raise CompileError(f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}")
+
+
+def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
+    """Whether the entry takes a tensor with a `?` dimension."""
+    types = signature(functions(module)[entry])
+    return types is not None and any(isinstance(t, TensorType) and -1 in t.get_shape() for t in types.inputs)
