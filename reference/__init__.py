@@ -1,1 +1,15 @@
-"""What every graph op computes, in NumPy, written independently of te. For tests; never used by compile."""
+"""
+What every graph op computes, in NumPy, written independently of te. For tests; never used by compile.
+
+`run(module, entry, *arrays)` executes a program of the graph stair; `evaluate(name, properties, *arrays)` one
+op; `register(name, f)` adds the meaning of an op of another dialect.
+"""
+
+from __future__ import annotations
+
+from .failure import ReferenceFailure
+from .properties import properties_of
+from .registry import OPS, evaluate, register
+from .run import ReferenceRunError, run
+
+__all__ = ["OPS", "ReferenceRunError", "ReferenceFailure", "evaluate", "properties_of", "register", "run"]

@@ -1,0 +1,181 @@
+"""
+Element types in NumPy: names of the IR to dtypes and back, the type to compute in, and correct rounding.
+
+Integer and float conversions here are exact where NumPy's are not: `float64` to `bfloat16` and `int64` to
+`float16` round twice in NumPy, once here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+DTYPES: Final[dict[str, np.dtype[Any]]] = {
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "ui8": np.dtype(np.uint8),
+    "ui16": np.dtype(np.uint16),
+    "ui32": np.dtype(np.uint32),
+    "ui64": np.dtype(np.uint64),
+    "i1": np.dtype(np.bool_),
+}
+"""NumPy dtype of each element type, by its name in the IR."""
+
+NAMES: Final = {dtype: name for name, dtype in DTYPES.items()}
+
+FLOATS: Final = ("f16", "bf16", "f32", "f64")
+SIGNED: Final = ("i8", "i16", "i32", "i64")
+UNSIGNED: Final = ("ui8", "ui16", "ui32", "ui64")
+
+ODD_BIT: Final = np.int64(1)
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    return NAMES.get(np.dtype(dtype)) in FLOATS
+
+
+def is_signed(dtype: np.dtype[Any]) -> bool:
+    return NAMES.get(np.dtype(dtype)) in SIGNED
+
+
+def is_unsigned(dtype: np.dtype[Any]) -> bool:
+    return NAMES.get(np.dtype(dtype)) in UNSIGNED
+
+
+def is_integer(dtype: np.dtype[Any]) -> bool:
+    return is_signed(dtype) or is_unsigned(dtype)
+
+
+def is_small_float(dtype: np.dtype[Any]) -> bool:
+    """Whether `dtype` is `f16` or `bf16`: every op on it computes in `f32` and rounds once."""
+    return NAMES.get(np.dtype(dtype)) in ("f16", "bf16")
+
+
+def single_op_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which one IEEE operation on `dtype` runs: `f32` for `f16` and `bf16`, else `dtype`."""
+    return DTYPES["f32"] if is_small_float(dtype) else np.dtype(dtype)
+
+
+def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """
+    The type in which functions and sums of `dtype` are evaluated before the one rounding to `dtype`.
+
+    `float64` for the floats up to `f32`; `longdouble` for `f64` (80 bits on x86-64, at least `float64` elsewhere).
+    """
+    if not is_float(dtype):
+        return np.dtype(dtype)
+    return np.dtype(np.longdouble) if np.dtype(dtype) == np.float64 else np.dtype(np.float64)
+
+
+def widen(array: Array) -> Array:
+    """The exact values of a float array in its wide type."""
+    return array.astype(wide_dtype(array.dtype))
+
+
+def round_to(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Floats rounded once, to nearest even, to the float type `dtype`; overflow gives inf."""
+    array, dtype = np.asarray(array), np.dtype(dtype)
+    with np.errstate(all="ignore"):
+        if not is_small_float(dtype) or is_small_float(array.dtype):
+            return array.astype(dtype)
+        if array.dtype == np.longdouble:
+            array = _to_odd_float64(array)
+        if dtype == np.float16 or array.dtype != np.float64:
+            return array.astype(dtype)
+        return _to_odd_float32(array).astype(dtype)
+
+
+def _to_odd_float64(array: Array) -> Array:
+    """`longdouble` to `float64`, inexact values to the neighbour with an odd last bit."""
+    nearest = array.astype(np.float64)
+    error = array - nearest.astype(np.longdouble)
+    return _make_odd(nearest, error, np.int64)
+
+
+def _to_odd_float32(array: Array) -> Array:
+    """`float64` to `float32`, inexact values to the neighbour with an odd last bit: rounding again is harmless."""
+    nearest = array.astype(np.float32)
+    error = array - nearest.astype(np.float64)
+    return _make_odd(nearest, error, np.int32)
+
+
+def _make_odd(nearest: Array, error: Array, bits_dtype: type) -> Array:
+    """`nearest` moved one step towards the exact value `nearest + error` where inexact and its last bit is even."""
+    bits = np.array(nearest, copy=True).view(bits_dtype)
+    even = (bits & 1) == 0
+    inexact = np.isfinite(nearest) & np.isfinite(error) & (error != 0)
+    towards = np.where(error > 0, np.inf, -np.inf).astype(nearest.dtype)
+    return np.where(inexact & even, np.nextafter(nearest, towards), nearest)
+
+
+def to_odd_sum(x: Array, y: Array) -> Array:
+    """
+    `x + y` in `float64`, rounded to odd, so that one more rounding to at most 51 bits is correct.
+
+    The exact error of the sum is Knuth's TwoSum (The Art of Computer Programming 2, section 4.2.2, theorem B).
+    """
+    total = x + y
+    x_part = total - y
+    error = (x - x_part) + (y - (total - x_part))
+    return _make_odd(total, error, np.int64)
+
+
+def integers_to_float(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Integers rounded once, to nearest even, to the float type `dtype`."""
+    dtype = np.dtype(dtype)
+    if dtype == np.float64 or array.dtype.itemsize < 8:
+        return round_to(array.astype(np.float64), dtype)
+    negative = array < 0 if array.dtype.kind == "i" else np.zeros(array.shape, np.bool_)
+    magnitude = np.where(negative, ~array.astype(np.uint64) + np.uint64(1), array.astype(np.uint64))
+    # 53 bits are kept, the last of them odd when anything was cut off.
+    sticky = ((magnitude & np.uint64(2047)) != 0).astype(np.uint64)
+    cut = ((magnitude >> np.uint64(11)) | sticky) << np.uint64(11)
+    kept = np.where(magnitude < np.uint64(1 << 53), magnitude, cut)
+    return round_to(np.where(negative, -1.0, 1.0) * kept.astype(np.float64), dtype)
+
+
+def float_to_integers(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Floats truncated towards zero, saturated to the range of the integer type `dtype`; NaN gives 0."""
+    limits = np.iinfo(dtype)
+    value = np.trunc(array.astype(np.float64))
+    above = value >= float(limits.max + 1)
+    below = value < float(limits.min)
+    inside = np.where(np.isnan(value) | above | below, 0.0, value).astype(dtype)
+    return np.where(above, limits.max, np.where(below, limits.min, inside)).astype(dtype)
+
+
+def convert(array: Array, dtype: np.dtype[Any]) -> Array:
+    """`astype` of docs/semantics.md: any element type to any."""
+    source, dtype = array.dtype, np.dtype(dtype)
+    with np.errstate(all="ignore"):
+        if dtype == np.bool_:
+            return array != np.zeros((), source)
+        if source == np.bool_:
+            return array.astype(np.uint8).astype(dtype)
+        if is_float(dtype):
+            return round_to(array, dtype) if is_float(source) else integers_to_float(array, dtype)
+        return float_to_integers(array, dtype) if is_float(source) else array.astype(dtype)
+
+
+def number(value: float | int | bool, dtype: np.dtype[Any]) -> Array:
+    """A number of a property as a rank-0 array, rounded to `dtype`; an integer type wraps an integer."""
+    dtype = np.dtype(dtype)
+    if dtype == np.bool_:
+        return np.asarray(bool(value), np.bool_)
+    if is_float(dtype):
+        if isinstance(value, int) and abs(value) >= 1 << 53:
+            return integers_to_float(np.asarray(value, np.int64 if value < 1 << 63 else np.uint64), dtype)
+        return round_to(np.asarray(float(value), np.float64), dtype)
+    bits = np.iinfo(dtype).bits
+    wrapped = int(value) & ((1 << bits) - 1)
+    return np.asarray(wrapped, np.dtype(f"u{bits // 8}")).view(dtype)

@@ -1,0 +1,94 @@
+"""Properties of an IR op as plain Python values: the one place where the reference meets attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    BFloat16Type,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation
+
+_FLOAT_NAMES: dict[type[Attribute], str] = {
+    Float16Type: "f16",
+    BFloat16Type: "bf16",
+    Float32Type: "f32",
+    Float64Type: "f64",
+}
+
+
+def element_type_name(element_type: Attribute) -> str:
+    """`f32`, `ui8`, `i1` …; `index` counts as `i64`. Raises `TypeError` for a type that tensors cannot hold."""
+    if isinstance(element_type, IntegerType):
+        prefix = "ui" if element_type.signedness.data is Signedness.UNSIGNED else "i"
+        return f"{prefix}{element_type.width.data}"
+    if isinstance(element_type, IndexType):
+        return "i64"
+    name = _FLOAT_NAMES.get(type(element_type))
+    if name is None:
+        raise TypeError(f"element type is {element_type}, expected a float, an integer or i1")
+    return name
+
+
+def plain_value(attribute: Attribute) -> Any:
+    """The Python value of a property; an attribute without one stays as it is."""
+    match attribute:
+        case IntegerAttr():
+            is_boolean = isinstance(attribute.type, IntegerType) and attribute.type.width.data == 1
+            return bool(attribute.value.data) if is_boolean else int(attribute.value.data)
+        case IntAttr():
+            return attribute.data
+        case FloatAttr():
+            return float(attribute.value.data)
+        case StringAttr():
+            return attribute.data
+        case DenseArrayBase():
+            return list(attribute.get_values())
+        case ArrayAttr():
+            return [plain_value(element) for element in attribute.data]
+        case SymbolRefAttr():
+            return attribute.string_value()
+        case IntegerType() | AnyFloat():
+            return element_type_name(attribute)
+        case TensorType():
+            return element_type_name(attribute.element_type)
+        case _:
+            return attribute
+
+
+def properties_of(op: Operation) -> dict[str, Any]:
+    """Properties of `op` by name, those at their default value possibly absent."""
+    return {name: plain_value(attribute) for name, attribute in op.properties.items()}
+
+
+def literal_array(attribute: Attribute) -> Any:
+    """The NumPy array of a `dense<…> : tensor<…>` attribute, whose data is little-endian bytes."""
+    import numpy as np
+
+    from .element_types import DTYPES
+
+    if not isinstance(attribute, DenseIntOrFPElementsAttr):
+        raise TypeError(f"literal is {attribute}, expected dense<…>")
+    name = element_type_name(attribute.type.element_type)
+    shape = tuple(attribute.type.get_shape())
+    # xDSL holds true as a byte with any bit set.
+    stored = np.dtype(np.uint8) if name == "i1" else DTYPES[name]
+    flat = np.frombuffer(attribute.data.data, stored)
+    flat = flat != 0 if name == "i1" else flat
+    return np.full(shape, flat[0]) if flat.size == 1 else flat.reshape(shape).copy()
