@@ -1,0 +1,152 @@
+"""
+A trained digit classifier, from textual graph IR down to native code.
+
+Builds the program as text, prints it on every stair, runs it on 100 test images and compares it with NumPy.
+Run by `make demo`; with matplotlib installed (`pip install -e '.[plot]'`) it also draws the images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import stepwell
+from stepwell.core.weights import write_weights
+
+HERE = Path(__file__).resolve().parent
+CLASS_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+PROGRAM = """\
+builtin.module attributes {{stepwell.weights = "mlp.safetensors"}} {{
+  func.func @main(%image: tensor<{batch}x784xf32>) -> tensor<{batch}x10xf32> {{
+    %w0 = graph.weight "w0" : tensor<128x784xf32>
+    %b0 = graph.weight "b0" : tensor<128xf32>
+    %w1 = graph.weight "w1" : tensor<10x128xf32>
+    %b1 = graph.weight "b1" : tensor<10xf32>
+    %w0_t = graph.permute_dims %w0, axes = [1, 0] : (tensor<128x784xf32>)
+    %product0 = graph.matmul %image, %w0_t : (tensor<{batch}x784xf32>, tensor<784x128xf32>)
+    %sum0 = graph.add %product0, %b0 : (tensor<{batch}x128xf32>, tensor<128xf32>)
+    %hidden = graph.relu %sum0 : (tensor<{batch}x128xf32>)
+    %w1_t = graph.permute_dims %w1, axes = [1, 0] : (tensor<10x128xf32>)
+    %product1 = graph.matmul %hidden, %w1_t : (tensor<{batch}x128xf32>, tensor<128x10xf32>)
+    %logits = graph.add %product1, %b1 : (tensor<{batch}x10xf32>, tensor<10xf32>)
+    func.return %logits : tensor<{batch}x10xf32>
+  }}
+}}
+"""
+
+
+def numpy_model(images: Any, weights: Any) -> Any:
+    """The same network in NumPy: logits of images [N, 784]."""
+    hidden = np.maximum(images @ weights["w0"].T + weights["b0"], 0)
+    return hidden @ weights["w1"].T + weights["b1"]
+
+
+def elided(text: str, most: int) -> str:
+    """The first lines of a text and how many were left out; long lines are cut."""
+    lines = [line if len(line) <= 150 else line[:147] + "…" for line in text.rstrip().splitlines()]
+    if len(lines) <= most:
+        return "\n".join(lines)
+    return "\n".join([*lines[:most], f"  … {len(lines) - most} more lines"])
+
+
+def seconds_per_call(call: Callable[[], Any], rounds: int = 30) -> float:
+    """The median time of a call."""
+    call()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def draw(images: Any, predicted: Any, labels: Any, path: Path) -> bool:
+    """Writes a picture of the first 25 images with their predictions; False without matplotlib."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        return False
+    figure, axes = pyplot.subplots(5, 5, figsize=(7, 8))
+    for image, guess, label, axis in zip(images, predicted, labels, axes.flat, strict=False):
+        axis.imshow(image, cmap="gray_r")
+        axis.set_title(CLASS_NAMES[guess], color="black" if guess == label else "red", fontsize=10)
+        axis.axis("off")
+    figure.tight_layout()
+    figure.savefig(path, dpi=100)
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture")
+    parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per stair")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+
+    with np.load(HERE / "mnist_mlp_784_128_10.npz") as file:
+        weights = {key: file[key] for key in ("w0", "b0", "w1", "b1")}
+    with np.load(HERE / "mnist_100_test.npz") as file:
+        pictures, labels = file["images"], file["labels"]
+    images = (pictures.reshape(len(pictures), 784) / 255.0).astype(np.float32)
+
+    write_weights(options.output / "mlp.safetensors", weights)
+    source = options.output / "mlp.mlir"
+    source.write_text(PROGRAM.format(batch=len(images)))
+    print(f"The program, as text ({source}):\n\n{source.read_text()}")
+
+    executable = stepwell.compile(source)
+    titles = {
+        "graph": "graph, optimised",
+        "tensor_loop": "tensor_loop: loops and blocks, buffers in one arena",
+        "scf": "scf, memref, arith",
+        "llvm": "llvm dialect",
+        "llvm-ir": "LLVM IR",
+        "asm": "assembly of this machine",
+    }
+    for stair, title in titles.items():
+        text = executable.ir(stair)
+        (options.output / f"mlp.{stair}.txt").write_text(text)
+        print(f"--- {title} ({len(text.splitlines())} lines) ---\n{elided(text, options.lines)}\n")
+
+    (logits,) = executable(images)
+    expected = numpy_model(images, weights)
+    predicted = logits.argmax(axis=1)
+    for index in range(10):
+        mark = "" if predicted[index] == labels[index] else "   <- wrong"
+        print(f"image {index}: predicted {CLASS_NAMES[predicted[index]]:6}  true {CLASS_NAMES[labels[index]]:6}{mark}")
+    accuracy, numpy_accuracy = (predicted == labels).mean(), (expected.argmax(axis=1) == labels).mean()
+    print(f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {abs(logits - expected).max():.2e}")
+    if not np.array_equal(predicted, expected.argmax(axis=1)):
+        raise SystemExit("error: the predictions differ from NumPy's")
+
+    print("\nmicroseconds per image (median of 30 calls):")
+    for batch in (1, 100):
+        part = images[:batch]
+        single = executable if batch == len(images) else stepwell.compile(_with_batch(options.output, batch))
+        ours = seconds_per_call(lambda run=single, x=part: run(x)) / batch * 1e6
+        theirs = seconds_per_call(lambda x=part: numpy_model(x, weights)) / batch * 1e6
+        print(f"  batch {batch:3}: stepwell {ours:8.2f}   numpy {theirs:8.2f}   ratio {theirs / ours:.2f}")
+
+    picture = options.output / "predictions.png"
+    if draw(pictures, predicted, labels, picture):
+        print(f"\npicture: {picture}")
+    else:
+        print("\n(no picture: install the plot extra for one)")
+
+
+def _with_batch(directory: Path, batch: int) -> Path:
+    path = directory / f"mlp_batch{batch}.mlir"
+    path.write_text(PROGRAM.format(batch=batch))
+    return path
+
+
+if __name__ == "__main__":
+    main()
