@@ -1,0 +1,31 @@
+"""Profiles of hypothesis (`ci`, `full`) and the path to the helpers that lie beside the tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# `--import-mode=importlib` adds no folder to the path; the shared helpers (tolerances.py …) are found by this.
+sys.path.insert(0, str(Path(__file__).parent))
+
+FULL = os.environ.get("STEPWELL_FULL", "") == "1"
+
+_UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+
+settings.register_profile(
+    "ci", max_examples=25, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
+)
+settings.register_profile(
+    "full", max_examples=200, deadline=None, database=None, print_blob=True, suppress_health_check=_UNHEALTHY
+)
+settings.load_profile("full" if FULL else "ci")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    # test/full.py passes the seed as --hypothesis-seed; under `ci` every example follows from the test itself.
+    seed = config.getoption("--hypothesis-seed", None)
+    return f"hypothesis profile: full, seed {seed}" if FULL else "hypothesis profile: ci, derandomized"
