@@ -6,11 +6,11 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
@@ -47,6 +47,8 @@ class StepwellParser(Parser):
         self._defined_names: set[str] = set()
         self.op_start = 0
         """Offset of the op whose parsing began last."""
+        self.op_name = ""
+        """Its name, once it has been read."""
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         start = self.pos
@@ -54,9 +56,12 @@ class StepwellParser(Parser):
             self.raise_error("the program is empty: expected an operation")
         try:
             module = super().parse_module(allow_implicit_module)
-        except ParseError:
+        except ParseError as error:
             if self.forward_ssa_references and self._current_token.kind is MLIRTokenKind.EOF:
                 self._raise_undefined_value()
+            if error.msg.startswith("Could not parse entire input"):
+                span = self._current_token.span
+                raise ParseError(span, f"expected an operation, found '{span.text}'") from None
             raise
         if isinstance(module.location, UnknownLoc):
             module.location = self._locations.at(start)
@@ -64,19 +69,52 @@ class StepwellParser(Parser):
 
     def _raise_undefined_value(self) -> NoReturn:
         name = min(self.forward_ssa_references, key=lambda name: self._first_use[name].start)
-        hint = did_you_mean(f"%{name}", (f"%{known}" for known in self._defined_names))
+        if name in self._defined_names:
+            hint = f"%{name} is defined elsewhere, but not visible here"
+        else:
+            hint = did_you_mean(f"%{name}", (f"%{known}" for known in self._defined_names))
         raise HintedParseError(self._first_use[name], f"value %{name} is used but never defined", hint)
 
     def parse_operation(self) -> Operation:
         start = self.op_start = self.pos
+        self.op_name = ""
         op = super().parse_operation()
         if isinstance(op.location, UnknownLoc):
             op.location = self._locations.at(start)
         return op
 
+    def raise_error(
+        self,
+        msg: str,
+        at_position: Span[str] | int | None = None,
+        end_position: int | None = None,
+    ) -> NoReturn:
+        """As xDSL's, but what is found missing or wrong at the end of a line is not blamed on the next line."""
+        if at_position is None or at_position is self._current_token.span:
+            start = self._current_token.span.start
+            end = end_of_text_before(self.lexer.input.content, start)
+            if "\n" in self.lexer.input.content[end:start]:
+                at_position = Span(end, end, self.lexer.input)
+        if end_position is None:
+            super().raise_error(msg, at_position)
+        super().raise_error(msg, cast(int, at_position), end_position)
+
     def source_point_at(self, offset: int) -> SourcePoint:
         location = self._locations.at(offset)
         return SourcePoint(location.filename.data, location.line.data, location.column.data)
+
+    def _parse_block(self) -> Block:
+        token = self._current_token
+        if token.kind is MLIRTokenKind.EOF:
+            self.raise_error("the text ends inside a region, expected '}'")
+        if token.kind is not MLIRTokenKind.CARET_IDENT:
+            raise ParseError(
+                token.span, f"expected an operation, a block label or '}}', found '{token.text}'"
+            )
+        name = token.text[1:]
+        if name in self.blocks and name not in self.forward_block_references:
+            raise ParseError(token.span, f"re-declaration of block '{name}'")
+        return super()._parse_block()
 
     def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
         name = operand.operand_name
@@ -94,6 +132,7 @@ class StepwellParser(Parser):
     def _get_op_by_name(self, name: str) -> type[Operation]:
         op_type = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if op_type is not None:
+            self.op_name = name
             return op_type
         raise HintedParseError(self._span_before_token(name), *unknown_op(self.ctx, name))
 
@@ -116,6 +155,19 @@ class StepwellParser(Parser):
                 self.pos,
             )
         return type
+
+
+def end_of_text_before(text: str, offset: int) -> int:
+    """The end of what stands before `offset`, white space and comments left out; `offset` when there is nothing."""
+    end = offset
+    while end > 0:
+        end = len(text[:end].rstrip())
+        line_start = text.rfind("\n", 0, end) + 1
+        comment = text.find("//", line_start, end)
+        if comment < 0 or '"' in text[line_start:end]:
+            break
+        end = comment
+    return end if end > 0 else offset
 
 
 def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
@@ -169,7 +221,7 @@ def parse_text(
         diagnostic = _failure_at_op(parser, "the program does not fit in memory")
     except Exception as error:
         # Constructors of attributes and ops check their arguments with exceptions of every kind.
-        diagnostic = _failure_at_op(parser, str(error) or type(error).__name__)
+        diagnostic = _failure_at_op(parser, _message_of(error))
         raise StepwellError(diagnostic, {name: text if source is None else source}) from error
     raise StepwellError(diagnostic, {name: text if source is None else source})
 
@@ -177,7 +229,15 @@ def parse_text(
 def _failure_at_op(parser: StepwellParser | None, message: str) -> Diagnostic:
     if parser is None:
         return Diagnostic(message)
-    return Diagnostic(message, point=parser.source_point_at(parser.op_start))
+    subject = f"'{parser.op_name}': " if parser.op_name else ""
+    return Diagnostic(subject + message, point=parser.source_point_at(parser.op_start))
+
+
+def _message_of(error: Exception) -> str:
+    message = str(error)
+    if "integer string conversion" in message:
+        return f"an integer has more than {sys.get_int_max_str_digits()} digits"
+    return message or type(error).__name__
 
 
 def diagnostic_of_parse_error(error: ParseError, line_offset: int = 0) -> Diagnostic:

@@ -17,6 +17,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from .branches import branch_mismatch
 from .diagnostics import Diagnostic, attach_source_line, op_name, render
 from .dominance import DominatorTree
 from .locations import nearest_source_point
@@ -187,6 +188,10 @@ class _Verifier:
         except Exception as error:
             # Some verifiers of xDSL raise bare exceptions (KeyError for a missing property, Exception, …).
             self._fail(op, f"{str(error) or type(error).__name__}", error)
+        if op.successors:
+            mismatch = branch_mismatch(op)
+            if mismatch is not None:
+                self._fail(op, mismatch)
         if op.attributes and isinstance(op, IRDLOperation):
             self._check_attributes(op)
 

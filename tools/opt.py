@@ -27,15 +27,13 @@ if __name__ == "__main__" and not __package__:
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePath
-from typing import Final, NoReturn, TextIO
+from typing import NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException
@@ -45,38 +43,11 @@ from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, di
 from ..core.errors import diagnostic_of
 from ..core.instruments import IRPrinting, Statistics, Timing
 from ..core.locations import STANDARD_INPUT
-from ..core.parsing import decode_source, make_context, parse_text, read_source
+from ..core.parsing import make_context, parse_text, read_source
 from ..core.pipelines import BrokenByPassError, Instrument, PassFailure, parse_pipeline, run_pipeline
 from ..core.plugins import registry
 from .opt_flags import add_flags
-
-SPLIT_LINE: Final = re.compile(r"^// -----.*$", re.MULTILINE)
-"""A line that ends a chunk under `--split-input-file`."""
-
-BLANK: Final = re.compile(r"(\s|//[^\n]*)*")
-
-
-@dataclass
-class Chunk:
-    """A piece of the input; `line_offset` lines of the file precede it."""
-
-    text: str
-    line_offset: int
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether it holds nothing but white space and comments."""
-        return BLANK.fullmatch(self.text) is not None
-
-
-@dataclass
-class Outcome:
-    """What came of one chunk: the printed module or nothing, and the diagnostics in order."""
-
-    output: str | None = None
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    error: Exception | None = None
-    in_parser: bool = False
+from .opt_streams import Chunk, Outcome, Output, chunks, silence, verification_of_attributes
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -142,7 +113,7 @@ class StepwellOptMain(xDSLOptMain):
         if listing is not None:
             print(listing)
             return 0
-        with _verification_of_attributes(not self.args.disable_verify):
+        with verification_of_attributes(not self.args.disable_verify):
             self.setup_pipeline()
             return self._process_input()
 
@@ -177,7 +148,7 @@ class StepwellOptMain(xDSLOptMain):
         self.sources[name] = text
         output = Output(self.args.output_file)
         exit_code = 0
-        for index, chunk in enumerate(self._chunks(text)):
+        for index, chunk in enumerate(chunks(text, self.args.split_input_file)):
             if index > 0:
                 output.write("// -----\n")
             outcome = self._process_chunk(chunk)
@@ -192,15 +163,6 @@ class StepwellOptMain(xDSLOptMain):
         if exit_code == 0:
             output.commit()
         return exit_code
-
-    def _chunks(self, text: str) -> list[Chunk]:
-        if not self.args.split_input_file:
-            return [Chunk(text, 0)]
-        chunks, start = [], 0
-        for match in SPLIT_LINE.finditer(text):
-            chunks.append(Chunk(text[start : match.start()], text.count("\n", 0, start)))
-            start = min(match.end() + 1, len(text))
-        return [*chunks, Chunk(text[start:], text.count("\n", 0, start))]
 
     def _process_chunk(self, chunk: Chunk) -> Outcome:
         outcome = Outcome()
@@ -362,43 +324,6 @@ class BetweenPasses(Instrument):
         self._title = f"IR after {pass_.name}:"
 
 
-class Output:
-    """Where the program goes: standard output at once, or a file written whole at the end."""
-
-    def __init__(self, path: str | None):
-        self._path = None if path in (None, "-") else path
-        self._parts: list[str] = []
-
-    def write(self, text: str) -> None:
-        if self._path is None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        else:
-            self._parts.append(text)
-
-    def commit(self) -> None:
-        if self._path is not None:
-            from ..core.files import write_atomically
-
-            write_atomically(self._path, "".join(self._parts))
-
-
-def _no_check(self: Attribute) -> None:
-    """Stands in for `Attribute.__post_init__` under `--disable-verify`."""
-
-
-@contextmanager
-def _verification_of_attributes(enabled: bool) -> Iterator[None]:
-    """Switches the checks that attributes make at construction off inside the block, as `xdsl-opt` does for good."""
-    checked = Attribute.__post_init__
-    if not enabled:
-        Attribute.__post_init__ = _no_check
-    try:
-        yield
-    finally:
-        Attribute.__post_init__ = checked
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -411,7 +336,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Success, can shrink")
         return 0
     except BrokenPipeError:
-        _silence(sys.stdout)
+        silence(sys.stdout)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -420,13 +345,3 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(render(diagnostic_of(error)), file=sys.stderr)
         return 1
-
-
-def _silence(stream: TextIO) -> None:
-    """Sends what is still buffered nowhere: the reader has gone, and Python would complain at exit."""
-    import os
-
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):
-        return

@@ -1,0 +1,216 @@
+"""
+`stepwell-run`: compile a program from any stair and run it on arrays from files.
+
+Runs as a console script, as `python tools/run.py`, and in-process through `main`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not __package__:
+    from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
+
+    make_package()
+    from stepwell.tools.run import main as _main
+
+    sys.exit(_main())
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean, render
+from ..core.errors import diagnostic_of
+from .opt import ArgumentParser
+
+if TYPE_CHECKING:
+    from ..runtime.executable import Executable
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any stair and runs it.")
+    parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
+    parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order")
+    source.add_argument("--inputs", metavar="IN.npz", help="all arguments, by name, or in order as arr_0, arr_1 …")
+    source.add_argument("--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes")
+    parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, for --random with ?")
+    parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
+    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
+    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
+    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
+    parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
+    parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print times")
+    parser.add_argument("--print", action="store_true", dest="print_results", help="print the results")
+    parser.add_argument("--ir", metavar="STAIR", help="print the program on a stair instead of running it")
+    parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
+    parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
+    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the command line says; returns the exit code."""
+    from ..core.parsing import parse_text, make_context, read_source
+    from ..runtime.compile import compile
+
+    name = "<stdin>" if options.file == "-" else options.file
+    module = parse_text(make_context(), read_source(options.file), name)
+    executable = compile(
+        module,
+        entry=options.entry,
+        pipeline=options.passes,
+        opt_level=options.opt_level,
+        threads=options.threads,
+        numerics=options.numerics,
+        cache=not options.no_cache,
+        weights=options.weights,
+        verify_each=options.verify_each,
+    )
+    if options.ir:
+        print(executable.ir(options.ir, shapes_of(options.shapes)))
+        return 0
+    arrays = arguments(executable, options)
+    results: tuple[Any, ...] = ()
+    times: list[float] = []
+    for _ in range(max(options.repeat, 1)):
+        start = time.perf_counter()
+        results = executable(*arrays)
+        times.append(time.perf_counter() - start)
+    _report(executable, results, times, options)
+    return 0
+
+
+def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
+    """The arrays to call with, from files or a random generator."""
+    if options.inputs:
+        return _from_archive(executable, options.inputs)
+    if options.random is not None:
+        return _random(executable, options.random, shapes_of(options.shapes))
+    return [_from_file(path) for path in options.input]
+
+
+def _from_file(path: str) -> Any:
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise StepwellError(Diagnostic(f"input '{path}' cannot be read as a .npy file: {error}")) from error
+
+
+def _from_archive(executable: Executable, path: str) -> list[Any]:
+    loaded = _from_file(path)
+    if not hasattr(loaded, "files"):
+        raise StepwellError(Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input"))
+    arrays: list[Any] = []
+    for index, (name, type_) in enumerate(executable.input_types):
+        key = name if name in loaded.files else f"arr_{index}"
+        if key not in loaded.files:
+            hint = did_you_mean(name, loaded.files) or f"it has {', '.join(loaded.files) or 'nothing'}"
+            raise StepwellError(Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint))
+        arrays.append(loaded[key])
+    return arrays
+
+
+def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
+    """Shapes written as `4x784,10`; an empty part is rank 0."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        return tuple(tuple(int(size) for size in part.split("x")) if part else () for part in parts)
+    except ValueError:
+        raise StepwellError(Diagnostic(f"shapes '{text}' are malformed, expected for instance 4x784,10")) from None
+
+
+def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ...] | None) -> list[Any]:
+    import numpy as np
+
+    from ..runtime.arrays import numpy_dtype
+
+    generator = np.random.default_rng(seed)
+    arrays: list[Any] = []
+    for index, (name, type_) in enumerate(executable.input_types):
+        shape = shapes[index] if shapes is not None and index < len(shapes) else type_.shape
+        if None in shape:
+            raise StepwellError(
+                Diagnostic(f"argument '{name}' is {type_}: its size is not known", hint="give --shapes, as in 4x784,10")
+            )
+        dtype = numpy_dtype(type_.dtype)
+        values = generator.standard_normal(shape)
+        if type_.dtype == "i1":
+            values = values > 0
+        elif "f" not in type_.dtype:
+            values = generator.integers(0 if type_.dtype.startswith("u") else -10, 10, size=shape)
+        arrays.append(np.asarray(values).astype(dtype))
+    return arrays
+
+
+def _report(executable: Executable, results: Sequence[Any], times: list[float], options: argparse.Namespace) -> None:
+    names = [name for name, _ in executable.output_types]
+    if options.print_results:
+        for name, result in zip(names, results, strict=True):
+            print(f"{name} = {result.dtype}{list(result.shape)}\n{result}")
+    if options.repeat > 1:
+        ordered = sorted(times[1:] or times)
+        print(
+            f"{len(times)} runs: first {times[0] * 1e6:.1f} us, then median {ordered[len(ordered) // 2] * 1e6:.1f} us, "
+            f"least {ordered[0] * 1e6:.1f} us"
+        )
+    if options.output:
+        _write(Path(options.output), dict(zip(names, results, strict=True)))
+    if not (options.print_results or options.repeat > 1 or options.output):
+        for (name, type_), result in zip(executable.output_types, results, strict=True):
+            print(f"{name}: {type_} {_summary(result)}")
+
+
+def _summary(result: Any) -> str:
+    flat = result.reshape(-1)
+    shown = " ".join(str(value) for value in flat[:8])
+    return f"[{shown}{' …' if flat.size > 8 else ''}]"
+
+
+def _write(path: Path, arrays: dict[str, Any]) -> None:
+    import io
+
+    import numpy as np
+
+    from ..core.files import write_atomically
+
+    data = io.BytesIO()
+    np.savez(data, **arrays)
+    write_atomically(path, data.getvalue())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the tool on `argv` (default: the command line); returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return run(argument_parser().parse_args(words))
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        if "--debug" in words:
+            raise
+        print(render(_diagnostic(error)), file=sys.stderr)
+        return 1
+
+
+def _diagnostic(error: BaseException) -> Diagnostic:
+    """What to show for an error; those of the runtime are the user's and carry their whole message."""
+    from ..runtime.errors import ArgumentError, CompileError, ExecutionError
+
+    if isinstance(error, ExecutionError):
+        return Diagnostic(f"{error.reason} (at {error.location})")
+    if isinstance(error, ArgumentError | CompileError):
+        return Diagnostic(str(error))
+    return diagnostic_of(error)
