@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean, render
 from ..core.errors import diagnostic_of
+from ..core.locations import SourcePoint
 from .opt import ArgumentParser
 
 if TYPE_CHECKING:
@@ -89,11 +90,23 @@ def run(options: argparse.Namespace) -> int:
 
 def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
     """The arrays to call with, from files or a random generator."""
-    if options.inputs:
-        return _from_archive(executable, options.inputs)
     if options.random is not None:
         return _random(executable, options.random, shapes_of(options.shapes))
-    return [_from_file(path) for path in options.input]
+    if options.inputs:
+        loaded = _from_archive(executable, options.inputs)
+    else:
+        loaded = [_from_file(path) for path in options.input]
+    types = [type_.dtype for _, type_ in executable.input_types]
+    return [_typed(array, dtype) for array, dtype in zip(loaded, types, strict=False)] + loaded[len(types) :]
+
+
+def _typed(array: Any, dtype: str) -> Any:
+    """A .npy file has no name for bf16: it says two raw bytes per element."""
+    if dtype == "bf16" and array.dtype.str == "|V2":
+        from ..runtime.arrays import numpy_dtype
+
+        return array.view(numpy_dtype(dtype))
+    return array
 
 
 def _from_file(path: str) -> Any:
@@ -210,7 +223,10 @@ def _diagnostic(error: BaseException) -> Diagnostic:
     from ..runtime.errors import ArgumentError, CompileError, ExecutionError
 
     if isinstance(error, ExecutionError):
-        return Diagnostic(f"{error.reason} (at {error.location})")
+        file, line, column = (*error.location.rsplit(":", 2), "0", "0")[:3]
+        if line.isdecimal() and column.isdecimal():
+            return Diagnostic(error.reason, point=SourcePoint(file, int(line), int(column)))
+        return Diagnostic(error.reason)
     if isinstance(error, ArgumentError | CompileError):
         return Diagnostic(str(error))
     return diagnostic_of(error)

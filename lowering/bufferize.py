@@ -1,0 +1,68 @@
+"""
+Tensors to buffers: pass `bufferize`.
+
+Before: `func.func` on tensors whose ops are kernel calls, constants, weights, calls and `scf`.
+After: `func.func` on memrefs with roles, kernels called by `tensor_loop.call`, every intermediate a view into one arena.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+
+from ..core.passes import StepwellPass
+from ..dialects import tensor_loop
+from .bufferize_calls import call_order
+from .bufferize_function import FunctionBufferizer, Signatures
+from .bufferize_kernels import hoist_temporaries, wrap_public_kernels
+
+
+@dataclass(frozen=True)
+class BufferizePass(StepwellPass):
+    """
+    Replaces tensors by buffers: arguments with roles, and one arena planned by lifetimes.
+
+    Buffers that are never alive together share bytes of the arena; with `reuse=false` each has its own, which tells an
+    error of the plan from an error elsewhere. Temporaries of kernels move to their callers' arenas.
+
+    Raises an error for a graph op (run `lower-graph-to-loops` first), for `?` (run `specialize-shapes` first), for
+    recursion and for tensors that pass between several blocks.
+    """
+
+    name = "bufferize"
+
+    reuse: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        on_tensors = [f for f in op.ops if isinstance(f, func.FuncOp) and uses_tensors(f)]
+        public_kernels = [f for f in op.ops if isinstance(f, tensor_loop.FuncOp) and is_entry_kernel(f)]
+        if not on_tensors and not public_kernels:
+            return
+        wrapped = wrap_public_kernels(op, public_kernels)
+        kernels = hoist_temporaries(op)
+        prepares = {f.sym_name.data for f in on_tensors if "stepwell.prepare" in f.attributes}
+        signatures = Signatures(kernels, prepares)
+        for function in call_order(on_tensors + wrapped):
+            plan = FunctionBufferizer(op, function, signatures, self.reuse).run()
+            self.count("bytes of arenas", plan.size)
+            self.count("bytes alive at most", plan.peak)
+
+
+def is_entry_kernel(function: tensor_loop.FuncOp) -> bool:
+    """Whether a loop function is public and has not been given roles yet."""
+    if function.sym_visibility is not None and function.sym_visibility.data == "private":
+        return False
+    attributes = function.arg_attrs
+    return attributes is None or not any("stepwell.role" in item.data for item in attributes)
+
+
+def uses_tensors(function: func.FuncOp) -> bool:
+    """Whether tensors appear in a function's type or body."""
+    types = function.function_type
+    if any(isinstance(t, TensorType) for t in (*types.inputs, *types.outputs)):
+        return True
+    return any(isinstance(r.type, TensorType) for op in function.walk() for r in op.results)
+

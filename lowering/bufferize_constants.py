@@ -1,0 +1,69 @@
+"""Constants of tensors as read-only globals, each content once."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Operation
+
+from ..core.locations import copy_location
+from ..dialects import graph
+from .te_types import storage_of
+
+
+class ConstantPool:
+    """The `memref.global`s of a module, found by content."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.names = {op.sym_name.data for op in module.ops if isinstance(op, memref.GlobalOp)}
+        self.by_content: dict[DenseIntOrFPElementsAttr, str] = {
+            op.initial_value: op.sym_name.data
+            for op in module.ops
+            if isinstance(op, memref.GlobalOp) and isinstance(op.initial_value, DenseIntOrFPElementsAttr)
+        }
+
+    def load(self, op: graph.ConstantOp) -> memref.GetGlobalOp:
+        """An op whose result is the buffer with the constant's elements."""
+        assert isinstance(op.value, DenseIntOrFPElementsAttr)
+        value = stored(op.value)
+        type_ = MemRefType(value.type.element_type, value.type.get_shape())
+        if value not in self.by_content:
+            self.by_content[value] = self._add(op, value, type_)
+        return memref.GetGlobalOp(self.by_content[value], type_)
+
+    def _add(self, op: Operation, value: DenseIntOrFPElementsAttr, type_: MemRefType) -> str:
+        number = len(self.names)
+        while (name := f"constant_{number}") in self.names:
+            number += 1
+        self.names.add(name)
+        new = memref.GlobalOp.get(
+            StringAttr(name), type_, value, sym_visibility=StringAttr("private"), constant=UnitAttr()
+        )
+        copy_location(op, new)
+        first = self.module.body.block.first_op
+        assert first is not None
+        self.module.body.block.insert_op_before(new, first)
+        return name
+
+
+def stored(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
+    """A dense attribute with the elements as they lie in memory: signless, booleans as bytes."""
+    element = value.type.element_type
+    storage = storage_of(element)
+    if storage == element:
+        return value
+    type_ = TensorType(storage, value.type.get_shape())
+    if element == IntegerType(1):
+        return DenseIntOrFPElementsAttr.from_list(type_, [int(bool(v)) for v in value.get_values()])
+    return DenseIntOrFPElementsAttr(type_, value.data)
+
+

@@ -1,0 +1,359 @@
+"""Bufferisation of one function: which buffer holds each tensor, and the ops that fill it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith, func, memref, scf, tensor
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..core.diagnostics import fail
+from ..core.locations import copy_location
+from ..dialects import graph, tensor_loop
+from .arena import ArenaPlan, Lifetime, plan_arena
+from .bufferize_constants import ConstantPool
+from .bufferize_kernels import KernelSignature
+from .te_types import dtype_of, storage_of
+
+ROLE, NAME, KEY, TYPE, BYTES = (f"stepwell.{name}" for name in ("role", "name", "key", "type", "bytes"))
+
+
+@dataclass
+class FunctionSignature:
+    """What a bufferised function wants from its callers besides inputs and outputs."""
+
+    weights: dict[str, TensorType]
+    arena_bytes: int
+
+
+@dataclass
+class Signatures:
+    """Every kernel, and every function bufferised so far, by name."""
+
+    kernels: dict[str, KernelSignature]
+    prepares: set[str]
+    functions: dict[str, FunctionSignature] = field(default_factory=dict)
+
+
+def buffer_of(type_: TensorType) -> MemRefType:
+    """The memref type that holds a tensor type."""
+    return MemRefType(storage_of(type_.get_element_type()), type_.get_shape())
+
+
+def byte_size(type_: MemRefType) -> int:
+    """Size in bytes of a static contiguous memref."""
+    element = type_.get_element_type()
+    return prod(type_.get_shape()) * (8 if isinstance(element, IndexType) else element.size)  # pyright: ignore
+
+
+class FunctionBufferizer:
+    """Rewrites one function in place; callees have been rewritten before."""
+
+    def __init__(self, module: ModuleOp, function: func.FuncOp, signatures: Signatures, reuse: bool):
+        self.module = module
+        self.function = function
+        self.signatures = signatures
+        self.reuse = reuse
+        self.constants = ConstantPool(module)
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        self.weights: dict[str, tuple[TensorType, SSAValue]] = {}
+        self.requests: list[tuple[arith.ConstantOp, Lifetime]] = []
+        self.erased: list[Operation] = []
+        self.times: dict[Operation, int] = {}
+        self.time = 0
+
+    def run(self) -> ArenaPlan:
+        """Bufferises the function; returns the plan of its arena (sizes in bytes)."""
+        if len(self.function.body.blocks) != 1:
+            fail(self.function, f"function @{self.function.sym_name.data} has several blocks that pass tensors around")
+        self.block = self.function.body.block
+        self.times = {op: i for i, op in enumerate(self.block.ops)}
+        self.types = self.function.function_type
+        self._check_static()
+        self._replace_inputs()
+        self.arena = self.block.insert_arg(MemRefType(i8, [0]), len(self.block.args))
+        self._claim_outputs()
+        for time, op in enumerate(list(self.block.ops)):
+            self.time = time
+            self._lower(op)
+        for op in reversed(self.erased):
+            if op.parent is not None:
+                op.detach()
+            op.erase()
+        return self._finish()
+
+    # Arguments and results
+
+    def _check_static(self) -> None:
+        for op in (self.function, *self.function.walk()):
+            for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
+                if isinstance(value.type, TensorType) and -1 in value.type.get_shape():
+                    hint = 'give the sizes first: specialize-shapes{main="4x784"}'
+                    fail(op, f"a value of type {value.type} has no known size", hint=hint)
+
+    def _replace_inputs(self) -> None:
+        for argument in list(self.block.args):
+            if isinstance(argument.type, TensorType):
+                new = self.block.insert_arg(buffer_of(argument.type), argument.index)
+                new.name_hint, new.location = argument.name_hint, argument.location
+                self.buffers[argument] = new
+        self.tensor_arguments = [a for a in self.block.args if isinstance(a.type, TensorType)]
+
+    def _claim_outputs(self) -> None:
+        """One output buffer per tensor result; a kernel writes its result there directly where it can."""
+        terminator = self.block.last_op
+        assert terminator is not None
+        self.outputs: list[tuple[SSAValue, BlockArgument]] = []
+        for i, value in enumerate(terminator.operands):
+            if not isinstance(value.type, TensorType):
+                continue
+            output = self.block.insert_arg(buffer_of(value.type), self.arena.index)
+            output.name_hint = f"result{i}"
+            self.outputs.append((value, output))
+            if value.owner in self.times and isinstance(value.owner, graph.CallKernelOp | func.CallOp | scf.IfOp | scf.ForOp):
+                self.buffers.setdefault(value, output)
+
+    def _finish(self) -> ArenaPlan:
+        plan = plan_arena([lifetime for _, lifetime in self.requests], self.reuse)
+        for (constant, _), offset in zip(self.requests, plan.offsets, strict=True):
+            constant.properties["value"] = IntegerAttr.from_index_int_value(offset)
+        for argument in self.tensor_arguments:
+            self.block.erase_arg(argument)
+        if plan.size:
+            Rewriter.replace_value_with_new_type(self.arena, MemRefType(i8, [plan.size]))
+            self.block.args[-1].name_hint = "arena"
+        else:
+            self.block.erase_arg(self.arena)
+        self._set_types(plan.size)
+        name = self.function.sym_name.data
+        self.signatures.functions[name] = FunctionSignature({k: t for k, (t, _) in self.weights.items()}, plan.size)
+        return plan
+
+    def _set_types(self, arena_bytes: int) -> None:
+        results = [t for t in self.types.outputs if not isinstance(t, TensorType)]
+        old_attributes = self.function.arg_attrs.data if self.function.arg_attrs is not None else ()
+        self.function.properties["function_type"] = FunctionType.from_lists([a.type for a in self.block.args], results)
+        attributes: list[dict[str, Attribute]] = []
+        for index, argument in enumerate(self.block.args):
+            kept = dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
+            attributes.append(kept | self._role(index, argument, arena_bytes, kept))
+        is_entry = self.function.sym_visibility is None or self.function.sym_visibility.data != "private"
+        if is_entry or "stepwell.prepare" in self.function.attributes:
+            self.function.attributes.setdefault("stepwell.signature", self.types)
+            self.function.properties["arg_attrs"] = ArrayAttr([DictionaryAttr(a) for a in attributes])
+
+    def _role(
+        self, index: int, argument: BlockArgument, arena_bytes: int, kept: dict[str, Attribute]
+    ) -> dict[str, Attribute]:
+        count = len(self.types.inputs)
+        if index < count:
+            return {ROLE: StringAttr("input"), NAME: kept.get(NAME, StringAttr(argument.name_hint or f"arg{index}"))}
+        if index < count + len(self.weights):
+            key, (type_, _) = list(self.weights.items())[index - count]
+            return {ROLE: StringAttr("weight"), KEY: StringAttr(key), TYPE: type_}
+        if index < count + len(self.weights) + len(self.outputs):
+            return {ROLE: StringAttr("output"), NAME: StringAttr(argument.name_hint or f"result{index}")}
+        return {ROLE: StringAttr("arena"), BYTES: IntegerAttr(arena_bytes, i64)}
+
+    # Ops
+
+    def _lower(self, op: Operation) -> None:
+        match op:
+            case graph.CallKernelOp():
+                self._kernel(op)
+            case graph.ConstantOp():
+                self.buffers[op.results[0]] = self._insert(op, self.constants.load(op))
+                self.erased.append(op)
+            case graph.WeightOp():
+                self.buffers[op.results[0]] = self._weight(op.key.data, op.results[0].type)
+                self.erased.append(op)
+            case func.CallOp():
+                self._call(op)
+            case scf.IfOp():
+                self._if(op)
+            case scf.ForOp():
+                self._for(op)
+            case scf.YieldOp():
+                pass
+            case func.ReturnOp():
+                self._return(op)
+            case tensor.ExtractOp():
+                self._extract(op)
+            case _:
+                self._other(op)
+
+    def _kernel(self, op: graph.CallKernelOp) -> None:
+        kernel = self.signatures.kernels[op.callee.root_reference.data]
+        outputs = [self._buffer_for(result) for result in op.results]
+        temporaries = [self._allocate(op, type_, self.time) for type_ in kernel.temporaries]
+        inputs = [self.buffers[operand] for operand in op.operands]
+        self._replace(op, tensor_loop.CallOp(op.callee, [*inputs, *temporaries], outputs))
+
+    def _call(self, op: func.CallOp) -> None:
+        name = op.callee.root_reference.data
+        callee = self.signatures.functions.get(name)
+        if callee is None:
+            return
+        if name in self.signatures.prepares:
+            for index, result in enumerate(op.results):
+                self.buffers[result] = self._weight(f"@{name}#{index}", result.type)
+            self.erased.append(op)
+            return
+        operands = [self.buffers.get(operand, operand) for operand in op.operands]
+        operands += [self._weight(key, type_) for key, type_ in callee.weights.items()]
+        operands += [self._buffer_for(r) for r in op.results if isinstance(r.type, TensorType)]
+        if callee.arena_bytes:
+            operands.append(self._allocate(op, MemRefType(i8, [callee.arena_bytes]), self.time))
+        scalars = [r for r in op.results if not isinstance(r.type, TensorType)]
+        call = func.CallOp(op.callee, operands, [r.type for r in scalars])
+        self._insert(op, call)
+        for old, new in zip(scalars, call.results, strict=True):
+            old.replace_all_uses_with(new)
+        self.erased.append(op)
+
+    def _return(self, op: func.ReturnOp) -> None:
+        for value, output in self.outputs:
+            if self.buffers[value] is not output:
+                self._insert(op, memref.CopyOp(self.buffers[value], output))
+        self._replace(op, func.ReturnOp(*(v for v in op.operands if not isinstance(v.type, TensorType))))
+
+    def _extract(self, op: tensor.ExtractOp) -> None:
+        load = memref.LoadOp.get(self.buffers[op.tensor], list(op.indices))
+        value = self._insert(op, load)
+        if op.result.type == IntegerType(1):
+            zero = self._insert(op, arith.ConstantOp(IntegerAttr(0, i8)))
+            value = self._insert(op, arith.CmpiOp(value, zero, "ne"))
+        op.result.replace_all_uses_with(value)
+        self.erased.append(op)
+
+    def _other(self, op: Operation) -> None:
+        values = (*op.operands, *op.results)
+        if any(isinstance(value.type, TensorType) for value in values) or op.regions:
+            hint = "run lower-graph-to-loops before bufferize"
+            fail(op, f"'{op.name}' works on tensors and has no form on buffers", hint=hint)
+
+    # Control flow
+
+    def _if(self, op: scf.IfOp) -> None:
+        results = [self._buffer_for(r) if isinstance(r.type, TensorType) else None for r in op.results]
+        for region in op.regions:
+            for inner in [inner for block in region.blocks for inner in block.ops]:
+                self._lower(inner)
+            if region.blocks:
+                self._copy_yielded(region.block, results)
+        self._drop_tensor_results(op, scf.IfOp(op.cond, _scalars(op), *self._moved_regions(op)))
+
+    def _for(self, op: scf.ForOp) -> None:
+        results = [self._buffer_for(r) if isinstance(r.type, TensorType) else None for r in op.results]
+        for value, buffer, argument in zip(op.iter_args, results, op.body.block.args[1:], strict=True):
+            if buffer is not None:
+                self._insert(op, memref.CopyOp(self.buffers[value], buffer))
+                self.buffers[argument] = buffer
+        for inner in list(op.body.block.ops):
+            self._lower(inner)
+        self._copy_yielded(op.body.block, results)
+        for argument in [a for a in op.body.block.args[1:] if isinstance(a.type, TensorType)]:
+            argument.replace_all_uses_with(self.buffers[argument])
+            op.body.block.erase_arg(argument)
+        initial = [value for value in op.iter_args if not isinstance(value.type, TensorType)]
+        self._drop_tensor_results(op, scf.ForOp(op.lb, op.ub, op.step, initial, *self._moved_regions(op)))
+
+    def _copy_yielded(self, block: Block, results: list[SSAValue | None]) -> None:
+        """Copies what a region yields into the buffers of the op's results, through temporaries where they cross."""
+        terminator = block.last_op
+        assert terminator is not None
+        moves = [
+            (self.buffers[value], buffer)
+            for value, buffer in zip(terminator.operands, results, strict=True)
+            if buffer is not None and self.buffers[value] is not buffer
+        ]
+        targets = {target for _, target in moves}
+        for i, (source, target) in enumerate(moves):
+            if source in targets:
+                assert isinstance(source.type, MemRefType)
+                copy = self._allocate(terminator, source.type, self.time)
+                self._insert(terminator, memref.CopyOp(source, copy))
+                moves[i] = (copy, target)
+        for source, target in moves:
+            self._insert(terminator, memref.CopyOp(source, target))
+        scalars = [v for v in terminator.operands if not isinstance(v.type, TensorType)]
+        self._replace(terminator, scf.YieldOp(*scalars))
+
+    def _moved_regions(self, op: Operation) -> list[object]:
+        for inner in [e for e in self.erased if e.parent_op() is op]:
+            inner.detach()
+        return [op.detach_region(region) for region in list(op.regions)]
+
+    def _drop_tensor_results(self, op: Operation, new: Operation) -> None:
+        self._insert(op, new)
+        kept = [r for r in op.results if not isinstance(r.type, TensorType)]
+        for old, result in zip(kept, new.results, strict=True):
+            old.replace_all_uses_with(result)
+        self.erased.append(op)
+
+    # Buffers
+
+    def _buffer_for(self, value: SSAValue) -> SSAValue:
+        """The buffer that `value` is computed into: an output argument, or new bytes of the arena."""
+        if value not in self.buffers:
+            assert isinstance(value.type, TensorType) and isinstance(value.owner, Operation)
+            self.buffers[value] = self._allocate(value.owner, buffer_of(value.type), self._last_use(value))
+            self.buffers[value].name_hint = value.name_hint
+        return self.buffers[value]
+
+    def _last_use(self, value: SSAValue) -> int:
+        """The time of the last op at the top of the function that uses `value`."""
+        last = self.time
+        for use in value.uses:
+            user: Operation | None = use.operation
+            while user is not None and user not in self.times:
+                user = user.parent_op()
+            last = max(last, self.times[user]) if user is not None else last
+        return last
+
+    def _allocate(self, before: Operation, type_: MemRefType, until: int) -> SSAValue:
+        """A view into the arena for a buffer used from now until time `until`."""
+        size = byte_size(type_)
+        offset = arith.ConstantOp(IntegerAttr.from_index_int_value(0))
+        self.requests.append((offset, Lifetime(size, self.time, until)))
+        self._insert(before, offset)
+        return self._insert(before, memref.ViewOp.create(operands=[self.arena, offset.result], result_types=[type_]))
+
+    def _weight(self, key: str, type_: Attribute) -> SSAValue:
+        assert isinstance(type_, TensorType)
+        if key not in self.weights:
+            # Every tensor argument still stands beside the buffer that replaces it.
+            first = len(self.types.inputs) + len(self.tensor_arguments)
+            argument = self.block.insert_arg(buffer_of(type_), first + len(self.weights))
+            argument.name_hint = key if key.isidentifier() else "weight"
+            self.weights[key] = (type_, argument)
+        return self.weights[key][1]
+
+    def _insert(self, before: Operation, op: Operation) -> SSAValue:
+        copy_location(before, op)
+        Rewriter.insert_op(op, InsertPoint.before(before))
+        return op.results[0] if op.results else self.arena
+
+    def _replace(self, old: Operation, new: Operation) -> None:
+        self._insert(old, new)
+        self.erased.append(old)
+
+
+def _scalars(op: Operation) -> list[Attribute]:
+    return [r.type for r in op.results if not isinstance(r.type, TensorType)]
