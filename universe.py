@@ -19,7 +19,9 @@ DIALECTS: dict[str, str] = {
     "tensor_loop": "dialects.tensor_loop:TensorLoop",
 }
 
-PASSES: dict[str, str] = {}
+PASSES: dict[str, str] = {
+    "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
+}
 
 TARGETS: dict[str, str] = {}
 """Output formats for `-t`."""

@@ -1,0 +1,120 @@
+"""Addresses of memref elements, and loads and stores through them, for `memref` and `vector` accesses alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, VectorType, i8
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from .builder import NSW, NUW, Builder, constant_of
+from .types import MemRefLayout, element_bytes
+
+
+def layout_of(builder: Builder, value: SSAValue) -> MemRefLayout:
+    """Layout of a memref of the source program."""
+    assert isinstance(value.type, MemRefType)
+    return builder.types.layout(value.type)
+
+
+def scaled(builder: Builder, value: SSAValue, factor: int, flags: int) -> SSAValue:
+    """`value * factor`, once per block."""
+    if factor == 1:
+        return value
+    return builder.cached(
+        ("mul", value, factor, flags), lambda: builder.mul(value, builder.constant(factor), flags)
+    )
+
+
+def summed(builder: Builder, lhs: SSAValue | None, rhs: SSAValue, flags: int) -> SSAValue:
+    """`lhs + rhs`, once per block; `rhs` when there is no left side yet."""
+    if lhs is None:
+        return rhs
+    return builder.cached(("add", lhs, rhs, flags), lambda: builder.add(lhs, rhs, flags))
+
+
+def linear_index(
+    builder: Builder, strides: Sequence[int], indices: Sequence[SSAValue | int], flags: int
+) -> tuple[SSAValue | None, int]:
+    """
+    `sum(stride * index)` in elements as (sum of the unknown terms, sum of the constant ones). Indices are
+    values of the source program or integers; `flags` are what the arithmetic may promise about overflow.
+    """
+    total: SSAValue | None = None
+    constant = 0
+    for stride, index in zip(strides, indices, strict=True):
+        known = index if isinstance(index, int) else constant_of(index)
+        if known is not None:
+            constant += known * stride
+        elif stride != 0:
+            assert not isinstance(index, int)
+            term = scaled(builder, builder.value(index), stride, flags)
+            total = summed(builder, total, term, flags)
+    return total, constant
+
+
+def address(
+    builder: Builder,
+    base: SSAValue,
+    layout: MemRefLayout,
+    indices: Sequence[SSAValue],
+    *,
+    inbounds: bool = True,
+) -> SSAValue:
+    """
+    Pointer to the element at `indices`; one op per block for the same element.
+
+    In bounds no index is negative, so nothing wraps, signed or not, unless a stride is negative.
+    `inbounds=False` is for accesses under a mask, whose first element need not exist.
+    """
+    pointer = builder.value(base)
+    flags = 0
+    if inbounds:
+        flags = NSW | NUW if all(stride >= 0 for stride in layout.strides) else NSW
+
+    def make() -> SSAValue:
+        total, constant = linear_index(builder, layout.strides, indices, flags)
+        if total is None:
+            return (
+                builder.gep(pointer, constant, layout.memory_type, inbounds=inbounds) if constant else pointer
+            )
+        if constant:
+            total = summed(builder, total, builder.constant(constant), flags if constant > 0 else flags & NSW)
+        return builder.gep(pointer, total, layout.memory_type, inbounds=inbounds)
+
+    return builder.cached(("address", pointer, layout.strides, inbounds, *indices), make)
+
+
+def lane_alignment(value_type: Attribute) -> int:
+    """Bytes to which a scalar, or a lane of a vector, is aligned in memory."""
+    return element_bytes(value_type.element_type if isinstance(value_type, VectorType) else value_type)
+
+
+def load_value(
+    builder: Builder, pointer: SSAValue, value_type: Attribute, alignment: int, *, nontemporal: bool = False
+) -> SSAValue:
+    """Loads a scalar or vector; booleans are bytes in memory. `alignment` is in bytes."""
+    boolean = builder.types.is_boolean(value_type)
+    memory_type = builder.types.like(i8, value_type) if boolean else value_type
+    loaded = builder.load(pointer, memory_type, alignment)
+    if nontemporal:
+        assert builder.block.last_op is not None
+        builder.block.last_op.attributes["nontemporal"] = UnitAttr()
+    return builder.icmp("ne", loaded, builder.constant(0, memory_type)) if boolean else loaded
+
+
+def store_value(
+    builder: Builder, value: SSAValue, pointer: SSAValue, alignment: int, *, nontemporal: bool = False
+) -> None:
+    """Stores a scalar or vector; booleans are bytes 0 or 1 in memory. `alignment` is in bytes."""
+    if builder.types.is_boolean(value.type):
+        value = builder.resize_integer(value, builder.types.like(i8, value.type), signed=False)
+    store = builder.store(value, pointer, alignment)
+    if nontemporal:
+        store.properties["nontemporal"] = UnitAttr()
+
+
+def is_nontemporal(op: Operation) -> bool:
+    """True when the property `nontemporal` is set."""
+    flag = op.properties.get("nontemporal")
+    return isinstance(flag, IntegerAttr) and flag.value.data != 0

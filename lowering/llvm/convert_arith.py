@@ -1,0 +1,276 @@
+"""`arith` to `llvm`: one op each where LLVM has it, a short expansion where not."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import llvm_ext
+from .builder import NO_PROPERTIES, NSW, NUW, Builder, ConversionTable, fastmath, number
+from .small_floats import change_format, element_type, extend, is_bf16
+from .types import F32
+
+_OVERFLOW_BITS = {"nsw": NSW, "nuw": NUW}
+
+OVERFLOWING: dict[type[Operation], type[Operation]] = {
+    arith.AddiOp: llvm.AddOp,
+    arith.SubiOp: llvm.SubOp,
+    arith.MuliOp: llvm.MulOp,
+    arith.ShLIOp: llvm.ShlOp,
+}
+INTEGER_BINARY: dict[type[Operation], type[Operation]] = {
+    arith.DivSIOp: llvm.SDivOp,
+    arith.DivUIOp: llvm.UDivOp,
+    arith.RemSIOp: llvm.SRemOp,
+    arith.RemUIOp: llvm.URemOp,
+    arith.AndIOp: llvm.AndOp,
+    arith.OrIOp: llvm.OrOp,
+    arith.XOrIOp: llvm.XOrOp,
+    arith.ShRUIOp: llvm.LShrOp,
+    arith.ShRSIOp: llvm.AShrOp,
+}
+INTEGER_INTRINSIC: dict[type[Operation], str] = {
+    arith.MinSIOp: "llvm.smin",
+    arith.MaxSIOp: "llvm.smax",
+    arith.MinUIOp: "llvm.umin",
+    arith.MaxUIOp: "llvm.umax",
+}
+FLOAT_BINARY: dict[type[Operation], type[Operation]] = {
+    arith.AddfOp: llvm.FAddOp,
+    arith.SubfOp: llvm.FSubOp,
+    arith.MulfOp: llvm.FMulOp,
+    arith.DivfOp: llvm.FDivOp,
+}
+FLOAT_INTRINSIC: dict[type[Operation], str] = {
+    arith.MaximumfOp: "llvm.maximum",
+    arith.MinimumfOp: "llvm.minimum",
+    arith.MaxnumfOp: "llvm.maxnum",
+    arith.MinnumfOp: "llvm.minnum",
+}
+TO_INTEGER: dict[type[Operation], type[Operation]] = {
+    arith.FPToSIOp: llvm_ext.FPToSIOp,
+    arith.FPToUIOp: llvm_ext.FPToUIOp,
+}
+FROM_INTEGER: dict[type[Operation], type[Operation]] = {
+    arith.SIToFPOp: llvm.SIToFPOp,
+    arith.UIToFPOp: llvm_ext.UIToFPOp,
+}
+NO_BF16 = "has no native bf16 form; run expand-math first"
+
+
+def converted_constant(builder: Builder, value: Attribute, new_type: Attribute) -> Attribute:
+    """The attribute of an `arith.constant` with `index` replaced by `i64`."""
+    if isinstance(value, IntegerAttr):
+        return number(value.value.data) if isinstance(value.type, IndexType) else value
+    if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(value.type.element_type, IndexType):
+        assert isinstance(new_type, VectorType)
+        return DenseIntOrFPElementsAttr(new_type, value.data)
+    return value
+
+
+def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
+    new_type = builder.types.convert(op.result.type)
+    if not isinstance(op.value, IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr):
+        builder.error(f"value {op.value} is no number and no dense list of numbers")
+        return
+    value = converted_constant(builder, op.value, new_type)
+    builder.bind(op.result, builder.emit(llvm.ConstantOp, (), new_type, {"value": value}))
+
+
+def convert_overflowing(builder: Builder, op: Operation) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    flags = op.properties.get("overflowFlags")
+    bits = 0 if flags is None else sum(_OVERFLOW_BITS[str(flag.value)] for flag in flags.data)  # type: ignore[attr-defined]
+    properties = {"overflowFlags": _OVERFLOW_ATTRS[bits]}
+    builder.bind(op.results[0], builder.binary(OVERFLOWING[type(op)], lhs, rhs, properties))
+
+
+_OVERFLOW_ATTRS = tuple(IntegerAttr(bits, 32) for bits in range(4))
+
+
+def convert_integer_binary(builder: Builder, op: Operation) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    builder.bind(op.results[0], builder.binary(INTEGER_BINARY[type(op)], lhs, rhs))
+
+
+def convert_integer_intrinsic(builder: Builder, op: Operation) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    builder.bind(op.results[0], builder.intrinsic_value(INTEGER_INTRINSIC[type(op)], (lhs, rhs), lhs.type))
+
+
+def _refuse_bf16(builder: Builder, value_type: Attribute) -> bool:
+    if is_bf16(value_type):
+        builder.error(NO_BF16)
+        return True
+    return False
+
+
+def convert_float_binary(builder: Builder, op: Operation) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    if _refuse_bf16(builder, lhs.type):
+        return
+    properties = {"fastmathFlags": fastmath(op.properties.get("fastmath"))}
+    builder.bind(op.results[0], builder.binary(FLOAT_BINARY[type(op)], lhs, rhs, properties))
+
+
+def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    if _refuse_bf16(builder, lhs.type):
+        return
+    flags = fastmath(op.properties.get("fastmath"))
+    name = FLOAT_INTRINSIC[type(op)]
+    builder.bind(op.results[0], builder.intrinsic_value(name, (lhs, rhs), lhs.type, flags))
+
+
+def convert_negf(builder: Builder, op: arith.NegfOp) -> None:
+    operand = builder.value(op.operand)
+    properties = {"fastmathFlags": fastmath(op.properties.get("fastmath"))}
+    builder.bind(op.result, builder.emit(llvm.FNegOp, (operand,), operand.type, properties))
+
+
+def convert_cmpi(builder: Builder, op: arith.CmpiOp) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    properties = {"predicate": number(op.predicate.value.data)}
+    result_type = builder.types.like(i1, lhs.type)
+    builder.bind(op.result, builder.emit(llvm.ICmpOp, (lhs, rhs), result_type, properties))
+
+
+def convert_cmpf(builder: Builder, op: arith.CmpfOp) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    if is_bf16(lhs.type):
+        single = builder.types.like(F32, lhs.type)
+        lhs, rhs = extend(builder, lhs, single), extend(builder, rhs, single)
+    flags = fastmath(op.properties.get("fastmath"))
+    builder.bind(op.result, builder.fcmp(number(op.predicate.value.data), lhs, rhs, flags))
+
+
+def convert_select(builder: Builder, op: arith.SelectOp) -> None:
+    builder.bind(op.result, builder.select(*builder.values_of(op.operands)))
+
+
+def convert_bitcast(builder: Builder, op: arith.BitcastOp) -> None:
+    target = builder.types.convert(op.result.type)
+    builder.bind(op.result, builder.bitcast(builder.value(op.input), target))
+
+
+def convert_index_cast(builder: Builder, op: arith.IndexCastOp) -> None:
+    target = builder.types.convert(op.result.type)
+    builder.bind(op.result, builder.resize_integer(builder.value(op.input), target, signed=True))
+
+
+def convert_integer_cast(builder: Builder, op: Operation) -> None:
+    target = builder.types.convert(op.results[0].type)
+    value = builder.value(op.operands[0])
+    signed = isinstance(op, arith.ExtSIOp)
+    if isinstance(op, arith.TruncIOp) and (flags := op.properties.get("overflowFlags")) is not None:
+        overflow = llvm.OverflowAttr([llvm.OverflowFlag(str(f.value)) for f in flags.data])  # type: ignore[attr-defined]
+        result = builder.emit(llvm.TruncOp, (value,), target, {"overflowFlags": overflow})
+    else:
+        result = builder.resize_integer(value, target, signed=signed)
+    builder.bind(op.results[0], result)
+
+
+def convert_to_integer(builder: Builder, op: Operation) -> None:
+    value = builder.value(op.operands[0])
+    if is_bf16(value.type):
+        value = extend(builder, value, builder.types.like(F32, value.type))
+    target = builder.types.convert(op.results[0].type)
+    builder.bind(op.results[0], builder.emit(TO_INTEGER[type(op)], (value,), target))
+
+
+def convert_from_integer(builder: Builder, op: Operation) -> None:
+    target = builder.types.convert(op.results[0].type)
+    if _refuse_bf16(builder, target):
+        return
+    value = builder.value(op.operands[0])
+    builder.bind(op.results[0], builder.emit(FROM_INTEGER[type(op)], (value,), target))
+
+
+def convert_float_cast(builder: Builder, op: Operation) -> None:
+    target = builder.types.convert(op.results[0].type)
+    builder.bind(op.results[0], change_format(builder, builder.value(op.operands[0]), target))
+
+
+def convert_floor_or_ceil_division(builder: Builder, op: Operation) -> None:
+    """`q = a / b` cut towards zero, then one less (floor) or more (ceil) when it was cut the wrong way."""
+    lhs, rhs = builder.values_of(op.operands)
+    unsigned = isinstance(op, arith.CeilDivUIOp)
+    quotient = builder.binary(llvm.UDivOp if unsigned else llvm.SDivOp, lhs, rhs)
+    remainder = builder.binary(llvm.URemOp if unsigned else llvm.SRemOp, lhs, rhs)
+    zero = builder.constant(0, lhs.type)
+    adjust = builder.icmp("ne", remainder, zero)
+    if not unsigned:
+        signs = builder.binary(llvm.XOrOp, lhs, rhs)
+        wrong_way = builder.icmp("slt" if isinstance(op, arith.FloorDivSIOp) else "sge", signs, zero)
+        adjust = builder.binary(llvm.AndOp, adjust, wrong_way)
+    step = builder.resize_integer(adjust, lhs.type, signed=False)
+    if isinstance(op, arith.FloorDivSIOp):
+        builder.bind(op.results[0], builder.sub(quotient, step))
+    else:
+        builder.bind(op.results[0], builder.add(quotient, step))
+
+
+def convert_add_extended(builder: Builder, op: arith.AddUIExtendedOp) -> None:
+    lhs, rhs = builder.values_of(op.operands)
+    carry_type = builder.types.convert(op.overflow.type)
+    pair_type = llvm.LLVMStructType.from_type_list([lhs.type, carry_type])
+    pair = builder.intrinsic_value("llvm.uadd.with.overflow", (lhs, rhs), pair_type)
+    builder.bind(op.sum, builder.extract_field(pair, 0, lhs.type))
+    builder.bind(op.overflow, builder.extract_field(pair, 1, carry_type))
+
+
+def convert_mul_extended(builder: Builder, op: arith.MulUIExtendedOp | arith.MulSIExtendedOp) -> None:
+    """The product in twice the width, cut into halves."""
+    lhs, rhs = builder.values_of(op.operands)
+    element = element_type(lhs.type)
+    assert isinstance(element, IntegerType)
+    width = element.width.data
+    double = builder.types.like(IntegerType(2 * width), lhs.type)
+    signed = isinstance(op, arith.MulSIExtendedOp)
+    wide = [builder.resize_integer(value, double, signed=signed) for value in (lhs, rhs)]
+    product = builder.mul(*wide)
+    upper = builder.binary(llvm.LShrOp, product, builder.constant(width, double))
+    builder.bind(op.low, builder.resize_integer(product, lhs.type, signed=False))
+    builder.bind(op.high, builder.resize_integer(upper, lhs.type, signed=False))
+
+
+def is_float(value: SSAValue) -> bool:
+    """True for floats and vectors of floats."""
+    return isinstance(element_type(value.type), AnyFloat)
+
+
+CONVERSIONS: ConversionTable = {
+    arith.ConstantOp: convert_constant,
+    **dict.fromkeys(OVERFLOWING, convert_overflowing),
+    **dict.fromkeys(INTEGER_BINARY, convert_integer_binary),
+    **dict.fromkeys(INTEGER_INTRINSIC, convert_integer_intrinsic),
+    **dict.fromkeys(FLOAT_BINARY, convert_float_binary),
+    **dict.fromkeys(FLOAT_INTRINSIC, convert_float_intrinsic),
+    **dict.fromkeys(TO_INTEGER, convert_to_integer),
+    **dict.fromkeys(FROM_INTEGER, convert_from_integer),
+    **dict.fromkeys((arith.ExtFOp, arith.TruncFOp), convert_float_cast),
+    **dict.fromkeys((arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp), convert_integer_cast),
+    **dict.fromkeys(
+        (arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp), convert_floor_or_ceil_division
+    ),
+    **dict.fromkeys((arith.MulUIExtendedOp, arith.MulSIExtendedOp), convert_mul_extended),
+    arith.AddUIExtendedOp: convert_add_extended,
+    arith.NegfOp: convert_negf,
+    arith.CmpiOp: convert_cmpi,
+    arith.CmpfOp: convert_cmpf,
+    arith.SelectOp: convert_select,
+    arith.BitcastOp: convert_bitcast,
+    arith.IndexCastOp: convert_index_cast,
+}
+
+__all__ = ["CONVERSIONS", "NO_BF16", "NO_PROPERTIES", "is_float"]

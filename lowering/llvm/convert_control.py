@@ -1,0 +1,314 @@
+"""`scf` and `cf` to blocks and branches of the llvm dialect, with the early return of a failed check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import cf, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerType, StringAttr, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...core.dominance import successors
+from ...dialects import llvm_ext
+from .builder import NSW, Builder, ConversionTable, constant_of
+
+LOOP_ATTRIBUTE = "stepwell.loop"
+LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
+
+ConvertOp = Callable[[Builder, Operation], None]
+
+
+def single_block(
+    builder: Builder, region: Region, arguments: Sequence[SSAValue], convert: ConvertOp
+) -> Operation:
+    """Converts the one block of `region` in place, `arguments` for its arguments; returns its terminator."""
+    block = region.block
+    for argument, value in zip(block.args, arguments, strict=True):
+        builder.bind(argument, value)
+    terminator = block.last_op
+    assert terminator is not None
+    for op in block.ops:
+        if op is terminator:
+            break
+        convert(builder, op)
+    builder.source = terminator
+    return terminator
+
+
+def reachable(region: Region) -> list[Block]:
+    """Blocks that the entry reaches, each after its dominators (reverse postorder)."""
+    entry = region.first_block
+    assert entry is not None
+    order: list[Block] = []
+    seen = {entry}
+    stack = [(entry, iter(successors(entry)))]
+    while stack:
+        block, following = stack[-1]
+        unseen = next((b for b in following if b not in seen), None)
+        if unseen is None:
+            order.append(block)
+            stack.pop()
+        else:
+            seen.add(unseen)
+            stack.append((unseen, iter(successors(unseen))))
+    return order[::-1]
+
+
+def region_blocks(builder: Builder, region: Region, convert: ConvertOp) -> None:
+    """Converts a region of any number of blocks; the entry block goes to where the cursor is."""
+    blocks = reachable(region)
+    entry, *others = blocks
+    for block in others:
+        new = Block(arg_types=[builder.types.convert(argument.type) for argument in block.args])
+        builder.block_map[block] = new
+        for argument, new_argument in zip(block.args, new.args, strict=True):
+            builder.bind(argument, new_argument)
+    for block in blocks:
+        if block is not entry:
+            builder.start(builder.block_map[block])
+        for op in block.ops:
+            convert(builder, op)
+
+
+class ControlConversions:
+    """The conversions of ops with regions; they need `convert` for the ops inside."""
+
+    def __init__(self, convert: ConvertOp):
+        self.convert = convert
+
+    def table(self) -> ConversionTable:
+        """By op type."""
+        return {
+            scf.ForOp: self.convert_for,
+            scf.ParallelOp: self.convert_parallel,
+            scf.IfOp: self.convert_if,
+            scf.WhileOp: self.convert_while,
+            scf.IndexSwitchOp: self.convert_index_switch,
+            scf.ExecuteRegionOp: self.convert_execute_region,
+            scf.YieldOp: convert_yield,
+            cf.BranchOp: convert_br,
+            cf.ConditionalBranchOp: convert_cond_br,
+            cf.SwitchOp: convert_switch,
+            cf.AssertOp: convert_assert,
+        }
+
+    def convert_for(self, builder: Builder, op: scf.ForOp) -> None:
+        hint = loop_hint(builder, op)
+        bounds = (op.lb, op.ub, op.step)
+        initial = builder.values_of(op.iter_args)
+
+        def body(index: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
+            terminator = single_block(builder, op.body, (index, *carried), self.convert)
+            return builder.values_of(terminator.operands)
+
+        results = counted_loop(builder, op, bounds, initial, body, hint)
+        for result, value in zip(op.res, results, strict=True):
+            builder.bind(result, value)
+
+    def convert_parallel(self, builder: Builder, op: scf.ParallelOp) -> None:
+        """Serial loops, outermost dimension first; the reductions are carried through all of them."""
+        hint = loop_hint(builder, op)
+        bounds = list(zip(op.lowerBound, op.upperBound, op.step, strict=True))
+
+        def nest(depth: int, indices: list[SSAValue], carried: list[SSAValue]) -> list[SSAValue]:
+            if depth == len(bounds):
+                terminator = single_block(builder, op.body, indices, self.convert)
+                return self._reduce(builder, terminator, carried)
+
+            def body(index: SSAValue, inner: list[SSAValue]) -> list[SSAValue]:
+                return nest(depth + 1, [*indices, index], inner)
+
+            inner_hint = hint if depth == len(bounds) - 1 else None
+            return counted_loop(builder, op, bounds[depth], carried, body, inner_hint)
+
+        results = nest(0, [], builder.values_of(op.initVals))
+        for result, value in zip(op.res, results, strict=True):
+            builder.bind(result, value)
+
+    def _reduce(self, builder: Builder, terminator: Operation, carried: list[SSAValue]) -> list[SSAValue]:
+        """The carried values after the combiners of `scf.reduce`."""
+        if not isinstance(terminator, scf.ReduceOp):
+            return carried
+        combined: list[SSAValue] = []
+        for region, value, total in zip(terminator.reductions, terminator.args, carried, strict=True):
+            returned = single_block(builder, region, (total, builder.value(value)), self.convert)
+            combined.append(builder.value(returned.operands[0]))
+        return combined
+
+    def convert_if(self, builder: Builder, op: scf.IfOp) -> None:
+        then_block, else_block = Block(), Block()
+        after = Block(arg_types=[builder.types.convert(result.type) for result in op.output])
+        has_else = bool(op.false_region.blocks)
+        builder.branch_if(builder.value(op.cond), then_block, (), else_block if has_else else after, ())
+        regions = [(then_block, op.true_region)]
+        if has_else:
+            regions.append((else_block, op.false_region))
+        for block, region in regions:
+            builder.start(block)
+            terminator = single_block(builder, region, (), self.convert)
+            builder.branch(after, builder.values_of(terminator.operands))
+        self._go_on(builder, op, after)
+
+    def _go_on(self, builder: Builder, op: Operation, after: Block) -> None:
+        """Moves the cursor to `after`, whose arguments are the results of `op`."""
+        builder.source = op
+        builder.start(after)
+        for result, argument in zip(op.results, after.args, strict=True):
+            builder.bind(result, argument)
+
+    def convert_while(self, builder: Builder, op: scf.WhileOp) -> None:
+        hint = loop_hint(builder, op)
+        before = Block(arg_types=[builder.types.convert(a.type) for a in op.before_region.block.args])
+        body = Block(arg_types=[builder.types.convert(a.type) for a in op.after_region.block.args])
+        after = Block(arg_types=[builder.types.convert(result.type) for result in op.res])
+        builder.branch(before, builder.values_of(op.arguments))
+        builder.start(before)
+        condition = single_block(builder, op.before_region, before.args, self.convert)
+        assert isinstance(condition, scf.ConditionOp)
+        passed = builder.values_of(condition.args)
+        builder.branch_if(builder.value(condition.condition), body, passed, after, passed)
+        builder.start(body)
+        terminator = single_block(builder, op.after_region, body.args, self.convert)
+        back = builder.branch(before, builder.values_of(terminator.operands))
+        set_hint(back, hint)
+        self._go_on(builder, op, after)
+
+    def convert_index_switch(self, builder: Builder, op: scf.IndexSwitchOp) -> None:
+        after = Block(arg_types=[builder.types.convert(result.type) for result in op.output])
+        default, cases = Block(), [Block() for _ in op.case_regions]
+        switch_to(
+            builder,
+            builder.value(op.arg),
+            default,
+            (),
+            [(value, block, ()) for value, block in zip(op.cases.iter_values(), cases, strict=True)],
+        )
+        for block, region in zip([default, *cases], [op.default_region, *op.case_regions], strict=True):
+            builder.start(block)
+            terminator = single_block(builder, region, (), self.convert)
+            builder.branch(after, builder.values_of(terminator.operands))
+        self._go_on(builder, op, after)
+
+    def convert_execute_region(self, builder: Builder, op: scf.ExecuteRegionOp) -> None:
+        after = Block(arg_types=[builder.types.convert(result.type) for result in op.outs])
+        builder.yield_targets.append(after)
+        region_blocks(builder, op.region, self.convert)
+        builder.yield_targets.pop()
+        self._go_on(builder, op, after)
+
+
+def loop_hint(builder: Builder, op: Operation) -> StringAttr | None:
+    """The attribute `stepwell.loop` of a loop, if it has one and it is known."""
+    hint = op.attributes.get(LOOP_ATTRIBUTE)
+    if hint is None:
+        return None
+    if not isinstance(hint, StringAttr) or any(word not in LOOP_HINTS for word in hint.data.split(",")):
+        builder.error(f"{LOOP_ATTRIBUTE} is {hint}, expected one of {', '.join(LOOP_HINTS)}")
+        return None
+    return hint
+
+
+def set_hint(back_edge: Operation, hint: StringAttr | None) -> None:
+    """Puts the hint of a loop on the branch to its start."""
+    if hint is not None:
+        back_edge.attributes[LOOP_ATTRIBUTE] = hint
+
+
+def counted_loop(
+    builder: Builder,
+    op: Operation,
+    bounds: tuple[SSAValue, SSAValue, SSAValue],
+    initial: list[SSAValue],
+    body: Callable[[SSAValue, list[SSAValue]], list[SSAValue]],
+    hint: StringAttr | None,
+) -> list[SSAValue]:
+    """
+    A loop that tests at its end, behind one test of the bounds unless they are constants; a loop known to run
+    once or not at all has no branch. Returns the carried values after the loop.
+    """
+    lower, upper, step = builder.values_of(bounds)
+    known = [constant_of(bound) for bound in bounds]
+    runs = None
+    if known[0] is not None and known[1] is not None and known[2] is not None and known[2] > 0:
+        runs = max(0, -(-(known[1] - known[0]) // known[2]))
+    if runs == 0:
+        return initial
+    if runs == 1:
+        results = body(lower, initial)
+        builder.source = op
+        return results
+    start = Block(arg_types=[lower.type, *(value.type for value in initial)])
+    done = Block(arg_types=[value.type for value in initial])
+    if runs is None:
+        enters = builder.icmp("slt", lower, upper)
+        builder.branch_if(enters, start, (lower, *initial), done, initial)
+    else:
+        builder.branch(start, (lower, *initial))
+    builder.start(start)
+    index, *carried = start.args
+    results = body(index, carried)
+    builder.source = op
+    # The sum cannot wrap for an index: it is below the upper bound plus the step, both sizes of memory.
+    following = builder.add(index, step, NSW if isinstance(bounds[0].type, IndexType) else 0)
+    again = builder.icmp("slt", following, upper)
+    back = builder.branch_if(again, start, (following, *results), done, results)
+    set_hint(back, hint)
+    builder.start(done)
+    return list(done.args)
+
+
+def convert_yield(builder: Builder, op: scf.YieldOp) -> None:
+    """Only reached inside `scf.execute_region`: the other parents take their terminators themselves."""
+    builder.branch(builder.yield_targets[-1], builder.values_of(op.arguments))
+
+
+def convert_br(builder: Builder, op: cf.BranchOp) -> None:
+    back = builder.branch(builder.block_map[op.successor], builder.values_of(op.arguments))
+    set_hint(back, loop_hint(builder, op))
+
+
+def convert_cond_br(builder: Builder, op: cf.ConditionalBranchOp) -> None:
+    back = builder.branch_if(
+        builder.value(op.cond),
+        builder.block_map[op.then_block],
+        builder.values_of(op.then_arguments),
+        builder.block_map[op.else_block],
+        builder.values_of(op.else_arguments),
+    )
+    set_hint(back, loop_hint(builder, op))
+
+
+def switch_to(
+    builder: Builder,
+    value: SSAValue,
+    default: Block,
+    default_operands: Sequence[SSAValue],
+    cases: Sequence[tuple[int, Block, Sequence[SSAValue]]],
+) -> None:
+    """Appends an `llvm_ext.switch`."""
+    switch = llvm_ext.SwitchOp(value, default, default_operands, cases)
+    if builder.source is not None:
+        switch.location = builder.source.location
+    builder.block.add_op(switch)
+
+
+def convert_switch(builder: Builder, op: cf.SwitchOp) -> None:
+    values: list[int] = []
+    if isinstance(op.case_values, DenseIntOrFPElementsAttr):
+        values = [int(value) for value in op.case_values.get_values()]  # type: ignore[arg-type]
+    cases = [
+        (value, builder.block_map[block], builder.values_of(operands))
+        for value, block, operands in zip(values, op.case_blocks, op.case_operand, strict=True)
+    ]
+    default = builder.block_map[op.default_block]
+    flag = builder.value(op.flag)
+    assert isinstance(flag.type, IntegerType)
+    switch_to(builder, flag, default, builder.values_of(op.default_operands), cases)
+
+
+def convert_assert(builder: Builder, op: cf.AssertOp) -> None:
+    """A branch to the return of the status of this check when the condition is false."""
+    status = builder.state.check_number(op.msg.data, op)
+    go_on = Block()
+    builder.branch_if(builder.value(op.arg), go_on, (), builder.fail(), (builder.constant(status, i32),))
+    builder.start(go_on)

@@ -1,0 +1,293 @@
+"""`func` to `llvm`: signatures, early return of a status, and the entry points that the runtime calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import cf, func, llvm, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from .builder import Builder, ConversionTable
+from .state import ModuleState, Signature
+from .types import PTR, MemRefLayout, UnsupportedTypeError
+
+ENTRY_PREFIX = "_stepwell_entry_"
+ROLE = "stepwell.role"
+ALIGNED_ROLES = ("weight", "output", "arena")
+PREPARE = "stepwell.prepare"
+NOALIAS = "stepwell.noalias"
+FUNCTION = "stepwell.function"
+BUFFER_ALIGNMENT = 64
+
+LINKAGE_INTERNAL = llvm.LinkageAttr("internal")
+LINKAGE_EXTERNAL = llvm.LinkageAttr("external")
+
+FUNCTION_PROPERTIES = (
+    "passthrough",
+    "no_inline",
+    "optimize_none",
+    "target_cpu",
+    "target_features",
+    "tune_cpu",
+)
+"""Discardable attributes of a `func.func` that `llvm.func` has as properties of the same name."""
+
+
+def functions_of(module: ModuleOp) -> dict[str, func.FuncOp]:
+    """The `func.func`s of a module by name."""
+    return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)}
+
+
+def failing_functions(functions: dict[str, func.FuncOp]) -> set[str]:
+    """Names of the functions that hold a check or call, through any number of calls, one that does."""
+    callers: dict[str, list[str]] = {}
+    pending: list[str] = []
+    for name, function in functions.items():
+        fails = False
+        for op in function.walk():
+            if isinstance(op, cf.AssertOp | memref.AllocOp):
+                fails = True
+            elif isinstance(op, func.CallOp):
+                callers.setdefault(op.callee.string_value(), []).append(name)
+        if fails:
+            pending.append(name)
+    failing = set(pending)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in failing:
+                failing.add(caller)
+                pending.append(caller)
+    return failing
+
+
+def argument_attributes(function: func.FuncOp) -> list[dict[str, Attribute]]:
+    """The attributes of each argument."""
+    if function.arg_attrs is None:
+        return [{} for _ in function.function_type.inputs]
+    return [dict(attributes.data) for attributes in function.arg_attrs]
+
+
+def is_entry(function: func.FuncOp) -> bool:
+    """True for a function with a body whose arguments all carry a role, public or a prepare function."""
+    attributes = argument_attributes(function)
+    callable_from_outside = is_public(function) or PREPARE in function.attributes
+    has_roles = bool(attributes) and all(ROLE in argument for argument in attributes)
+    return callable_from_outside and has_roles and not function.is_declaration
+
+
+def is_public(function: func.FuncOp) -> bool:
+    """True unless the visibility is `private` or `nested`."""
+    visibility = function.sym_visibility
+    return visibility is None or visibility.data == "public"
+
+
+def signature_of(state: ModuleState, function: func.FuncOp, symbol: str, may_fail: bool) -> Signature:
+    """The llvm signature; notes an error and uses i64 for a type without counterpart."""
+
+    def convert(source: Attribute) -> Attribute:
+        try:
+            return state.types.convert(source)
+        except UnsupportedTypeError as error:
+            state.error(function, str(error))
+            return i64
+
+    function_type: FunctionType = function.function_type
+    return Signature(
+        symbol,
+        [convert(source) for source in function_type.inputs],
+        [convert(source) for source in function_type.outputs],
+        may_fail,
+    )
+
+
+def lowered_argument_attributes(
+    state: ModuleState, function: func.FuncOp, signature: Signature, is_called: bool
+) -> ArrayAttr[DictionaryAttr] | None:
+    """
+    The attributes of the arguments with what LLVM may assume added. Of an entry nothing overlaps and buffers
+    are aligned, which the runtime sees to; not so when the program itself calls the entry.
+    """
+    entry = is_entry(function)
+    noalias = NOALIAS in function.attributes or (entry and not is_called)
+    result: list[DictionaryAttr] = []
+    for attributes, source, target in zip(
+        argument_attributes(function), function.function_type.inputs, signature.arguments, strict=True
+    ):
+        if isinstance(source, MemRefType) and target == PTR:
+            layout = state.types.layout(source)
+            if noalias:
+                attributes.setdefault("llvm.noalias", UnitAttr())
+            if entry and not is_called:
+                _add_entry_attributes(attributes, layout)
+        result.append(DictionaryAttr(attributes))
+    return ArrayAttr(result) if any(entry.data for entry in result) else None
+
+
+def _add_entry_attributes(attributes: dict[str, Attribute], layout: MemRefLayout) -> None:
+    role = attributes[ROLE]
+    aligned = isinstance(role, StringAttr) and role.data in ALIGNED_ROLES
+    alignment = BUFFER_ALIGNMENT if aligned else layout.element_bytes & -layout.element_bytes
+    attributes.setdefault("llvm.align", IntegerAttr(alignment, 64))
+    if layout.count:
+        attributes.setdefault("llvm.nonnull", UnitAttr())
+
+
+def function_linkage(function: func.FuncOp) -> llvm.LinkageAttr:
+    """External for declarations and for public functions without roles, internal for the rest."""
+    if function.is_declaration or (is_public(function) and not is_entry(function)):
+        return LINKAGE_EXTERNAL
+    return LINKAGE_INTERNAL
+
+
+def new_function(
+    state: ModuleState, function: func.FuncOp, signature: Signature, body: Region, is_called: bool
+) -> llvm.FuncOp:
+    """The `llvm.func` that takes the place of `function`; discardable attributes are carried over."""
+    attributes = dict(function.attributes)
+    properties: dict[str, Attribute] = {
+        "sym_name": StringAttr(signature.symbol),
+        "function_type": signature.function_type,
+        "CConv": llvm.CallingConventionAttr("ccc"),
+        "linkage": function_linkage(function),
+        "visibility_": IntegerAttr(0, 64),
+    }
+    for name in FUNCTION_PROPERTIES:
+        if name in attributes:
+            properties[name] = attributes.pop(name)
+    if not function.is_declaration:
+        properties["no_unwind"] = UnitAttr()
+    if function.sym_visibility is not None:
+        properties["sym_visibility"] = function.sym_visibility
+    arguments = lowered_argument_attributes(state, function, signature, is_called)
+    if arguments is not None:
+        properties["arg_attrs"] = arguments
+    if function.res_attrs is not None and len(signature.fields) == len(signature.results) == 1:
+        properties["res_attrs"] = function.res_attrs
+    return llvm.FuncOp.create(
+        properties=properties, attributes=attributes, regions=[body], location=function.location
+    )
+
+
+def entry_wrapper(function: func.FuncOp, signature: Signature, builder: Builder) -> llvm.FuncOp:
+    """`_stepwell_entry_<name>`: loads the pointers out of the array it is given and returns the status."""
+    name = ENTRY_PREFIX + function.sym_name.data
+    builder.source = function
+    start = Block(arg_types=[PTR])
+    start.args[0].name_hint = "args"
+    builder.start(start)
+    pointers = [
+        builder.load(builder.gep(start.args[0], index, PTR) if index else start.args[0], PTR, 8)
+        for index in range(len(signature.arguments))
+    ]
+    status = builder.call(signature.symbol, pointers, signature.return_type)
+    if not signature.may_fail:
+        status = builder.constant(0, i32)
+    assert status is not None
+    builder.emit_void(llvm.ReturnOp, (status,))
+    return llvm.FuncOp.create(
+        properties={
+            "sym_name": StringAttr(name),
+            "function_type": llvm.LLVMFunctionType([PTR], i32),
+            "CConv": llvm.CallingConventionAttr("ccc"),
+            "linkage": LINKAGE_EXTERNAL,
+            "visibility_": IntegerAttr(0, 64),
+            "no_unwind": UnitAttr(),
+        },
+        attributes={FUNCTION: SymbolRefAttr(signature.symbol)},
+        regions=[Region(builder.blocks)],
+        location=function.location,
+    )
+
+
+def pack(
+    builder: Builder, signature: Signature, status: SSAValue | None, values: Sequence[SSAValue | None]
+) -> None:
+    """Appends the `llvm.return` of a status (`None` = success) and results (`None` = undefined)."""
+    fields: list[SSAValue | None] = list(values)
+    if signature.may_fail:
+        fields.insert(0, builder.constant(0, i32) if status is None else status)
+    if len(fields) <= 1:
+        builder.emit_void(llvm.ReturnOp, [value for value in fields if value is not None])
+        return
+    return_type = signature.return_type
+    assert return_type is not None
+    packed = builder.emit(llvm.UndefOp, (), return_type)
+    for index, value in enumerate(fields):
+        if value is not None:
+            packed = builder.insert_field(packed, index, value)
+    builder.emit_void(llvm.ReturnOp, (packed,))
+
+
+class FunctionConversions:
+    """Calls and returns inside the function with this signature."""
+
+    def __init__(self, signature: Signature):
+        self.signature = signature
+
+    def table(self) -> ConversionTable:
+        """By op type."""
+        return {func.CallOp: convert_call, func.ReturnOp: self.convert_return}
+
+    def convert_return(self, builder: Builder, op: func.ReturnOp) -> None:
+        pack(builder, self.signature, None, builder.values_of(op.arguments))
+
+
+def convert_call(builder: Builder, op: func.CallOp) -> None:
+    """The call, then the early return when the callee reports a failure."""
+    name = op.callee.string_value()
+    signature = builder.state.signatures.get(name)
+    if signature is None:
+        builder.error(f"callee @{name} is not a function of this module")
+        return
+    returned = builder.call(signature.symbol, builder.values_of(op.arguments), signature.return_type)
+    results = unpack(builder, signature, returned)
+    for result, value in zip(op.res, results, strict=True):
+        builder.bind(result, value)
+
+
+def unpack(builder: Builder, signature: Signature, returned: SSAValue | None) -> list[SSAValue]:
+    """The results of a call; returns early with the status when that is not 0."""
+    if returned is None:
+        return []
+    fields = signature.fields
+    if len(fields) == 1:
+        values = [returned]
+    else:
+        values = [builder.extract_field(returned, i, field) for i, field in enumerate(fields)]
+    if not signature.may_fail:
+        return values
+    status, *results = values
+    failed = builder.icmp("ne", status, builder.constant(0, i32))
+    go_on = Block()
+    builder.branch_if(failed, builder.fail(), (status,), go_on, ())
+    builder.start(go_on)
+    return results
+
+
+def finish_failing_return(builder: Builder, signature: Signature) -> None:
+    """Fills the block that returns a status early, when any check branches to it."""
+    if builder.fail_block is None:
+        return
+    builder.source = None
+    builder.start(builder.fail_block)
+    if builder.heap is not None:
+        builder.heap.release(builder)
+    pack(builder, signature, builder.fail_block.args[0], [None] * len(signature.results))
+
+
+def is_llvm(op: Operation) -> bool:
+    """True for ops that need no conversion."""
+    return op.dialect_name() in ("llvm", "llvm_ext")

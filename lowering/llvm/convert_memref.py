@@ -1,0 +1,339 @@
+"""
+`memref` to `llvm` with bare pointers: a memref value is a pointer to its element (0, ..., 0), an access is one
+`getelementptr inbounds` on a linearised i64 index. Alignment is explicit on every access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+from typing import Any
+
+from xdsl.dialects import llvm, memref
+from xdsl.dialects.builtin import (
+    MemRefType,
+    StridedLayoutAttr,
+    StringAttr,
+    SymbolRefAttr,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import llvm_ext
+from .addressing import (
+    address,
+    is_nontemporal,
+    lane_alignment,
+    layout_of,
+    linear_index,
+    load_value,
+    store_value,
+    summed,
+)
+from .builder import NSW, NUW, Builder, ConversionTable, constant_of, number
+from .types import PTR, MemRefLayout
+
+BUFFER_ALIGNMENT = 64
+"""Bytes; every buffer that this pass allocates is aligned to it."""
+
+ATOMIC_OF_KIND = {
+    0: "fadd",
+    1: "add",
+    2: "xchg",
+    3: "fmaximum",
+    4: "max",
+    5: "umax",
+    6: "fminimum",
+    7: "min",
+    8: "umin",
+    10: "or",
+    11: "and",
+}
+"""LLVM operation of an `arith` atomic kind; 9 is `mulf`, which LLVM lacks."""
+
+
+def convert_load(builder: Builder, op: memref.LoadOp) -> None:
+    layout = layout_of(builder, op.memref)
+    pointer = address(builder, op.memref, layout, op.indices)
+    alignment = lane_alignment(layout.value_type)
+    loaded = load_value(builder, pointer, layout.value_type, alignment, nontemporal=is_nontemporal(op))
+    builder.bind(op.res, loaded)
+
+
+def convert_store(builder: Builder, op: memref.StoreOp) -> None:
+    layout = layout_of(builder, op.memref)
+    pointer = address(builder, op.memref, layout, op.indices)
+    alignment = lane_alignment(layout.value_type)
+    store_value(builder, builder.value(op.value), pointer, alignment, nontemporal=is_nontemporal(op))
+
+
+def convert_alloca(builder: Builder, op: memref.AllocaOp) -> None:
+    """
+    A stack slot. Slots lie at the start of the function, so that a loop does not grow the stack; in a
+    function of several blocks only those of the entry block can (a block may be entered again while an older
+    slot is still in use).
+    """
+    layout = layout_of(builder, op.memref)
+    alignment = _alignment_of(op)
+    count = max(layout.count, 1)
+    if _in_entry_block(op):
+        pointer = builder.stack_slot(layout.memory_type, count, alignment)
+    else:
+        properties = {"alignment": number(alignment), "elem_type": layout.memory_type}
+        pointer = builder.emit(llvm.AllocaOp, (builder.constant(count),), PTR, properties)
+    builder.alignment[pointer] = alignment
+    builder.bind(op.memref, pointer)
+
+
+def _alignment_of(op: memref.AllocaOp | memref.AllocOp) -> int:
+    wanted = op.alignment
+    return max(BUFFER_ALIGNMENT, 0 if wanted is None else wanted.value.data)
+
+
+def _in_entry_block(op: Operation) -> bool:
+    """True unless the function-level block around `op` comes after another block."""
+    inner: Operation = op
+    while (parent := inner.parent_op()) is not None and not isinstance(parent, FuncOp):
+        inner = parent
+    return (
+        inner.parent is not None
+        and inner.parent.parent is not None
+        and inner.parent is inner.parent.parent.first_block
+    )
+
+
+def convert_alloc(builder: Builder, op: memref.AllocOp) -> None:
+    """`aligned_alloc`; a null result fails the function with the check "memref.alloc: allocation failed"."""
+    layout = layout_of(builder, op.memref)
+    alignment = _alignment_of(op)
+    size = max((layout.bytes + alignment - 1) // alignment, 1) * alignment
+    symbol = builder.state.external("aligned_alloc", [i64, i64], PTR)
+    pointer = builder.call(symbol, (builder.constant(alignment), builder.constant(size)), PTR)
+    assert pointer is not None
+    status = builder.state.check_number("memref.alloc: allocation failed", op)
+    null = builder.emit(llvm.ZeroOp, (), PTR)
+    address_bits = builder.emit(llvm.PtrToIntOp, (pointer,), i64)
+    null_bits = builder.emit(llvm.PtrToIntOp, (null,), i64)
+    failed = builder.icmp("eq", address_bits, null_bits)
+    go_on = Block()
+    builder.branch_if(failed, builder.fail(), (builder.constant(status, i32),), go_on, ())
+    builder.start(go_on)
+    builder.alignment[pointer] = alignment
+    if builder.heap is not None:
+        builder.heap.allocated(builder, op, pointer)
+    builder.bind(op.memref, pointer)
+
+
+def convert_dealloc(builder: Builder, op: memref.DeallocOp) -> None:
+    symbol = builder.state.external("free", [PTR], None)
+    builder.call(symbol, (builder.value(op.memref),), None)
+    if builder.heap is not None:
+        builder.heap.freed(builder, op)
+
+
+def convert_get_global(builder: Builder, op: memref.GetGlobalOp) -> None:
+    layout_of(builder, op.memref)
+    symbol = op.name_.string_value()
+    pointer = builder.emit(
+        llvm.AddressOfOp, (), PTR, {"global_name": SymbolRefAttr(builder.state.global_symbol(symbol))}
+    )
+    builder.alignment[pointer] = BUFFER_ALIGNMENT
+    builder.bind(op.memref, pointer)
+
+
+def convert_view(builder: Builder, op: memref.ViewOp) -> None:
+    """A typed view of the bytes of an arena from `byte_shift` on."""
+    source = layout_of(builder, op.source)
+    target = layout_of(builder, op.result)
+    if not source.is_contiguous:
+        builder.error(f"source {op.source.type} is not contiguous")
+        return
+    shift = constant_of(op.byte_shift)
+    base = builder.value(op.source)
+    known = builder.alignment.get(base, 1)
+    if shift is None:
+        pointer = builder.gep(base, builder.value(op.byte_shift), i8)
+    else:
+        if shift < 0 or shift + target.bytes > source.bytes:
+            end = shift + target.bytes
+            builder.error(f"view of bytes {shift} to {end} of a source of {source.bytes} bytes")
+            return
+        pointer = builder.gep(base, shift, i8) if shift else base
+        if pointer is not base:
+            builder.alignment[pointer] = gcd(known, shift)
+    builder.bind(op.result, pointer)
+
+
+def _offset_terms(op: Any) -> list[int | SSAValue]:
+    """The offsets of a subview or reinterpret_cast: integers where static, source values where not."""
+    dynamic = iter(op.offsets)
+    return [
+        next(dynamic) if offset == memref.DYNAMIC_INDEX else offset
+        for offset in op.static_offsets.iter_values()
+    ]
+
+
+def _moved(
+    builder: Builder,
+    base: SSAValue,
+    layout: MemRefLayout,
+    offsets: list[int | SSAValue],
+    strides: Sequence[int],
+) -> SSAValue:
+    """`base` moved by `sum(offset * stride)` elements."""
+    total, constant = linear_index(builder, strides, offsets, NSW)
+    pointer = builder.value(base)
+    if total is not None:
+        if constant:
+            total = summed(builder, total, builder.constant(constant), NSW)
+        return builder.gep(pointer, total, layout.memory_type)
+    if constant == 0:
+        return pointer
+    moved = builder.gep(pointer, constant, layout.memory_type)
+    known = builder.alignment.get(pointer, layout.element_bytes)
+    builder.alignment[moved] = gcd(known, abs(constant) * layout.element_bytes)
+    return moved
+
+
+def convert_subview(builder: Builder, op: memref.SubviewOp) -> None:
+    layout = layout_of(builder, op.source)
+    layout_of(builder, op.result)
+    builder.bind(op.result, _moved(builder, op.source, layout, _offset_terms(op), layout.strides))
+
+
+def convert_reinterpret_cast(builder: Builder, op: memref.ReinterpretCastOp) -> None:
+    """The new offset counts from the start of the buffer, the pointer from the source's first element."""
+    layout = layout_of(builder, op.source)
+    layout_of(builder, op.result)
+    assert isinstance(op.source.type, MemRefType)
+    start = 0
+    if isinstance(source_layout := op.source.type.layout, StridedLayoutAttr):
+        offset = source_layout.get_offset()
+        if offset is None:
+            builder.error(f"source {op.source.type} has a dynamic offset")
+            return
+        start = offset
+    offsets = _offset_terms(op)
+    builder.bind(op.result, _moved(builder, op.source, layout, [*offsets, -start], [1] * (len(offsets) + 1)))
+
+
+def convert_same_pointer(builder: Builder, op: Operation) -> None:
+    """Casts and reshapes that leave every element where it is."""
+    layout_of(builder, op.operands[0])
+    layout_of(builder, op.results[0])
+    builder.bind(op.results[0], builder.value(op.operands[0]))
+
+
+def convert_reshape(builder: Builder, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> None:
+    layout_of(builder, op.result)
+    builder.bind(op.result, builder.value(op.operands[0]))
+
+
+def convert_assume_alignment(builder: Builder, op: memref.AssumeAlignmentOp) -> None:
+    pointer = builder.value(op.memref)
+    builder.alignment[pointer] = max(builder.alignment.get(pointer, 1), op.alignment.value.data)
+    builder.bind(op.result, pointer)
+
+
+def convert_dim(builder: Builder, op: memref.DimOp) -> None:
+    layout = layout_of(builder, op.source)
+    index = constant_of(op.index)
+    if index is None or not 0 <= index < len(layout.shape):
+        builder.error(f"dimension is not a constant from 0 to {len(layout.shape) - 1}")
+        return
+    builder.bind(op.result, builder.constant(layout.shape[index]))
+
+
+def convert_rank(builder: Builder, op: memref.RankOp) -> None:
+    builder.bind(op.rank, builder.constant(len(layout_of(builder, op.source).shape)))
+
+
+def convert_pointer_as_index(builder: Builder, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
+    pointer = builder.value(op.source)
+    builder.bind(op.aligned_pointer, builder.emit(llvm.PtrToIntOp, (pointer,), i64))
+
+
+def convert_atomic(builder: Builder, op: memref.AtomicRMWOp) -> None:
+    layout = layout_of(builder, op.memref)
+    kind = ATOMIC_OF_KIND.get(op.kind.value.data)
+    if kind is None or layout.is_boolean:
+        builder.error(f"kind {op.kind.value.data} on {layout.value_type} has no atomic instruction")
+        return
+    pointer = address(builder, op.memref, layout, op.indices)
+    properties = {
+        "kind": StringAttr(kind),
+        "ordering": StringAttr("acq_rel"),
+        "alignment": number(layout.element_bytes),
+    }
+    operands = (pointer, builder.value(op.value))
+    builder.bind(op.result, builder.emit(llvm_ext.AtomicRMWOp, operands, layout.value_type, properties))
+
+
+def convert_copy(builder: Builder, op: memref.CopyOp) -> None:
+    """One `memmove` when both sides are contiguous (they may be the same buffer), element loops otherwise."""
+    source, target = layout_of(builder, op.source), layout_of(builder, op.destination)
+    if source.shape != target.shape or source.value_type != target.value_type:
+        builder.error(f"source is {op.source.type} but destination is {op.destination.type}")
+        return
+    if source.count == 0:
+        return
+    from_pointer, to_pointer = builder.value(op.source), builder.value(op.destination)
+    if source.is_contiguous and target.is_contiguous:
+        size = builder.constant(source.bytes)
+        not_volatile = builder.constant(0, i1)
+        builder.intrinsic("llvm.memmove", (to_pointer, from_pointer, size, not_volatile), None)
+        return
+    _copy_loops(builder, source, target, from_pointer, to_pointer)
+
+
+def _copy_loops(
+    builder: Builder, source: MemRefLayout, target: MemRefLayout, from_pointer: SSAValue, to_pointer: SSAValue
+) -> None:
+    """A loop per dimension, the pointers moved along by the strides."""
+    shape, alignment = source.shape, lane_alignment(source.value_type)
+    loops: list[tuple[Block, SSAValue, int]] = []
+    for extent, from_stride, to_stride in zip(shape, source.strides, target.strides, strict=True):
+        body = Block(arg_types=[i64])
+        builder.branch(body, (builder.constant(0),))
+        builder.start(body)
+        index = body.args[0]
+        from_step = builder.mul(index, builder.constant(from_stride), NSW)
+        to_step = builder.mul(index, builder.constant(to_stride), NSW)
+        from_pointer = builder.gep(from_pointer, from_step, source.memory_type)
+        to_pointer = builder.gep(to_pointer, to_step, source.memory_type)
+        loops.append((body, index, extent))
+    loaded = builder.load(from_pointer, source.memory_type, alignment)
+    builder.store(loaded, to_pointer, alignment)
+    for body, index, extent in reversed(loops):
+        following = builder.add(index, builder.constant(1), NSW | NUW)
+        more = builder.icmp("slt", following, builder.constant(extent))
+        done = Block()
+        builder.branch_if(more, body, (following,), done, ())
+        builder.start(done)
+
+
+CONVERSIONS: ConversionTable = {
+    memref.LoadOp: convert_load,
+    memref.StoreOp: convert_store,
+    memref.AllocaOp: convert_alloca,
+    memref.AllocOp: convert_alloc,
+    memref.DeallocOp: convert_dealloc,
+    memref.GetGlobalOp: convert_get_global,
+    memref.ViewOp: convert_view,
+    memref.SubviewOp: convert_subview,
+    memref.ReinterpretCastOp: convert_reinterpret_cast,
+    memref.CastOp: convert_same_pointer,
+    memref.MemorySpaceCastOp: convert_same_pointer,
+    memref.CollapseShapeOp: convert_reshape,
+    memref.ExpandShapeOp: convert_reshape,
+    memref.AssumeAlignmentOp: convert_assume_alignment,
+    memref.DimOp: convert_dim,
+    memref.RankOp: convert_rank,
+    memref.ExtractAlignedPointerAsIndexOp: convert_pointer_as_index,
+    memref.AtomicRMWOp: convert_atomic,
+    memref.CopyOp: convert_copy,
+}

@@ -1,0 +1,116 @@
+"""
+Conversions to and from the 16-bit floats without help of a run-time library.
+
+LLVM turns `fptrunc float to bfloat` and `fptrunc double to half` into library calls (`__truncsfbf2`,
+`__truncdfhf2`) on targets without an instruction for them; here they are integer operations.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, VectorType, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from .builder import Builder
+from .types import F32, F64
+
+
+def element_type(value_type: Attribute) -> Attribute:
+    """The element type of a vector, or the type itself."""
+    return value_type.element_type if isinstance(value_type, VectorType) else value_type
+
+
+def is_bf16(value_type: Attribute) -> bool:
+    """True for `bf16` and vectors of it."""
+    return isinstance(element_type(value_type), BFloat16Type)
+
+
+def extend(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
+    """`value` in the wider float type `target`; exact."""
+    source = element_type(value.type)
+    wide = element_type(target)
+    if isinstance(source, BFloat16Type):
+        value = _bf16_to_f32(builder, value)
+    elif isinstance(source, Float16Type) and isinstance(wide, Float64Type):
+        value = builder.emit(llvm.FPExtOp, (value,), builder.types.like(F32, target))
+    if value.type == target:
+        return value
+    return builder.emit(llvm.FPExtOp, (value,), target)
+
+
+def truncate(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
+    """`value` rounded once, to nearest even, to the narrower float type `target`; a NaN stays a quiet NaN."""
+    source, narrow = element_type(value.type), element_type(target)
+    if isinstance(source, Float64Type) and not isinstance(narrow, Float32Type):
+        value = _f64_to_odd_f32(builder, value)
+    elif isinstance(source, Float16Type):
+        value = builder.emit(llvm.FPExtOp, (value,), builder.types.like(F32, target))
+    if isinstance(narrow, BFloat16Type):
+        return _f32_to_bf16(builder, value, target)
+    return builder.emit(llvm.FPTruncOp, (value,), target)
+
+
+def change_format(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
+    """`value` in any other float type."""
+    source, wanted = element_type(value.type), element_type(target)
+    if source == wanted:
+        return value
+    order = (BFloat16Type, Float16Type, Float32Type, Float64Type)
+    if isinstance(source, BFloat16Type) and isinstance(wanted, Float16Type):
+        return truncate(builder, extend(builder, value, builder.types.like(F32, target)), target)
+    if order.index(type(source)) < order.index(type(wanted)):
+        return extend(builder, value, target)
+    return truncate(builder, value, target)
+
+
+def _bf16_to_f32(builder: Builder, value: SSAValue) -> SSAValue:
+    """A bf16 is the upper half of the f32 of the same value."""
+    like = builder.types.like
+    short, word = like(i16, value.type), like(i32, value.type)
+    bits = builder.emit(llvm.ZExtOp, (builder.bitcast(value, short),), word)
+    shifted = builder.shl(bits, builder.constant(16, word))
+    return builder.bitcast(shifted, like(F32, value.type))
+
+
+def _f32_to_bf16(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
+    """
+    `(bits + 0x7fff + bit 16) >> 16`: adding just under half a unit, or half of one when the kept part is odd,
+    carries into the kept part exactly when rounding to nearest even goes up, to infinity included.
+    A NaN is cut instead, with its quiet bit set.
+    """
+    like = builder.types.like
+    short, word = like(i16, target), like(i32, target)
+
+    def number(n: int) -> SSAValue:
+        return builder.constant(n, word)
+
+    bits = builder.bitcast(value, word)
+    upper = builder.binary(llvm.LShrOp, bits, number(16))
+    odd = builder.binary(llvm.AndOp, upper, number(1))
+    rounded = builder.add(builder.add(bits, number(0x7FFF)), odd)
+    kept = builder.binary(llvm.LShrOp, rounded, number(16))
+    quiet = builder.binary(llvm.OrOp, upper, number(0x40))
+    result = builder.select(builder.fcmp_named("uno", value, value), quiet, kept)
+    return builder.bitcast(builder.resize_integer(result, short, signed=False), target)
+
+
+def _f64_to_odd_f32(builder: Builder, value: SSAValue) -> SSAValue:
+    """
+    `value` rounded to odd: cut towards zero, and the last bit set when anything was cut. Rounding that to a
+    format with at least two bits fewer gives the same as rounding `value` to it directly.
+
+    Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
+    rounding to odd", IEEE Transactions on Computers 57(4), 2008.
+    """
+    like = builder.types.like
+    single, word = like(F32, value.type), like(i32, value.type)
+    double = like(F64, value.type)
+    nearest = builder.emit(llvm.FPTruncOp, (value,), single)
+    back = builder.emit(llvm.FPExtOp, (nearest,), double)
+    inexact = builder.fcmp_named("one", back, value)
+    magnitude = [builder.intrinsic_value("llvm.fabs", (v,), double) for v in (back, value)]
+    too_far = builder.fcmp_named("ogt", *magnitude)
+    bits = builder.bitcast(nearest, word)
+    cut = builder.sub(bits, builder.emit(llvm.ZExtOp, (too_far,), word))
+    odd = builder.binary(llvm.OrOp, cut, builder.emit(llvm.ZExtOp, (inexact,), word))
+    return builder.bitcast(odd, single)

@@ -1,0 +1,93 @@
+"""What the conversion of a whole module shares: checks, external functions, errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i32
+from xdsl.dialects.llvm import LLVMFunctionType
+from xdsl.ir import Attribute, Operation
+
+from ...core.diagnostics import Diagnostic, OperationError, op_name
+from ...core.locations import location_string, nearest_source_point
+from .types import TypeConverter
+
+
+@dataclass
+class Signature:
+    """How a function of the module is called once it is an `llvm.func`."""
+
+    symbol: str
+    arguments: list[Attribute]
+    results: list[Attribute]
+    may_fail: bool
+
+    @property
+    def fields(self) -> list[Attribute]:
+        """Types returned, the status first when the function may fail."""
+        return [i32, *self.results] if self.may_fail else self.results
+
+    @property
+    def return_type(self) -> Attribute | None:
+        """The one type returned: none, the only field, or a struct of all."""
+        fields = self.fields
+        if len(fields) <= 1:
+            return fields[0] if fields else None
+        return llvm.LLVMStructType.from_type_list(fields)
+
+    @property
+    def function_type(self) -> LLVMFunctionType:
+        return LLVMFunctionType(self.arguments, self.return_type)
+
+
+@dataclass
+class ModuleState:
+    """Shared by the conversions of all functions of one module."""
+
+    types: TypeConverter = field(default_factory=TypeConverter)
+    signatures: dict[str, Signature] = field(default_factory=dict)
+    """By the symbol used in the source module."""
+    checks: list[str] = field(default_factory=list)
+    """`message|location`; the status of a failure is 1 + the index here."""
+    externals: dict[str, LLVMFunctionType] = field(default_factory=dict)
+    """Functions of the C library that were called."""
+    globals: dict[str, str] = field(default_factory=dict)
+    """New symbol of each `memref.global`."""
+    symbols: set[str] = field(default_factory=set)
+    """Every symbol of the module."""
+    errors: list[tuple[Operation, str]] = field(default_factory=list)
+
+    def check_number(self, message: str, op: Operation) -> int:
+        """The status that reports `message` at the location of `op`; equal checks share one number."""
+        text = f"{message}|{location_string(op)}"
+        if text not in self.checks:
+            self.checks.append(text)
+        return self.checks.index(text) + 1
+
+    def error(self, op: Operation, reason: str) -> None:
+        """Notes that `op` cannot be lowered; all such notes are raised together by `raise_errors`."""
+        self.errors.append((op, reason))
+
+    def raise_errors(self) -> None:
+        """Raises one error that names every op noted by `error`, the first as the error and the rest as notes."""
+        if not self.errors:
+            return
+        (first, reason), *others = self.errors
+        error = OperationError(first, reason)
+        notes = tuple(
+            Diagnostic(f"'{op_name(op)}': {text}", "error", nearest_source_point(op)) for op, text in others
+        )
+        error.diagnostic = replace(error.diagnostic, notes=notes)
+        lines = [f"{location_string(op)}: '{op_name(op)}': {text}" for op, text in self.errors]
+        error.args = ("\n".join(lines),)
+        raise error
+
+    def external(self, name: str, arguments: list[Attribute], result: Attribute | None) -> str:
+        """Declares the C function `name` and returns its symbol."""
+        self.externals.setdefault(name, LLVMFunctionType(arguments, result))
+        return name
+
+    def global_symbol(self, name: str) -> str:
+        """The symbol of the `llvm.mlir.global` that stands for a `memref.global`."""
+        return self.globals.get(name, name)

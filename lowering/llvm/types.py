@@ -1,0 +1,208 @@
+"""Types of the scf stair as types of the llvm dialect, and the memory layout of memrefs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    Signedness,
+    StridedLayoutAttr,
+    VectorType,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.dialects.llvm import (
+    LLVMArrayType,
+    LLVMFunctionType,
+    LLVMPointerType,
+    LLVMStructType,
+    LLVMVoidType,
+)
+from xdsl.ir import Attribute
+
+PTR = LLVMPointerType()
+VOID = LLVMVoidType()
+F32 = Float32Type()
+F64 = Float64Type()
+
+_FLOAT_BYTES: dict[type[Attribute], int] = {BFloat16Type: 2, Float16Type: 2, Float32Type: 4, Float64Type: 8}
+_INTEGER_BYTES = {1: 1, 8: 1, 16: 2, 32: 4, 64: 8}
+_LLVM_TYPES = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType)
+
+
+class UnsupportedTypeError(Exception):
+    """A type of the source has no counterpart; the text says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemRefLayout:
+    """
+    Where the elements of a memref lie. Strides count elements. The pointer that stands for a memref points
+    at its element (0, ..., 0), the layout's offset included.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    value_type: Attribute
+    """Type of an element as a value; `i1` for booleans."""
+    memory_type: Attribute
+    """Type of an element in memory; `i8` for booleans."""
+    element_bytes: int
+
+    @property
+    def is_boolean(self) -> bool:
+        return self.value_type is not self.memory_type
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the elements in bytes, gaps between them not counted."""
+        return self.count * self.element_bytes
+
+    @property
+    def is_contiguous(self) -> bool:
+        """True when the elements fill one block in row-major order."""
+        return self.count == 0 or all(
+            extent == 1 or stride == expected
+            for extent, stride, expected in zip(
+                self.shape, self.strides, row_major_strides(self.shape), strict=True
+            )
+        )
+
+
+def row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of a dense row-major array."""
+    strides: list[int] = []
+    size = 1
+    for extent in reversed(shape):
+        strides.append(size)
+        size *= extent
+    return tuple(reversed(strides))
+
+
+def element_bytes(element_type: Attribute) -> int:
+    """Bytes of one element in memory. Raises `UnsupportedTypeError` for a type that has no memory form."""
+    if (size := _FLOAT_BYTES.get(type(element_type))) is not None:
+        return size
+    if isinstance(element_type, IntegerType):
+        if (size := _INTEGER_BYTES.get(element_type.width.data)) is not None:
+            return size
+    elif isinstance(element_type, IndexType | LLVMPointerType):
+        return 8
+    elif isinstance(element_type, VectorType) and element_type.get_num_dims() == 1:
+        return element_bytes(element_type.element_type) * element_type.get_shape()[0]
+    raise UnsupportedTypeError(f"element type {element_type} has no form in memory")
+
+
+class TypeConverter:
+    """
+    Converts types, each attribute object once: callers share type objects, so the cache is keyed by identity
+    (hashing a vector or memref type costs more than the conversion of an op).
+    """
+
+    def __init__(self) -> None:
+        self._types: dict[int, tuple[Attribute, Attribute]] = {}
+        self._layouts: dict[int, tuple[Attribute, MemRefLayout]] = {}
+        self._vectors: dict[tuple[Attribute, int], VectorType] = {}
+
+    def convert(self, source: Attribute) -> Attribute:
+        """The llvm type that holds a value of type `source`. Raises `UnsupportedTypeError`."""
+        if (entry := self._types.get(id(source))) is not None:
+            return entry[1]
+        target = self._convert(source)
+        self._types[id(source)] = (source, target)
+        return target
+
+    def _convert(self, source: Attribute) -> Attribute:
+        if isinstance(source, IndexType):
+            return i64
+        if isinstance(source, IntegerType):
+            if source.signedness.data != Signedness.SIGNLESS:
+                raise UnsupportedTypeError(
+                    f"type {source} has a sign; below tensor_loop integers are signless"
+                )
+            return source
+        if type(source) in _FLOAT_BYTES or isinstance(source, _LLVM_TYPES):
+            return source
+        if isinstance(source, MemRefType):
+            self.layout(source)
+            return PTR
+        if isinstance(source, VectorType):
+            if source.get_num_dims() != 1 or source.get_num_scalable_dims():
+                raise UnsupportedTypeError(
+                    f"type {source} is not a 1-D vector; unroll n-D vectors before lower-to-llvm-dialect"
+                )
+            return self.vector(self.convert(source.element_type), source.get_shape()[0])
+        raise UnsupportedTypeError(f"type {source} has no counterpart in the llvm dialect")
+
+    def vector(self, element: Attribute, lanes: int) -> VectorType:
+        """`vector<lanes x element>`, one object per pair."""
+        key = (element, lanes)
+        if (found := self._vectors.get(key)) is None:
+            found = self._vectors[key] = VectorType(element, [lanes])
+        return found
+
+    def like(self, element: Attribute, shape_of: Attribute) -> Attribute:
+        """`element` on the lanes of `shape_of`: a vector when that is one, else the scalar."""
+        if isinstance(shape_of, VectorType):
+            return self.vector(element, shape_of.get_shape()[0])
+        return element
+
+    def layout(self, source: MemRefType) -> MemRefLayout:
+        """Layout of a memref type. Raises `UnsupportedTypeError` for what bare pointers cannot stand for."""
+        if (entry := self._layouts.get(id(source))) is not None:
+            return entry[1]
+        layout = self._layout(source)
+        self._layouts[id(source)] = (source, layout)
+        return layout
+
+    def _layout(self, source: MemRefType) -> MemRefLayout:
+        shape = source.get_shape()
+        if any(extent < 0 for extent in shape):
+            raise UnsupportedTypeError(f"type {source} has a dynamic dimension; run specialize-shapes first")
+        space = source.memory_space
+        if not isinstance(space, NoneAttr) and not (isinstance(space, IntegerAttr) and space.value.data == 0):
+            raise UnsupportedTypeError(f"type {source} has memory space {space}; expected the default space")
+        if isinstance(source.layout, NoneAttr):
+            strides = row_major_strides(shape)
+        elif isinstance(source.layout, StridedLayoutAttr):
+            found = source.layout.strides.data
+            strides = tuple(stride.data for stride in found if isinstance(stride, IntAttr))
+            if len(strides) != len(found):
+                raise UnsupportedTypeError(f"type {source} has a dynamic stride; run specialize-shapes first")
+        else:
+            raise UnsupportedTypeError(f"type {source} has layout {source.layout}; expected strided<...>")
+        if len(strides) != len(shape):
+            raise UnsupportedTypeError(
+                f"type {source} has {len(strides)} strides for {len(shape)} dimensions"
+            )
+        value_type = self.convert(source.element_type)
+        size = element_bytes(value_type)
+        memory_type = self.like(i8, value_type) if self.is_boolean(value_type) else value_type
+        return MemRefLayout(shape, strides, value_type, memory_type, size)
+
+    @staticmethod
+    def is_boolean(value_type: Attribute) -> bool:
+        """True for `i1` and vectors of `i1`."""
+        return (value_type.element_type if isinstance(value_type, VectorType) else value_type) == i1
+
+
+INTEGER_OF_BYTES = {1: i8, 2: i16, 4: i32, 8: i64}

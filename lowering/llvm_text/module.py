@@ -1,0 +1,106 @@
+"""What the functions of one module share as LLVM text: types, intrinsic declarations, metadata, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import llvm
+from xdsl.ir import Attribute, Operation
+
+from ...core.locations import location_string
+from .constants import EmitError, mangled, metadata_string, type_text
+from .tables import INTRINSICS, LOOP_METADATA
+
+OWN_ATTRIBUTES = "stepwell."
+"""Discardable attributes of this prefix are for passes and the runtime, not for LLVM."""
+
+
+class ModuleText:
+    """Collects the pieces of a module that its functions ask for."""
+
+    def __init__(self) -> None:
+        self._types: dict[int, tuple[Attribute, str]] = {}
+        self._suffixes: dict[int, tuple[Attribute, str]] = {}
+        self.declarations: dict[str, str] = {}
+        self.metadata: list[str] = []
+        self._shared_nodes: dict[str, int] = {}
+
+    def type_text(self, value_type: Attribute) -> str:
+        """`type_text`, once per attribute object."""
+        if (entry := self._types.get(id(value_type))) is None:
+            entry = self._types[id(value_type)] = (value_type, type_text(value_type))
+        return entry[1]
+
+    def _suffix(self, value_type: Attribute) -> str:
+        if (entry := self._suffixes.get(id(value_type))) is None:
+            entry = self._suffixes[id(value_type)] = (value_type, mangled(value_type))
+        return entry[1]
+
+    def intrinsic(self, base: str, result: Attribute | None, operands: Sequence[Attribute]) -> str:
+        """Symbol of the overload of `llvm.<base>` for these types, declared on first use."""
+        name = f"@llvm.{base}"
+        overload = INTRINSICS.get(base)
+        if overload is not None:
+            for position in overload:
+                overloaded = (
+                    result if position == -1 else operands[position] if position < len(operands) else None
+                )
+                if overloaded is None:
+                    raise EmitError(f"intrinsic llvm.{base} has {len(operands)} operands and result {result}")
+                name += f".{self._suffix(overloaded)}"
+        returned = "void" if result is None else self.type_text(result)
+        signature = f"declare {returned} {name}({', '.join(map(self.type_text, operands))})"
+        if self.declarations.setdefault(name, signature) != signature:
+            raise EmitError(f"intrinsic {name} is used with two signatures")
+        return name
+
+    def node(self, content: str) -> int:
+        """Number of the metadata node with this content."""
+        if (found := self._shared_nodes.get(content)) is None:
+            found = self._shared_nodes[content] = len(self.metadata)
+            self.metadata.append(f"!{found} = {content}")
+        return found
+
+    def one_node(self) -> int:
+        """The node `!{i32 1}` of non-temporal accesses."""
+        return self.node("!{i32 1}")
+
+    def loop_metadata(self, hint: str) -> int:
+        """A distinct node for one loop with the properties that the words of `hint` stand for."""
+        parts: list[str] = []
+        for word in hint.split(","):
+            if (properties := LOOP_METADATA.get(word)) is None:
+                raise EmitError(f"loop hint '{word}' is unknown, expected one of {', '.join(LOOP_METADATA)}")
+            parts += (f"!{self.node(f'!{{{content}}}')}" for content in properties)
+        number = len(self.metadata)
+        self.metadata.append(f"!{number} = distinct !{{!{number}, {', '.join(parts)}}}")
+        return number
+
+    @staticmethod
+    def quoted(text: str) -> str:
+        return metadata_string(text)
+
+    @staticmethod
+    def describe(op: Operation, reason: str) -> str:
+        """The message of an error about `op`."""
+        return f"{location_string(op)}: '{op.name}': {reason}"
+
+    def located(self, op: Operation, function: Callable[..., str], *arguments: Any) -> str:
+        """`function(*arguments)`, its error naming `op`."""
+        try:
+            return function(*arguments)
+        except EmitError as error:
+            raise EmitError(self.describe(op, str(error))) from None
+
+    def check_op(self, op: Operation, properties: frozenset[str]) -> None:
+        """Raises when `op` has a property or attribute that its text would drop."""
+        for name in op.properties:
+            if name not in properties:
+                raise EmitError(self.describe(op, f"property '{name}' has no text form"))
+        for name in op.attributes:
+            if name.startswith(OWN_ATTRIBUTES):
+                continue
+            if isinstance(op, llvm.LoadOp) and name == "nontemporal":
+                continue
+            raise EmitError(self.describe(op, f"attribute '{name}' has no text form"))

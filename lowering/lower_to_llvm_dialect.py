@@ -1,0 +1,264 @@
+"""`lower-to-llvm-dialect`: from scf, memref, arith, math, vector, func and cf to the llvm dialect in one walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, llvm, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnrealizedConversionCastOp,
+    i8,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..core.passes import StepwellPass
+from .llvm import convert_arith, convert_math, convert_memref, convert_vector
+from .llvm.builder import Builder, ConversionTable
+from .llvm.convert_control import ControlConversions, region_blocks
+from .llvm.convert_func import (
+    ENTRY_PREFIX,
+    FunctionConversions,
+    entry_wrapper,
+    failing_functions,
+    finish_failing_return,
+    functions_of,
+    is_entry,
+    is_llvm,
+    new_function,
+    signature_of,
+)
+from .llvm.heap import HeapTracker
+from .llvm.names import free_symbol, symbol_of_function
+from .llvm.state import ModuleState, Signature
+from .llvm.types import UnsupportedTypeError
+
+CHECKS = "stepwell.checks"
+GLOBAL_ALIGNMENT = 64
+
+_BOOLEAN_BYTES = bytes([0, *[1] * 255])
+
+
+def convert_unrealized_cast(builder: Builder, op: UnrealizedConversionCastOp) -> None:
+    """A cast between types that are one type here, a memref and its pointer say."""
+    for operand, result in zip(op.inputs, op.outputs, strict=True):
+        value, target = builder.value(operand), builder.types.convert(result.type)
+        if value.type != target:
+            builder.error(f"{operand.type} to {result.type} is not one type in the llvm dialect")
+            return
+        builder.bind(result, value)
+
+
+CONVERSIONS: ConversionTable = {
+    **convert_arith.CONVERSIONS,
+    **convert_math.CONVERSIONS,
+    **convert_memref.CONVERSIONS,
+    **convert_vector.CONVERSIONS,
+    UnrealizedConversionCastOp: convert_unrealized_cast,
+}
+
+
+class FunctionConverter:
+    """Converts the body of one function."""
+
+    def __init__(self, state: ModuleState, signature: Signature):
+        self.state = state
+        self.signature = signature
+        self.table: ConversionTable = {
+            **CONVERSIONS,
+            **ControlConversions(self.convert).table(),
+            **FunctionConversions(signature).table(),
+        }
+
+    def convert(self, builder: Builder, op: Operation) -> None:
+        """Emits what stands for `op`."""
+        builder.source = op
+        conversion = self.table.get(type(op))
+        if conversion is None:
+            if is_llvm(op):
+                self._keep(builder, op)
+            else:
+                builder.error("no lowering to the llvm dialect")
+            return
+        try:
+            conversion(builder, op)
+        except UnsupportedTypeError as error:
+            builder.error(str(error))
+
+    def _keep(self, builder: Builder, op: Operation) -> None:
+        """Copies an op that is of the llvm dialect already."""
+        kept = op.clone(dict(builder.values), {**builder.block_map})
+        kept.location = op.location
+        builder.block.add_op(kept)
+        for old, new in zip(op.results, kept.results, strict=True):
+            builder.values[old] = new
+
+    def body(self, function: func.FuncOp) -> Region:
+        """The blocks of the `llvm.func`."""
+        builder = Builder(self.state)
+        if self.signature.may_fail:
+            builder.heap = HeapTracker.for_function(function)
+        entry = Block(arg_types=self.signature.arguments)
+        builder.start(entry)
+        source_entry = function.body.blocks.first
+        assert source_entry is not None
+        for argument, new in zip(source_entry.args, entry.args, strict=True):
+            builder.bind(argument, new)
+        self._known_alignment(builder, function, entry)
+        region_blocks(builder, function.body, self.convert)
+        finish_failing_return(builder, self.signature)
+        if builder.prologue:
+            first = entry.first_op
+            assert first is not None
+            entry.insert_ops_before(builder.prologue, first)
+        return Region(builder.blocks)
+
+    def _known_alignment(self, builder: Builder, function: func.FuncOp, entry: Block) -> None:
+        if function.arg_attrs is None:
+            return
+        for attributes, argument in zip(function.arg_attrs, entry.args, strict=True):
+            if isinstance(alignment := attributes.data.get("llvm.align"), IntegerAttr):
+                builder.alignment[argument] = alignment.value.data
+
+
+def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | None:
+    """An internal global of raw elements, 64-byte aligned; booleans are bytes 0 or 1."""
+    try:
+        layout = state.types.layout(op.type)  # type: ignore[arg-type]
+    except UnsupportedTypeError as error:
+        state.error(op, str(error))
+        return None
+    if not layout.is_contiguous:
+        state.error(op, f"type {op.type} is not contiguous")
+        return None
+    array = llvm.LLVMArrayType(max(layout.count, 1), layout.memory_type)
+    value, body = None, Region()
+    if isinstance(op.initial_value, DenseIntOrFPElementsAttr) and layout.count:
+        value = _raw_elements(op.initial_value, layout.is_boolean)
+    else:
+        zero = llvm.ZeroOp.create(result_types=(array,))
+        body = Region(Block([zero, llvm.ReturnOp(zero.results[0])]))
+    result = llvm.GlobalOp(
+        array,
+        state.global_symbol(op.sym_name.data),
+        "internal",
+        constant=op.constant is not None,
+        value=value,
+        alignment=max(GLOBAL_ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data),
+        body=body,
+    )
+    result.location = op.location
+    result.attributes.update(op.attributes)
+    return result
+
+
+def _raw_elements(value: DenseIntOrFPElementsAttr, boolean: bool) -> Attribute:
+    if not boolean:
+        return value
+    from xdsl.dialects.builtin import BytesAttr, TensorType
+
+    data = value.data.data.translate(_BOOLEAN_BYTES)
+    return DenseIntOrFPElementsAttr(TensorType(i8, value.get_shape()), BytesAttr(data))
+
+
+@dataclass(frozen=True)
+class LowerToLLVMDialectPass(StepwellPass):
+    """
+    Lower functions on memrefs, vectors and scalars to the llvm dialect.
+
+    Before: `func.func`, `func.call`, `scf`, `cf`, `memref` (static shapes), `arith`, `math`, `vector` (1-D).
+    After: `llvm` and `llvm_ext` ops only; an entry point per function with roles; `stepwell.checks`.
+    Raises: one error that names every op or type without a lowering, with its location.
+    """
+
+    name = "lower-to-llvm-dialect"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        ops = list(op.body.block.ops)
+        if all(is_llvm(inner) for inner in ops):
+            return
+        state = ModuleState()
+        self._read_checks(state, op)
+        functions = functions_of(op)
+        self._plan(state, ops, functions)
+        called = {call.callee.string_value() for call in op.walk() if isinstance(call, func.CallOp)}
+        lowered: list[Operation] = []
+        for inner in ops:
+            lowered += self._convert(state, inner, called)
+        state.raise_errors()
+        self._replace(state, op, ops, lowered)
+
+    @staticmethod
+    def _read_checks(state: ModuleState, module: ModuleOp) -> None:
+        found = module.attributes.get(CHECKS)
+        if isinstance(found, ArrayAttr):
+            state.checks += [text.data for text in found if isinstance(text, StringAttr)]
+
+    @staticmethod
+    def _plan(state: ModuleState, ops: list[Operation], functions: dict[str, func.FuncOp]) -> None:
+        """Fixes symbol and signature of every function before any body is converted."""
+        for inner in ops:
+            if isinstance(name := inner.properties.get("sym_name"), StringAttr):
+                state.symbols.add(name.data)
+        failing = failing_functions(functions)
+        for name, function in functions.items():
+            symbol = symbol_of_function(state, function)
+            state.signatures[name] = signature_of(state, function, symbol, name in failing)
+        for inner in ops:
+            if isinstance(inner, memref.GlobalOp):
+                name = inner.sym_name.data
+                state.globals[name] = free_symbol(state, name)
+
+    def _convert(self, state: ModuleState, op: Operation, called: set[str]) -> list[Operation]:
+        """What takes the place of one op of the module."""
+        if is_llvm(op):
+            return [op]
+        if isinstance(op, memref.GlobalOp):
+            converted = convert_global(state, op)
+            return [] if converted is None else [converted]
+        if not isinstance(op, func.FuncOp):
+            state.error(op, "no lowering to the llvm dialect")
+            return []
+        return self._convert_function(state, op, op.sym_name.data in called)
+
+    @staticmethod
+    def _convert_function(state: ModuleState, function: func.FuncOp, is_called: bool) -> list[Operation]:
+        signature = state.signatures[function.sym_name.data]
+        errors = len(state.errors)
+        if is_entry(function) and signature.results:
+            state.error(function, f"an entry returns nothing, found {len(signature.results)} results")
+        if any(op is function for op, _ in state.errors):
+            return []
+        shell = new_function(state, function, signature, Region(), is_called)
+        if not function.is_declaration:
+            shell.body.blocks  # noqa: B018
+            body = FunctionConverter(state, signature).body(function)
+            body.move_blocks(shell.body)
+        result: list[Operation] = [shell]
+        if is_entry(function) and len(state.errors) == errors:
+            result.append(entry_wrapper(function, signature, Builder(state)))
+        return result
+
+    @staticmethod
+    def _replace(state: ModuleState, module: ModuleOp, old: list[Operation], new: list[Operation]) -> None:
+        block = module.body.block
+        declared = {name.data for op in new if isinstance(name := op.properties.get("sym_name"), StringAttr)}
+        for name, function_type in state.externals.items():
+            if name not in declared:
+                new.append(llvm.FuncOp(name, function_type, llvm.LinkageAttr("external")))
+        for op in old:
+            op.detach()
+        for op in old:
+            if not is_llvm(op):
+                op.drop_all_references()
+        block.add_ops(new)
+        if state.checks:
+            module.attributes[CHECKS] = ArrayAttr([StringAttr(text) for text in state.checks])
+
+
+__all__ = ["CHECKS", "ENTRY_PREFIX", "LowerToLLVMDialectPass", "SSAValue"]

@@ -1,0 +1,66 @@
+"""Compiles the scf stair with our own lowering and runs it through llvmlite; for tests only."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as binding
+import numpy as np
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.lowering.emit_llvm_text import emit_llvm_text
+from stepwell.lowering.lower_to_llvm_dialect import LowerToLLVMDialectPass
+from xdsl.dialects.builtin import ModuleOp
+
+
+@cache
+def target_machine() -> binding.TargetMachine:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=2, jit=True
+    )
+
+
+def lower(source: str) -> ModuleOp:
+    """The llvm stair of a program, verified and equal to its own text parsed again."""
+    context = make_context()
+    module = parse_text(context, source, "test.mlir")
+    LowerToLLVMDialectPass().apply(context, module)
+    module.verify()
+    text = str(module)
+    assert str(parse_text(context, text)) == text
+    return module
+
+
+class Program:
+    """Native code of a program; `call` takes arrays (by pointer) and ctypes values."""
+
+    def __init__(self, source: str, opt: int = 2):
+        self.module = lower(source)
+        self.text = emit_llvm_text(self.module)
+        machine = target_machine()
+        parsed = binding.parse_assembly(self.text)
+        parsed.verify()
+        if opt:
+            builder = binding.create_pass_builder(
+                machine, binding.create_pipeline_tuning_options(speed_level=opt)
+            )
+            builder.getModulePassManager().run(parsed, builder)
+        self.engine = binding.create_mcjit_compiler(parsed, machine)
+        self.engine.finalize_object()
+
+    def call(self, name: str, *arguments: Any, result: Any = None) -> Any:
+        address = self.engine.get_function_address(name)
+        assert address, f"no symbol {name}"
+        values = [a.ctypes.data_as(ctypes.c_void_p) if isinstance(a, np.ndarray) else a for a in arguments]
+        function = ctypes.CFUNCTYPE(result, *(type(v) for v in values))(address)
+        return function(*values)
+
+    def entry(self, name: str, *arrays: np.ndarray) -> int:
+        """Calls the entry wrapper of @name; the status it returns."""
+        pointers = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
+        pointer = ctypes.cast(pointers, ctypes.c_void_p)
+        return self.call(f"_stepwell_entry_{name}", pointer, result=ctypes.c_int32)
