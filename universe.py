@@ -20,6 +20,7 @@ DIALECTS: dict[str, str] = {
 }
 
 PASSES: dict[str, str] = {
+    "expand-math": "lowering.expand_math:ExpandMathPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }
 

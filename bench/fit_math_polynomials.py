@@ -1,0 +1,206 @@
+"""
+Fits the polynomial coefficients of `lowering/math_expansions`: run it to print every table.
+
+Method: iteratively reweighted least squares (C. L. Lawson, 1961) on a Chebyshev grid in `numpy.longdouble` (64-bit
+significand), minimising the largest error of the whole expansion, relative unless said. (The Remez exchange does not apply as it
+is: where the known part is exact at 0 the basis vanishes there and is no Haar system.) Coefficients are then rounded to the working format one at a time, lowest
+power first, and the others are fitted again. Functions come from the C library in long double, erf and erfc from their series and
+continued fraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+Real = np.longdouble
+Array = np.ndarray
+GRID = 1001
+
+
+@dataclass(frozen=True)
+class Fit:
+    """
+    `function(x) ~ known(x) + sum_k c_k x^power_k` on [low, high], the error divided by `scale(x)`.
+
+    `precision` is the numpy type that holds the coefficients.
+    """
+
+    name: str
+    function: Callable[[Array], Array]
+    known: Callable[[Array], Array]
+    powers: Sequence[int]
+    low: float
+    high: float
+    scale: Callable[[Array], Array]
+    precision: type = np.float32
+
+
+def least_squares(matrix: Array, right: Array) -> Array:
+    """Least squares by modified Gram-Schmidt, twice, in long double (numpy.linalg has only double)."""
+    count = matrix.shape[1]
+    q, r = matrix.astype(Real), np.eye(count, dtype=Real)
+    for _ in range(2):
+        step = np.zeros((count, count), Real)
+        q = q.copy()
+        for k in range(count):
+            step[k, k] = np.sqrt(np.sum(q[:, k] ** 2))
+            q[:, k] /= step[k, k]
+            step[k, k + 1 :] = q[:, k] @ q[:, k + 1 :]
+            q[:, k + 1 :] -= np.outer(q[:, k], step[k, k + 1 :])
+        r = step @ r
+    rest = q.T @ right
+    for k in reversed(range(count)):
+        rest[k] = (rest[k] - r[k, k + 1 :] @ rest[k + 1 :]) / r[k, k]
+    return rest
+
+
+def lawson(basis: Array, target: Array) -> Array:
+    """Coefficients with (nearly) the smallest max |target - basis @ c| over the grid."""
+    weights = np.ones(len(basis), Real)
+    best, best_error = np.zeros(basis.shape[1], Real), Real(np.inf)
+    for _ in range(60):
+        root = np.sqrt(weights)
+        coefficients = least_squares(basis * root[:, None], target * root)
+        error = np.abs(target - basis @ coefficients)
+        if np.max(error) < best_error:
+            best, best_error = coefficients, np.max(error)
+        weights = weights * error
+        weights /= np.sum(weights)
+    return best
+
+
+def fit(job: Fit) -> tuple[list[float], float]:
+    """Rounded coefficients, lowest power first, and the largest error of the rounded polynomial."""
+    middle, half = Real(job.low + job.high) / 2, Real(job.high - job.low) / 2
+    x = middle - half * np.cos(np.pi * (np.arange(GRID, dtype=Real) + Real(0.5)) / GRID)
+    scale = job.scale(x)
+    target = (job.function(x) - job.known(x)) / scale
+    columns = [x**power / scale for power in job.powers]
+    rounded: list[float] = []
+    for index in range(len(columns)):
+        coefficients = lawson(np.stack(columns[index:], axis=1), target)
+        value = job.precision(coefficients[0])
+        rounded.append(float(value))
+        target = target - columns[index] * Real(value)
+    return rounded, float(np.max(np.abs(target)))
+
+
+def erf_series(x: Array) -> Array:
+    """erf by its Taylor series in exact fractions, rounded to long double: |x| <= 1.2."""
+    coefficients: list[Real] = []
+    factorial = Fraction(1)
+    for n in range(40):
+        factorial *= max(n, 1)
+        term = Fraction((-1) ** n, 2 * n + 1) / factorial
+        coefficients.append(Real(term.numerator) / Real(term.denominator))
+    total = np.zeros_like(x)
+    for coefficient in reversed(coefficients):
+        total = total * x * x + coefficient
+    return total * x * (2 / np.sqrt(PI))
+
+
+def erfc_fraction(x: Array) -> Array:
+    """erfc(x) = exp(-x^2)/sqrt(pi) * 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))), x >= 0.9."""
+    tail = np.zeros_like(x)
+    for n in range(400, 0, -1):
+        tail = (Real(n) / 2) / (x + tail)
+    return np.exp(-x * x) / np.sqrt(PI) / (x + tail)
+
+
+PI = 4 * np.arctan(Real(1))
+LN2 = np.log(Real(2))
+
+
+def zero(x: Array) -> Array:
+    return np.zeros_like(x)
+
+
+def identity(x: Array) -> Array:
+    return x
+
+
+def one(x: Array) -> Array:
+    return np.ones_like(x)
+
+
+def odd(first: int, count: int) -> range:
+    return range(first, first + 2 * count, 2)
+
+
+JOBS = (
+    Fit("EXP", np.exp, lambda x: 1 + x, range(2, 7), -0.3467, 0.3467, np.exp),
+    Fit("EXPM1", np.expm1, identity, range(2, 8), -0.3467, 0.3467, np.expm1),
+    Fit("EXP2", np.exp2, one, range(1, 7), -0.5001, 0.5001, np.exp2),
+    Fit("LOG1P", np.log1p, lambda x: x - x * x / 2, range(3, 12), -0.2930, 0.4143, np.log1p),
+    Fit(
+        "LOG2_ATANH",
+        lambda s: 2 * np.arctanh(s) / LN2,
+        zero,
+        odd(1, 6),
+        1e-6,
+        0.1717,
+        lambda s: 2 * np.arctanh(s) / LN2,
+        np.float64,
+    ),
+    Fit("SIN", np.sin, identity, odd(3, 4), 1e-6, 0.80, np.sin),
+    Fit("COS", np.cos, lambda x: 1 - x * x / 2, range(4, 10, 2), 1e-6, 0.80, np.cos),
+    Fit("SIN64", np.sin, identity, odd(3, 5), 1e-6, 0.80, np.sin, np.float64),
+    Fit("COS64", np.cos, one, range(2, 12, 2), 1e-6, 0.80, np.cos, np.float64),
+    Fit("ERF_SMALL", erf_series, identity, odd(1, 8), 1e-6, 1.0, erf_series),
+    Fit(
+        "ERFC_LOG2",
+        lambda x: np.log2(erfc_fraction(x)),
+        zero,
+        range(8),
+        1.0,
+        4.0,
+        lambda x: 1 / erfc_fraction(x),
+    ),
+    Fit("ATAN", np.arctan, identity, odd(3, 10), 1e-6, 1.0, np.arctan),
+    Fit("ASIN", np.arcsin, identity, odd(3, 6), 1e-6, 0.5001, np.arcsin),
+    Fit("SINH", np.sinh, identity, odd(3, 4), 1e-6, 1.0, np.sinh),
+)
+
+
+def pi_fraction() -> Fraction:
+    """pi to 300 bits by Machin's formula, 16 atan(1/5) - 4 atan(1/239)."""
+
+    def arctan_of_inverse(n: int) -> Fraction:
+        return sum((Fraction((-1) ** k, (2 * k + 1) * n ** (2 * k + 1)) for k in range(150)), Fraction(0))
+
+    return 16 * arctan_of_inverse(5) - 4 * arctan_of_inverse(239)
+
+
+def two_over_pi_windows() -> list[tuple[int, float, float]]:
+    """(E, c0, c1): for |x| >= 2^E, `x * 2/pi` mod 4 is `x * (c0 + c1)` mod 4; see `trigonometric.py`."""
+    ratio = 2 / pi_fraction()
+    windows = [(-200, ratio)]
+    for exponent in range(40, 128, 16):
+        modulus = Fraction(2) ** (25 - exponent)
+        windows.append((exponent, ratio % modulus))
+    return [(exponent, float(c), float(c - Fraction(float(c)))) for exponent, c in windows]
+
+
+def main() -> None:
+    print('"""Coefficients printed by `bench/fit_math_polynomials.py`; do not edit."""\n')
+    print("from __future__ import annotations\n")
+    for job in JOBS:
+        coefficients, error = fit(job)
+        print(f"# [{job.low}, {job.high}], largest error {error:.1e} = 2^{np.log2(error):.1f}")
+        print(f"{job.name}: tuple[float, ...] = (")
+        for value in coefficients:
+            print(f"    {value!r},")
+        print(")\n")
+    print("# (E, c0, c1): for |x| >= 2^E, x * 2/pi = x * (c0 + c1) mod 4")
+    print("TWO_OVER_PI: tuple[tuple[int, float, float], ...] = (")
+    for exponent, high, low in two_over_pi_windows():
+        print(f"    ({exponent}, {high!r}, {low!r}),")
+    print(")")
+
+
+if __name__ == "__main__":
+    main()

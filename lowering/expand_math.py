@@ -1,0 +1,86 @@
+"""
+The pass `expand-math`: math functions on f32, and all arithmetic on f16 and bf16, as straight-line `arith` code.
+
+Before: `%y = math.exp %x : f32`. After: about thirty `arith` and `math.fma` ops without calls, branches or tables, which LLVM's loop
+vectoriser takes as it takes an addition. `math.absf ceil copysign floor fma roundeven sqrt trunc` stay: LLVM has instructions for
+them. f64 stays for the C library. Methods, error bounds and special cases: docs/numerics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.passes import StepwellPass
+from .expand_small_floats import small_float_expansion
+from .math_expansions import EXPANSIONS, MathBuilder
+from .math_expansions.builder import ConstantKey, element_kind
+
+Expansion = Callable[[Operation, MathBuilder], SSAValue]
+
+FUNCTIONS: dict[str, type[Operation]] = {op.name.removeprefix("math."): op for op in EXPANSIONS}
+
+
+@dataclass(frozen=True)
+class ExpandMathPass(StepwellPass):
+    """
+    Expands math functions on f32 to arith and does f16 and bf16 arithmetic in f32.
+
+    `functions` picks some by name (`exp`, `powf`, ...; all when empty), `small_floats = false` leaves f16 and bf16 as they are. The result
+    has no fast-math flags and relies on none.
+    """
+
+    name: ClassVar[str] = "expand-math"
+
+    functions: tuple[str, ...] = ()
+    small_floats: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if unknown := sorted(set(self.functions) - FUNCTIONS.keys()):
+            raise PassFailedException(
+                f"{self.name} has no function {', '.join(unknown)}; it has {', '.join(sorted(FUNCTIONS))}"
+            )
+        if self.small_floats:
+            self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
+        chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
+        self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen)))
+
+
+def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]]) -> Expansion | None:
+    """The expansion of a chosen function on f32 scalars or vectors."""
+    if type(op) not in chosen or element_kind(op.results[0].type) != "f32":
+        return None
+    return _expand_f32
+
+
+def _expand_f32(op: Operation, m: MathBuilder) -> SSAValue:
+    return EXPANSIONS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
+
+
+def _rewrite(module: ModuleOp, expansion_of: Callable[[Operation], Expansion | None]) -> int:
+    """Replaces every op that has an expansion; returns how many. Constants are shared inside a block."""
+    constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
+    count = 0
+    for op in list(module.walk()):
+        expand = expansion_of(op)
+        block = op.parent
+        if expand is None or block is None or not _is_scalar_or_vector(op.results[0].type):
+            continue
+        builder = MathBuilder(op, op.results[0].type, constants.setdefault(block, {}))
+        result = expand(op, builder)
+        if result.name_hint is None:
+            result.name_hint = op.results[0].name_hint
+        Rewriter.replace_op(op, [], [result])
+        count += 1
+    return count
+
+
+def _is_scalar_or_vector(type_: Attribute) -> bool:
+    return isinstance(type_, VectorType) or element_kind(type_) is not None

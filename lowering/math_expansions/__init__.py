@@ -1,0 +1,49 @@
+"""Expansions of f32 math functions to straight-line `arith`, one file per family: `EXPANSIONS[op type](builder, *operands)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import math
+from xdsl.ir import Operation
+
+from .builder import MathBuilder as MathBuilder
+from .builder import Value as Value
+from .error_function import erf
+from .exponential import exp, exp2, expm1
+from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
+from .inverse_trigonometric import acos, asin, atan, atan2
+from .logarithm import log, log1p, log2, log10
+from .power import cbrt, fpowi, powf, rsqrt
+from .rounding import round_half_away
+from .trigonometric import cos, sin, tan
+
+EXPANSIONS: dict[type[Operation], Callable[..., Value]] = {
+    math.AcosOp: acos,
+    math.AcoshOp: acosh,
+    math.AsinOp: asin,
+    math.AsinhOp: asinh,
+    math.AtanOp: atan,
+    math.Atan2Op: atan2,
+    math.AtanhOp: atanh,
+    math.CbrtOp: cbrt,
+    math.CosOp: cos,
+    math.CoshOp: cosh,
+    math.ErfOp: erf,
+    math.ExpOp: exp,
+    math.Exp2Op: exp2,
+    math.ExpM1Op: expm1,
+    math.FPowIOp: fpowi,
+    math.LogOp: log,
+    math.Log10Op: log10,
+    math.Log1pOp: log1p,
+    math.Log2Op: log2,
+    math.PowFOp: powf,
+    math.RoundOp: round_half_away,
+    math.RsqrtOp: rsqrt,
+    math.SinOp: sin,
+    math.SinhOp: sinh,
+    math.TanOp: tan,
+    math.TanhOp: tanh,
+}
+"""Every op here on f32 is replaced; on f64 it stays."""

@@ -1,0 +1,96 @@
+"""
+exp, exp2 and expm1 in f32.
+
+Method (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980): n = x log2(e) rounded to an integer,
+r = x - n ln 2 with ln 2 in two parts, exp(x) = 2^n exp(r), |r| <= ln(2)/2, exp(r) by a polynomial of degree 6. The factor 2^n is
+applied in two halves: overflow gives inf, and denormal results are rounded once.
+"""
+
+from __future__ import annotations
+
+from .builder import MathBuilder, Value
+from .coefficients import EXP, EXP2, EXPM1
+
+LOG2_E = 1.4426950408889634
+LN2_HIGH = 0.693359375
+"""ln 2 to 9 bits: its product with |n| < 2^15 is exact."""
+LN2_LOW = -2.1219444005469057e-4
+
+MAGIC = 12582912.0
+"""1.5 * 2^23: adding it rounds |x| < 2^22 to an integer, found in the low bits of the sum."""
+MAGIC_BITS = 0x4B400000
+
+
+def nearest_integer(x_plus_magic: Value) -> tuple[Value, Value]:
+    """The integer in `x + MAGIC`, as i32 and as f32."""
+    return x_plus_magic.bits() - MAGIC_BITS, x_plus_magic - MAGIC
+
+
+def integer_to_float(n: Value) -> Value:
+    """An i32 with |n| < 2^22 as f32; exact."""
+    return (n + MAGIC_BITS).as_float("f32") - MAGIC
+
+
+def power_of_two(n: Value) -> Value:
+    """2^n for an i32 in -126 .. 127."""
+    return ((n + 127) << 23).as_float("f32")
+
+
+def scale(p: Value, n: Value) -> Value:
+    """p * 2^n for 0.5 <= p < 2 and -250 < n < 250, rounded at most once."""
+    half = n >> 1
+    return (p * power_of_two(half)) * power_of_two(n - half)
+
+
+def reduce_by_ln2(m: MathBuilder, x: Value) -> tuple[Value, Value]:
+    """(n, r) with x = n ln 2 + r and |r| <= 0.3467."""
+    n, k = nearest_integer(m.fma(x, LOG2_E, MAGIC))
+    r = m.fma(k, -LN2_HIGH, x)
+    return n, m.fma(k, -LN2_LOW, r)
+
+
+def exp_parts(m: MathBuilder, x: Value) -> tuple[Value, Value]:
+    """(p, n) with exp(x) = p * 2^n, 0.7 < p < 1.42; |x| below 10^4."""
+    n, r = reduce_by_ln2(m, x)
+    tail = m.fma(r * r, m.polynomial(r, EXP), r)
+    return tail + 1.0, n
+
+
+def exp2_of_fraction(m: MathBuilder, f: Value) -> Value:
+    """2^f for |f| <= 0.5."""
+    return m.fma(f, m.polynomial(f, EXP2), 1.0)
+
+
+def exp(m: MathBuilder, x: Value) -> Value:
+    """exp(x); -104 is below the last result that is not 0, 89 above the last that is not inf."""
+    p, n = exp_parts(m, x.maximum(-104.0).minimum(89.0))
+    return scale(p, n)
+
+
+def exp2(m: MathBuilder, x: Value) -> Value:
+    """2^x = 2^n 2^f with n the nearest integer; f = x - n is exact."""
+    x = x.maximum(-151.0).minimum(129.0)
+    n, k = nearest_integer(x + MAGIC)
+    return scale(exp2_of_fraction(m, x - k), n)
+
+
+def expm1_parts(m: MathBuilder, x: Value) -> tuple[Value, Value]:
+    """(q, n) with exp(x) = (1 + q) * 2^n; q is relatively precise."""
+    n, r = reduce_by_ln2(m, x)
+    return m.fma(r * r, m.polynomial(r, EXPM1), r), n
+
+
+def expm1_positive(m: MathBuilder, x: Value) -> Value:
+    """exp(x) - 1 = q 2^n + (2^n - 1) for 0 <= x <= 88."""
+    q, n = expm1_parts(m, x)
+    s = power_of_two(n)
+    return m.fma(q, s, s - 1.0)
+
+
+def expm1(m: MathBuilder, x: Value) -> Value:
+    """exp(x) - 1 = 2 (q 2^(n-1) + (2^(n-1) - 1/2)), halved so that n = 128 has a factor; tiny x is its own result."""
+    q, n = expm1_parts(m, x.maximum(-30.0).minimum(89.0))
+    s = power_of_two(n - 1)
+    result = m.fma(q, s, s - 0.5)
+    tiny = (x.bits() & 0x7FFFFFFF).less(0x33000000)  # |x| < 2^-25
+    return m.select(tiny, x, result + result)
