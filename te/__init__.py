@@ -60,6 +60,7 @@ from .tensor import Compute as Compute
 from .tensor import Dim as Dim
 from .tensor import Tensor as Tensor
 from .tensor import compute as compute
+from .tensor import free_vars as free_vars
 from .tensor import placeholder as placeholder
 from .tensor import reduce_axis as reduce_axis
 from .tensor import stages as stages

@@ -148,6 +148,26 @@ def stages(*outputs: Tensor) -> tuple[Compute, ...]:
     return tuple(order.values())
 
 
+def free_vars(*outputs: Tensor) -> tuple[Var, ...]:
+    """
+    The `te.var`s that `outputs` depend on, in sizes or in bodies, each once, in order of first use: the parameters of
+    the loop function besides its buffers. Variables of reducers are not among them.
+    """
+    found: dict[int, Var] = {}
+
+    def visit(*roots: Dim) -> None:
+        for node in post_order(*(root for root in roots if isinstance(root, Expr))):
+            if isinstance(node, Var):
+                found.setdefault(id(node), node)
+            elif isinstance(node, Load):
+                visit(*node.tensor.shape)
+
+    for stage in stages(*outputs):
+        visit(*(axis.extent for axis in (*stage.axes, *stage.reduce_axes)), *stage.bodies)
+    visit(*(size for output in outputs for size in output.shape))
+    return tuple(found.values())
+
+
 def _checked_shape(shape: Sequence[Dim], name: str) -> tuple[Dim, ...]:
     for size in shape:
         if isinstance(size, Expr):

@@ -1,0 +1,23 @@
+"""Conversions and constant tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import dtypes, ops
+from ..expr import Number, TEError
+from ..tensor import Dim, Tensor
+from .shapes import elementwise, number, stage
+
+
+def astype(x: Tensor, dtype: str) -> Tensor:
+    """`x` converted to `dtype`: integers wrap, floats saturate to integers (NaN gives 0) and are true unless 0."""
+    if dtype not in dtypes.ALL:
+        raise TEError(f"astype: unknown element type '{dtype}', expected one of {', '.join(dtypes.ALL)}")
+    return elementwise("astype", x, lambda value: ops.cast(dtype, value))
+
+
+def full(shape: Sequence[Dim], value: Number, dtype: str = "f32") -> Tensor:
+    """A tensor of `shape` (elements) whose every element is `value`, rounded to `dtype`."""
+    element = number("full", value, dtype)
+    return stage("full", shape, lambda _: element)
