@@ -1,0 +1,519 @@
+"""Elementwise ops of two and three operands, which broadcast as in NumPy."""
+
+from __future__ import annotations
+
+from abc import ABC
+
+from xdsl.interfaces import ConditionallySpeculatableInterface
+from xdsl.irdl import irdl_op_definition, traits_def
+
+from ..traits import Commutative, MayFail
+from .base import ANY, NUMBERS, GraphOp, PureGraphOp, shaped_of, tensor_operand, tensor_result
+from .element_types import CLASSES
+from .shapes import Shaped, broadcast
+
+
+class BinaryOp(PureGraphOp, ABC):
+    """`result[i] = function(lhs[i], rhs[i])`, of the broadcast shape and the element type of the operands."""
+
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, lhs: Shaped, rhs: Shaped) -> tuple[Shaped, ...]:
+        return (Shaped(broadcast(lhs.shape, rhs.shape), lhs.dtype),)
+
+
+class ComparisonOp(BinaryOp, ABC):
+    """`result[i] = relation(lhs[i], rhs[i])`, of element type i1."""
+
+    @classmethod
+    def infer(cls, lhs: Shaped, rhs: Shaped) -> tuple[Shaped, ...]:
+        return (Shaped(broadcast(lhs.shape, rhs.shape), "i1"),)
+
+
+class DivisionOp(MayFail, ConditionallySpeculatableInterface, GraphOp, ABC):
+    """A division: on integers it fails when an element of the divisor is zero."""
+
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, lhs: Shaped, rhs: Shaped) -> tuple[Shaped, ...]:
+        return (Shaped(broadcast(lhs.shape, rhs.shape), lhs.dtype),)
+
+    def may_fail(self) -> bool:
+        return shaped_of(self.operands[0].type, "lhs").dtype not in CLASSES["F"]
+
+    def is_speculatable(self) -> bool:
+        return not self.may_fail()
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    """
+    `z = x + y`.
+
+    Numerics: floats round once; integers wrap.
+
+    ```mlir
+    %z = graph.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.add"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class SubtractOp(BinaryOp):
+    """
+    `z = x - y`.
+
+    Numerics: floats round once; integers wrap.
+
+    ```mlir
+    %z = graph.subtract %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.subtract"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+
+@irdl_op_definition
+class MultiplyOp(BinaryOp):
+    """
+    `z = x * y`.
+
+    Numerics: floats round once; integers wrap.
+
+    ```mlir
+    %z = graph.multiply %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.multiply"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class DivideOp(DivisionOp):
+    """
+    `z = x / y`; integers truncate towards zero.
+
+    Numerics: floats round once; `INT_MIN / -1` wraps. Fails: integer division by zero.
+
+    ```mlir
+    %z = graph.divide %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.divide"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+
+@irdl_op_definition
+class FloorDivideOp(DivisionOp):
+    """
+    `z = floor(x / y)`.
+
+    Numerics: the quotient is exact before the floor. Fails: integer division by zero.
+
+    ```mlir
+    %z = graph.floor_divide %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.floor_divide"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+
+@irdl_op_definition
+class ModOp(DivisionOp):
+    """
+    `z = x - floor(x / y) * y`: the remainder with the sign of the divisor.
+
+    Numerics: exact; `y = 0` gives NaN on floats. Fails: integer division by zero.
+
+    ```mlir
+    %z = graph.mod %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.mod"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+
+@irdl_op_definition
+class PowerOp(BinaryOp):
+    """
+    `z = x^y`.
+
+    Numerics: floats as `pow` of IEEE 754; integers wrap, a negative exponent gives 0 except for base 1 and -1.
+
+    ```mlir
+    %z = graph.power %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.power"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+
+@irdl_op_definition
+class MaximumOp(BinaryOp):
+    """
+    The greater of `x` and `y`.
+
+    Numerics: NaN wins; -0 < +0.
+
+    ```mlir
+    %z = graph.maximum %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.maximum"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class MinimumOp(BinaryOp):
+    """
+    The smaller of `x` and `y`.
+
+    Numerics: NaN wins; -0 < +0.
+
+    ```mlir
+    %z = graph.minimum %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.minimum"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class EqualOp(ComparisonOp):
+    """
+    Whether `x = y`.
+
+    Numerics: a comparison with NaN is false. On i1 false < true.
+
+    ```mlir
+    %z = graph.equal %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.equal"
+
+    lhs = tensor_operand(ANY)
+    rhs = tensor_operand(ANY)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class NotEqualOp(ComparisonOp):
+    """
+    Whether `x != y`.
+
+    Numerics: a comparison with NaN is true. On i1 false < true.
+
+    ```mlir
+    %z = graph.not_equal %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.not_equal"
+
+    lhs = tensor_operand(ANY)
+    rhs = tensor_operand(ANY)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LessOp(ComparisonOp):
+    """
+    Whether `x < y`.
+
+    Numerics: a comparison with NaN is false. On i1 false < true.
+
+    ```mlir
+    %z = graph.less %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.less"
+
+    lhs = tensor_operand(ANY)
+    rhs = tensor_operand(ANY)
+
+
+@irdl_op_definition
+class LessEqualOp(ComparisonOp):
+    """
+    Whether `x <= y`.
+
+    Numerics: a comparison with NaN is false. On i1 false < true.
+
+    ```mlir
+    %z = graph.less_equal %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.less_equal"
+
+    lhs = tensor_operand(ANY)
+    rhs = tensor_operand(ANY)
+
+
+@irdl_op_definition
+class GreaterOp(ComparisonOp):
+    """
+    Whether `x > y`.
+
+    Numerics: a comparison with NaN is false. On i1 false < true.
+
+    ```mlir
+    %z = graph.greater %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.greater"
+
+    lhs = tensor_operand(ANY)
+    rhs = tensor_operand(ANY)
+
+
+@irdl_op_definition
+class GreaterEqualOp(ComparisonOp):
+    """
+    Whether `x >= y`.
+
+    Numerics: a comparison with NaN is false. On i1 false < true.
+
+    ```mlir
+    %z = graph.greater_equal %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.greater_equal"
+
+    lhs = tensor_operand(ANY)
+    rhs = tensor_operand(ANY)
+
+
+@irdl_op_definition
+class LogicalAndOp(BinaryOp):
+    """
+    `z = x and y`.
+
+    ```mlir
+    %z = graph.logical_and %x, %y : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.logical_and"
+
+    lhs = tensor_operand("B")
+    rhs = tensor_operand("B")
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LogicalOrOp(BinaryOp):
+    """
+    `z = x or y`.
+
+    ```mlir
+    %z = graph.logical_or %x, %y : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.logical_or"
+
+    lhs = tensor_operand("B")
+    rhs = tensor_operand("B")
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LogicalXorOp(BinaryOp):
+    """
+    `z = x xor y`: exactly one is true.
+
+    ```mlir
+    %z = graph.logical_xor %x, %y : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+    ```
+    """
+
+    name = "graph.logical_xor"
+
+    lhs = tensor_operand("B")
+    rhs = tensor_operand("B")
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BitwiseAndOp(BinaryOp):
+    """
+    The bits set in `x` and `y`.
+
+    ```mlir
+    %z = graph.bitwise_and %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+    ```
+    """
+
+    name = "graph.bitwise_and"
+
+    lhs = tensor_operand("SUB")
+    rhs = tensor_operand("SUB")
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BitwiseOrOp(BinaryOp):
+    """
+    The bits set in `x` or `y`.
+
+    ```mlir
+    %z = graph.bitwise_or %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+    ```
+    """
+
+    name = "graph.bitwise_or"
+
+    lhs = tensor_operand("SUB")
+    rhs = tensor_operand("SUB")
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BitwiseXorOp(BinaryOp):
+    """
+    The bits set in exactly one of `x` and `y`.
+
+    ```mlir
+    %z = graph.bitwise_xor %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+    ```
+    """
+
+    name = "graph.bitwise_xor"
+
+    lhs = tensor_operand("SUB")
+    rhs = tensor_operand("SUB")
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LeftShiftOp(BinaryOp):
+    """
+    `z = x * 2^y`, bits beyond the width lost.
+
+    Numerics: `y` counts as unsigned; a count of the width or more gives 0.
+
+    ```mlir
+    %z = graph.left_shift %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+    ```
+    """
+
+    name = "graph.left_shift"
+
+    lhs = tensor_operand("SU")
+    rhs = tensor_operand("SU")
+
+
+@irdl_op_definition
+class RightShiftOp(BinaryOp):
+    """
+    `z = floor(x / 2^y)`.
+
+    Numerics: `y` counts as unsigned; a count of the width or more gives 0, or -1 for negative `x`.
+
+    ```mlir
+    %z = graph.right_shift %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+    ```
+    """
+
+    name = "graph.right_shift"
+
+    lhs = tensor_operand("SU")
+    rhs = tensor_operand("SU")
+
+
+@irdl_op_definition
+class WhereOp(PureGraphOp):
+    """
+    `result = x` where `condition`, else `y`; all three broadcast.
+
+    ```mlir
+    %z = graph.where %c, %x, %y : (tensor<4xi1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.where"
+
+    condition = tensor_operand("B", "condition")
+    x = tensor_operand(ANY)
+    y = tensor_operand(ANY)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, condition: Shaped, x: Shaped, y: Shaped) -> tuple[Shaped, ...]:
+        return (Shaped(broadcast(condition.shape, x.shape, y.shape), x.dtype),)
+
+
+@irdl_op_definition
+class EwiseFmaOp(PureGraphOp):
+    """
+    `result = x * y + z`; all three broadcast.
+
+    Numerics: floats round once (IEEE 754 fusedMultiplyAdd); integers wrap.
+
+    ```mlir
+    %w = graph.ewise_fma %x, %y, %z : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "graph.ewise_fma"
+
+    x = tensor_operand(NUMBERS)
+    y = tensor_operand(NUMBERS)
+    z = tensor_operand(NUMBERS)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, y: Shaped, z: Shaped) -> tuple[Shaped, ...]:
+        return (Shaped(broadcast(x.shape, y.shape, z.shape), x.dtype),)

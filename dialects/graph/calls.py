@@ -1,0 +1,195 @@
+"""Calls of loop functions from the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, StringAttr, SymbolRefAttr, TensorType
+from xdsl.interfaces import ConditionallySpeculatableInterface
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.traits import NoMemoryEffect, SymbolTable, SymbolUserOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ...core.diagnostics import did_you_mean
+from ..traits import MayFail
+from .base import parse_types, print_types, shaped_of
+from .shapes import Shape, compatible
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+LOOP_FUNCTION = "tensor_loop.func"
+"""Name of the op that a kernel is. It gives the types of its buffers as `input_types` and `output_types`."""
+
+
+# Symbols
+
+_symbols: WeakKeyDictionary[Operation, dict[str, Operation]] = WeakKeyDictionary()
+"""Op by symbol name of each symbol table; an entry is checked before it is believed, so edits do no harm."""
+
+
+def symbol_table_of(op: Operation) -> Operation | None:
+    """The closest op around `op` that is a symbol table."""
+    around = op.parent_op()
+    while around is not None and not around.has_trait(SymbolTable, value_if_unregistered=False):
+        around = around.parent_op()
+    return around
+
+
+def lookup_symbol(op: Operation, name: str) -> Operation | None:
+    """The op of symbol `name` as seen from `op`; takes constant time where xDSL scans the module."""
+    table = symbol_table_of(op)
+    if table is None:
+        return None
+    found = _symbols.get(table, {}).get(name)
+    if found is None or found.parent_op() is not table or _symbol_name(found) != name:
+        _symbols[table] = index = _symbol_index(table)
+        found = index.get(name)
+    return found
+
+
+def _symbol_name(op: Operation) -> str | None:
+    name = op.properties.get("sym_name", op.attributes.get("sym_name"))
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def _symbol_index(table: Operation) -> dict[str, Operation]:
+    ops = (op for region in table.regions for block in region.blocks for op in block.ops)
+    return {name: op for op in ops if (name := _symbol_name(op)) is not None}
+
+
+class _KernelUse(SymbolUserOpInterface):
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, CallKernelOp)
+        op.verify_callee()
+
+
+@irdl_op_definition
+class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
+    """
+    The outputs of the loop function `callee` on the operands.
+
+    Shapes: those of the buffers of the function, inputs first, then outputs.
+    Types: as the buffers hold them: signless integers, i8 for i1.
+    Pure; fails when the function holds a `cf.assert` that does.
+
+    ```mlir
+    %y = graph.call_kernel @softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+    """
+
+    name = "graph.call_kernel"
+
+    callee = prop_def(AnyAttr())
+    inputs = var_operand_def()
+    outputs = var_result_def()
+
+    traits = traits_def(NoMemoryEffect(), _KernelUse())
+
+    def __init__(
+        self,
+        callee: str | SymbolRefAttr,
+        operands: Sequence[SSAValue | Operation],
+        result_types: Sequence[Attribute],
+        *,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        callee = SymbolRefAttr(callee) if isinstance(callee, str) else callee
+        super().__init__(
+            operands=[operands],
+            result_types=[result_types],
+            properties={"callee": callee},
+            attributes=attributes or {},
+        )
+
+    @property
+    def callee_name(self) -> str:
+        """The symbol that is called."""
+        callee = self.properties["callee"]
+        assert isinstance(callee, SymbolRefAttr)
+        return callee.root_reference.data
+
+    def kernel(self) -> Operation | None:
+        """The loop function that is called, `None` when there is none."""
+        return lookup_symbol(self, self.callee_name)
+
+    def may_fail(self) -> bool:
+        kernel = self.kernel()
+        return kernel is None or any(op.name == "cf.assert" for op in kernel.walk())
+
+    def is_speculatable(self) -> bool:
+        return not self.may_fail()
+
+    def verify_(self) -> None:
+        callee = self.properties["callee"]
+        if not isinstance(callee, SymbolRefAttr) or len(callee.nested_references.data):
+            raise VerifyException(f"'callee' is {callee}, expected the name of a function")
+
+    def verify_callee(self) -> None:
+        """Raises `VerifyException` unless the callee is a loop function that takes and gives what this op does."""
+        name = self.callee_name
+        kernel = self.kernel()
+        if kernel is None:
+            table = symbol_table_of(self)
+            hint = None if table is None else did_you_mean(name, _symbol_index(table))
+            raise VerifyException(f"there is no function @{name}" + ("" if hint is None else f", {hint}"))
+        if kernel.name != LOOP_FUNCTION:
+            raise VerifyException(f"@{name} is a {kernel.name}, expected a {LOOP_FUNCTION}")
+        duck: Any = kernel
+        for word, values, buffers in (
+            ("operand", self.operands, tuple(duck.input_types)),
+            ("result", self.results, tuple(duck.output_types)),
+        ):
+            if len(values) != len(buffers):
+                inputs = "inputs" if word == "operand" else "outputs"
+                raise VerifyException(f"the call has {len(values)} {word}s but @{name} has {len(buffers)} {inputs}")
+            for number, (value, buffer) in enumerate(zip(values, buffers, strict=True)):
+                _check_buffer(f"{word} {number}", value.type, name, buffer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        callee = parser.parse_symbol_name()
+        operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        attributes = parser.parse_optional_attr_dict()
+        values, result_types = parse_types(parser, operands)
+        if result_types is None:
+            parser.raise_error("graph.call_kernel needs its result types after '->'")
+        return cls.create(
+            operands=values,
+            result_types=result_types,
+            properties={"callee": SymbolRefAttr(callee)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.properties["callee"])
+        printer.print_operands(self.operands)
+        printer.print_op_attributes(self.attributes)
+        print_types(printer, self)
+
+
+def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute) -> None:
+    """Raises `VerifyException` unless a tensor of `type_` is stored as `buffer`."""
+    shaped = shaped_of(type_, what)
+    storage = "i8" if shaped.dtype == "i1" else shaped.dtype.removeprefix("u")
+    if isinstance(buffer, MemRefType):
+        dims: Shape = tuple(None if dim == DYNAMIC_INDEX else dim for dim in buffer.get_shape())
+        element = buffer.element_type
+        name = str(element) if isinstance(element, IntegerType) else element.name
+        if name == storage and compatible(shaped.shape, dims):
+            return
+    raise VerifyException(f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there")
+
+
+def storage_type(type_: TensorType) -> MemRefType:
+    """The buffer type that holds a tensor: integers signless, i1 as i8."""
+    shaped = shaped_of(type_, "the tensor")
+    element = type_.element_type
+    if isinstance(element, IntegerType):
+        element = IntegerType(8 if shaped.dtype == "i1" else element.width.data)
+    return MemRefType(element, type_.get_shape())

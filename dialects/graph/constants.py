@@ -1,0 +1,301 @@
+"""
+Ops without operands: literals, splats, and weights held by reference in a safetensors file.
+
+```
+%0 = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+%1 = graph.full 0.0 : tensor<4x8xf32>
+%2 = graph.weight "layer0.w" : tensor<784x128xf32>
+```
+Discardable attributes stand right after the name of the op.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, StringAttr, TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..traits import LoopSemantics
+from . import literals
+from .base import shaped_of, tensor_result, tensor_type
+from .properties import NUMBER, TextKind, prop
+from .shapes import Shaped
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+    from ... import te
+
+
+class LiteralOp(IRDLOperation, ABC):
+    """An op without operands whose one result is known before the program runs."""
+
+    traits = traits_def(Pure())
+
+    result = tensor_result()
+
+    @property
+    def shaped(self) -> Shaped:
+        """Shape and element type of the result; raises `VerifyException` unless it is a static tensor."""
+        shaped = shaped_of(self.results[0].type, "the result")
+        if None in shaped.shape:
+            raise VerifyException(f"the result has type {shaped}, expected a static shape")
+        return shaped
+
+
+def _parse_static_type(parser: Parser) -> tuple[TensorType, Shaped]:
+    start = parser.pos
+    type_ = parser.parse_type()
+    try:
+        shaped = shaped_of(type_, "the result")
+    except VerifyException as error:
+        parser.raise_error(str(error), start, parser.pos)
+    if None in shaped.shape:
+        parser.raise_error(f"the result has type {shaped}, expected a static shape", start, parser.pos)
+    assert isinstance(type_, TensorType)
+    return type_, shaped
+
+
+@irdl_op_definition
+class ConstantOp(LiteralOp):
+    """
+    A literal tensor, row by row; one number stands for all elements.
+
+    Types: every element type. Values are exact: -0.0 stays, and constants with a NaN or an infinity, or with many
+    elements, are written as the hexadecimal digits of their bytes (little endian, in row-major order).
+
+    ```mlir
+    %0 = graph.constant dense<[[1.0, 2.0], [3.0, -0.0]]> : tensor<2x2xf32>
+    %1 = graph.constant dense<0.5> : tensor<10xf32>
+    %2 = graph.constant dense<"0x0000C07F"> : tensor<4xf32>
+    ```
+    """
+
+    name = "graph.constant"
+
+    value = prop_def(AnyAttr())
+
+    def __init__(
+        self, value: DenseIntOrFPElementsAttr, *, attributes: Mapping[str, Attribute] | None = None
+    ):
+        super().__init__(
+            properties={"value": value}, result_types=[value.get_type()], attributes=attributes or {}
+        )
+
+    @classmethod
+    def from_values(cls, values: Sequence[Any], type_: TensorType) -> Self:
+        """A constant of Python numbers in row-major order; one number stands for all."""
+        return cls(literals.dense_of_values(values, shaped_of(type_, "the result")))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, type_: TensorType) -> Self:
+        """A constant of elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1."""
+        return cls(literals.dense_of_bytes(data, shaped_of(type_, "the result")))
+
+    @classmethod
+    def from_array(cls, array: Any) -> Self:
+        """A constant of a NumPy array; its dtype says the element type (`ml_dtypes.bfloat16` is bf16)."""
+        return cls.from_bytes(*array_bytes(array))
+
+    @property
+    def dense(self) -> DenseIntOrFPElementsAttr:
+        """The elements as an attribute of xDSL, which holds a true i1 as the byte 0xFF."""
+        value = self.properties["value"]
+        assert isinstance(value, DenseIntOrFPElementsAttr)
+        return value
+
+    @property
+    def data(self) -> bytes:
+        """The elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1."""
+        return literals.memory_bytes(self.dense)
+
+    @property
+    def splat(self) -> FloatAttr | IntegerAttr | None:
+        """The value that all elements have, `None` when they differ or there are none."""
+        shaped, data = self.shaped, self.dense.data.data
+        width = literals.element_bytes(shaped.dtype)
+        if not literals.is_splat_data(data, width):
+            return None
+        first = DenseIntOrFPElementsAttr(tensor_type(Shaped((1,), shaped.dtype)), type(self.dense.data)(data[:width]))  # pyright: ignore
+        return next(iter(first.iter_attrs()))
+
+    def verify_(self) -> None:
+        value = self.properties["value"]
+        literals.check_dense(value, self.shaped)
+        assert isinstance(value, DenseIntOrFPElementsAttr)
+        if value.get_type() != self.results[0].type:
+            raise VerifyException(f"the result has type {self.results[0].type}, expected {value.get_type()}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        start = parser.pos
+        value = parser.parse_attribute()
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            parser.raise_error("graph.constant takes dense<…>", start, parser.pos)
+        try:
+            shaped = shaped_of(value.get_type(), "the constant")
+            if shaped.dtype == "i1":
+                value = literals.dense_of_bytes(literals.memory_bytes(value), shaped)
+        except VerifyException as error:
+            parser.raise_error(str(error), start, parser.pos)
+        return cls(value, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        value = self.properties.get("value")
+        try:
+            literals.check_dense(value, self.shaped)  # pyright: ignore
+        except VerifyException:  # invalid, but still to be shown
+            printer.print_attribute(value)  # pyright: ignore
+        else:
+            literals.print_dense(printer, self.dense)
+
+
+def array_bytes(array: Any) -> tuple[bytes, TensorType]:
+    """The elements of a NumPy array as they lie in memory, and its tensor type."""
+    name = array.dtype.name
+    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name) or name.replace("uint", "ui").replace("int", "i").replace(
+        "float", "f"
+    )
+    if dtype not in literals.ATTRIBUTES:
+        raise TypeError(f"array has dtype {name}, expected one that tensors can hold")
+    return array.astype(array.dtype.newbyteorder("<")).tobytes("C"), tensor_type(Shaped(tuple(array.shape), dtype))
+
+
+@irdl_op_definition
+class FullOp(LiteralOp, LoopSemantics):
+    """
+    Every element is `value`, rounded to the element type.
+
+    Hexadecimal gives the bits of a float (`0x7FC00000` is a NaN of f32).
+
+    ```mlir
+    %0 = graph.full 1.0 : tensor<4x8xf32>
+    %1 = graph.full true : tensor<4xi1>
+    ```
+    """
+
+    name = "graph.full"
+
+    value = prop_def(AnyAttr())
+
+    def __init__(
+        self, value: Any, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None
+    ):
+        if isinstance(value, FloatAttr | IntegerAttr):
+            value = value.value.data
+        scalar = literals.scalar_attribute(value, shaped_of(type_, "the result").dtype)
+        super().__init__(properties={"value": scalar}, result_types=[type_], attributes=attributes or {})
+
+    @property
+    def plain_value(self) -> int | float | bool:
+        """The value as a Python number."""
+        value = self.properties["value"]
+        assert isinstance(value, FloatAttr | IntegerAttr)
+        return value.value.data != 0 if self.shaped.dtype == "i1" else value.value.data
+
+    def te(self, *operands: te.Tensor) -> tuple[te.Tensor, ...]:
+        from ...te import library
+
+        shape, dtype = self.shaped
+        return (library.full(tuple(dim for dim in shape if dim is not None), self.plain_value, dtype),)
+
+    def verify_(self) -> None:
+        shaped, value = self.shaped, self.properties["value"]
+        if not isinstance(value, FloatAttr | IntegerAttr) or value.type != literals.ATTRIBUTES[shaped.dtype]:
+            raise VerifyException(f"'value' is {value}, expected a number of type {shaped.dtype}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        start = parser.pos
+        literal = literals.parse_scalar(parser, NUMBER)
+        end = parser.pos
+        parser.parse_punctuation(":", " after the value")
+        type_, shaped = _parse_static_type(parser)
+        value = literals.scalar_of_literal(parser, literal, shaped.dtype, start, end)
+        return cls.create(result_types=[type_], properties={"value": value}, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        value = self.properties.get("value")
+        printer.print_string(" ")
+        try:
+            self.verify_()
+            assert isinstance(value, FloatAttr | IntegerAttr)
+            printer.print_string(literals.element_text(value, self.shaped.dtype))
+        except VerifyException:  # invalid, but still to be shown
+            printer.print_attribute(value)  # pyright: ignore
+        printer.print_string(" : ")
+        printer.print_attribute(self.results[0].type)
+
+
+@irdl_op_definition
+class WeightOp(LiteralOp):
+    """
+    Tensor `key` of the safetensors file that the module attribute `stepwell.weights` names.
+
+    Shape and element type are checked against the file when it is opened.
+
+    ```mlir
+    %w = graph.weight "layer0.w" : tensor<784x128xf32>
+    ```
+
+    Source: the safetensors format, <https://github.com/huggingface/safetensors>.
+    """
+
+    name = "graph.weight"
+
+    key = prop(TextKind())
+
+    def __init__(
+        self, key: str | StringAttr, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None
+    ):
+        key = StringAttr(key) if isinstance(key, str) else key
+        super().__init__(properties={"key": key}, result_types=[type_], attributes=attributes or {})
+
+    @property
+    def weight_key(self) -> str:
+        """The key as a Python string."""
+        key = self.properties["key"]
+        assert isinstance(key, StringAttr)
+        return key.data
+
+    def verify_(self) -> None:
+        key = self.properties["key"]
+        if not isinstance(key, StringAttr):
+            raise VerifyException(f"'key' is {key}, expected a string")
+        if not key.data:
+            raise VerifyException("the key is empty")
+        assert self.shaped
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        key = TextKind().parse(parser, "graph.weight")
+        parser.parse_punctuation(":", " after the key")
+        type_, _ = _parse_static_type(parser)
+        return cls.create(result_types=[type_], properties={"key": key}, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        printer.print_attribute(self.properties["key"])
+        printer.print_string(" : ")
+        printer.print_attribute(self.results[0].type)
+
+
+def is_constant(op: Operation) -> bool:
+    """Whether `op` is a constant, a splat or a weight of the graph dialect."""
+    return isinstance(op, LiteralOp)
+
+

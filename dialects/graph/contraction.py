@@ -1,0 +1,134 @@
+"""Ops that multiply and sum: matrix products and convolutions."""
+
+from __future__ import annotations
+
+from xdsl.irdl import irdl_op_definition
+
+from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
+from .element_types import CLASSES, class_text
+from .properties import ELEMENT_TYPE, INTEGER, IntegersKind, TextKind, optional_prop, prop
+from .shapes import Dim, Shape, Shaped, ShapeError, matmul, rank_error, same_dim, windows
+
+
+def result_dtype(dtype: str, out_dtype: str | None) -> str:
+    """`out_dtype`, which is of the class of `dtype`, or `dtype` when it is absent."""
+    if out_dtype is None:
+        return dtype
+    letter = next(letter for letter, members in CLASSES.items() if dtype in members)
+    if out_dtype not in CLASSES[letter]:
+        raise ShapeError(f"out_dtype is {out_dtype}, expected a {class_text(letter)} type because the operands are {dtype}")
+    return out_dtype
+
+
+@irdl_op_definition
+class MatmulOp(PureGraphOp):
+    """
+    Matrix product, `result[…, m, n] = sum over k of lhs[…, m, k] * rhs[…, k, n]`.
+
+    Shapes: `lhs` is …xMxK, `rhs` is …xKxN, `result` is …xMxN; leading dimensions broadcast. A 1-D `lhs` is a row, a 1-D
+    `rhs` a column, whose dimension the result lacks. K = 0 gives zeros.
+    Numerics: products and sums are formed in `out_dtype`, in at least f32 for floats; the order of summation is
+    unspecified; integers wrap.
+
+    ```mlir
+    %c = graph.matmul %a, %b : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+    %d = graph.matmul %i, %j, out_dtype = i32 : (tensor<4x8xi8>, tensor<8x16xi8>) -> tensor<4x16xi32>
+    ```
+
+    Source: the array API standard, `matmul`.
+    """
+
+    name = "graph.matmul"
+
+    lhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS)
+    out_dtype = optional_prop(ELEMENT_TYPE)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, lhs: Shaped, rhs: Shaped, *, out_dtype: str | None) -> tuple[Shaped, ...]:
+        return (Shaped(matmul(lhs.shape, rhs.shape), result_dtype(lhs.dtype, out_dtype)),)
+
+
+def batch_spatial_channels(shape: Shape, layout: str) -> tuple[Dim, tuple[Dim, Dim], Dim]:
+    """Batch, (height, width) and channels of an image tensor in `NCHW` or `NHWC`."""
+    if layout == "NCHW":
+        return shape[0], (shape[2], shape[3]), shape[1]
+    return shape[0], (shape[1], shape[2]), shape[3]
+
+
+def image_shape(batch: Dim, extents: tuple[Dim, Dim], channels: Dim, layout: str) -> Shape:
+    """The shape of an image tensor in `NCHW` or `NHWC`."""
+    return (batch, channels, *extents) if layout == "NCHW" else (batch, *extents, channels)
+
+
+@irdl_op_definition
+class Conv2dOp(PureGraphOp):
+    """
+    Cross-correlation of images with a filter bank, in `NCHW` and `OIHW`
+
+    `result[n, o, y, x] = sum over i, r, s of padded[n, g * I + i, y * stride_h + r * dilation_h, x * stride_w + s * dilation_w]
+    * filter[o, i, r, s]` with `g = o / (O / groups)`.
+
+    Shapes: I is the number of input channels per group; each extent of the result is
+    `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
+    `padding` is top, left, bottom, right, in elements of zero.
+    Numerics: as `graph.matmul`.
+
+    ```mlir
+    %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x224x224xf32>
+    ```
+    """
+
+    name = "graph.conv2d"
+
+    data = tensor_operand(NUMBERS)
+    filter = tensor_operand(NUMBERS)
+    strides = prop(IntegersKind(2), [1, 1])
+    padding = prop(IntegersKind(4), [0, 0, 0, 0])
+    dilation = prop(IntegersKind(2), [1, 1])
+    groups = prop(INTEGER, 1)
+    data_layout = prop(TextKind(("NCHW", "NHWC")), "NCHW")
+    kernel_layout = prop(TextKind(("OIHW", "HWIO")), "OIHW")
+    out_dtype = optional_prop(ELEMENT_TYPE)
+    result = tensor_result()
+
+    @classmethod
+    def infer(
+        cls,
+        data: Shaped,
+        filter: Shaped,
+        *,
+        strides: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int,
+        data_layout: str,
+        kernel_layout: str,
+        out_dtype: str | None,
+    ) -> tuple[Shaped, ...]:
+        for name, shaped, layout in (("data", data, data_layout), ("filter", filter, kernel_layout)):
+            if len(shaped.shape) != 4:
+                raise rank_error(name, shaped.shape, f"4 ({layout})")
+        batch, extents, channels = batch_spatial_channels(data.shape, data_layout)
+        if kernel_layout == "OIHW":
+            out_channels, in_channels, *kernel = filter.shape
+        else:
+            *kernel, in_channels, out_channels = filter.shape
+        check_groups(channels, in_channels, out_channels, groups)
+        height_width = windows(extents, kernel, strides, padding, dilation)
+        shape = image_shape(batch, height_width, out_channels, data_layout)
+        return (Shaped(shape, result_dtype(data.dtype, out_dtype)),)
+
+
+def check_groups(channels: Dim, in_channels: Dim, out_channels: Dim, groups: int) -> None:
+    """Raises `ShapeError` when the channels of data and filter do not divide into `groups`."""
+    if groups < 1:
+        raise ShapeError(f"groups is {groups}, expected at least 1")
+    if out_channels is not None and out_channels % groups != 0:
+        raise ShapeError(f"filter has {out_channels} output channels, which do not divide into {groups} groups")
+    expected = None if in_channels is None else in_channels * groups
+    times = "" if groups == 1 else f" in each of {groups} groups"
+    same_dim(channels, expected, f"data has {channels} channels but filter takes {in_channels}{times}")
+
+

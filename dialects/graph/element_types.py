@@ -1,0 +1,77 @@
+"""Element types of tensors as attributes, and the classes that docs/semantics.md groups them in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
+from xdsl.ir import Attribute
+
+from ...te import dtypes
+from .shapes import ShapeError
+
+CLASSES: Final[dict[str, tuple[str, ...]]] = {
+    "F": dtypes.FLOATS,
+    "S": dtypes.SIGNED,
+    "U": dtypes.UNSIGNED,
+    "B": ("i1",),
+}
+"""F floats, S signed and signless integers, U unsigned integers, B booleans."""
+
+ATTRIBUTES: Final[dict[str, Attribute]] = {
+    "f16": Float16Type(),
+    "bf16": BFloat16Type(),
+    "f32": Float32Type(),
+    "f64": Float64Type(),
+    "i1": IntegerType(1),
+    **{name: IntegerType(dtypes.bit_width(name)) for name in dtypes.SIGNED},
+    **{name: IntegerType(dtypes.bit_width(name), Signedness.UNSIGNED) for name in dtypes.UNSIGNED},
+}
+"""The attribute of each element type, by its name in the IR."""
+
+_INTEGER_PREFIX: Final = {Signedness.SIGNLESS: "i", Signedness.UNSIGNED: "ui", Signedness.SIGNED: "si"}
+
+
+def dtype_name(element_type: Attribute) -> str | None:
+    """`f32`, `ui8`, `i1` …, the name of any integer type or of a float that tensors may hold; else `None`."""
+    if isinstance(element_type, IntegerType):
+        return f"{_INTEGER_PREFIX[element_type.signedness.data]}{element_type.width.data}"
+    return element_type.name if element_type.name in dtypes.FLOATS else None
+
+
+def class_members(classes: str) -> tuple[str, ...]:
+    """The element types of a string of class letters, such as `FSU`."""
+    return tuple(name for letter in classes for name in CLASSES[letter])
+
+
+def class_text(classes: str) -> str:
+    """A string of class letters in words: `float or integer`."""
+    words = {"F": "float", "SU": "integer", "S": "signed integer", "U": "unsigned integer", "B": "i1"}
+    parts: list[str] = []
+    rest = classes
+    while rest:
+        length = 2 if rest.startswith("SU") else 1
+        parts.append(words[rest[:length]])
+        rest = rest[length:]
+    return " or ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def rejection(element_type: Attribute) -> str | None:
+    """Why tensors of the graph dialect may not hold `element_type`, `None` when they may."""
+    name = dtype_name(element_type)
+    if name in ATTRIBUTES:
+        return None
+    if name is not None and name.startswith("si") and name[1:] in ATTRIBUTES:
+        return f"element type {name} is not used in graph ops, write {name[1:]} (signless integers are signed)"
+    return f"element type {element_type} is not supported, expected one of {', '.join(ATTRIBUTES)}"
+
+
+def check_number(name: str, value: int | float | None, dtype: str) -> None:
+    """Raises `ShapeError` when an integer type cannot hold the number given for a property; floats round any."""
+    if value is None or dtype in CLASSES["F"]:
+        return
+    low, high = dtypes.integer_range(dtype)
+    if not isinstance(value, int) and not value.is_integer():
+        raise ShapeError(f"{name} is {value}, expected an integer because the element type is {dtype}")
+    if not low <= value <= high:
+        raise ShapeError(f"{name} is {value}, which {dtype} cannot hold: expected {low} to {high}")

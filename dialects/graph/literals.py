@@ -1,0 +1,230 @@
+"""
+Text of constants: `dense<…>` and the number of `graph.full`, exact for every element type.
+
+xDSL decodes a whole dense attribute to print it. Here the bytes are looked at: a splat is one element, more than
+`MOST_PRINTED_ELEMENTS` or any NaN and infinity (which have no decimal literal) are hexadecimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import isfinite, prod
+from typing import TYPE_CHECKING, Any, Final
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from .base import tensor_type
+from .element_types import ATTRIBUTES, CLASSES, check_number
+from .properties import PropertyKind, float_of_bits, float_text, parse_number
+from .shapes import Shaped, size
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+MOST_PRINTED_ELEMENTS: Final = 64
+"""Most elements printed one by one."""
+
+TRUE_BYTE: Final = 0xFF
+"""How xDSL stores a true i1 element (minus one in one byte); false is 0."""
+
+_elided: ContextVar[int | None] = ContextVar("stepwell_elided_constants", default=None)
+
+
+@contextmanager
+def eliding_constants(most_elements: int = 16) -> Iterator[None]:
+    """
+    Inside the block, constants of more than `most_elements` elements print as `dense<__elided__>`, which cannot be read
+    back: for output that is looked at. Splats print as ever.
+    """
+    token = _elided.set(most_elements)
+    try:
+        yield
+    finally:
+        _elided.reset(token)
+
+
+def dtype_of(type_: TensorType) -> str:
+    """The element type name of a tensor type that the graph dialect accepts."""
+    element = type_.element_type
+    return str(element) if isinstance(element, IntegerType) else element.name
+
+
+def is_splat_data(data: bytes, element_bytes: int) -> bool:
+    """Whether `data` is one element of `element_bytes` bytes repeated at least once."""
+    if len(data) < element_bytes:
+        return False
+    first = data[:element_bytes]
+    middle = len(data) // element_bytes // 2 * element_bytes
+    if data[middle : middle + element_bytes] != first or data[-element_bytes:] != first:
+        return False  # decides nearly always, without a copy of the data
+    return data == first * (len(data) // element_bytes)
+
+
+def element_bytes(dtype: str) -> int:
+    """Bytes that an element takes in a dense attribute."""
+    return ATTRIBUTES[dtype].compile_time_size  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def check_dense(attribute: Attribute, shaped: Shaped) -> None:
+    """Raises `VerifyException` unless `attribute` holds exactly the elements of `shaped`. Decodes nothing."""
+    if not isinstance(attribute, DenseIntOrFPElementsAttr):
+        raise VerifyException(f"'value' is {attribute}, expected dense<…>")
+    data = attribute.data.data
+    count = size(shaped.shape)
+    if count is None:
+        raise VerifyException(f"a constant has type {shaped}, expected a static shape")
+    found = len(data) // element_bytes(shaped.dtype)
+    if len(data) != count * element_bytes(shaped.dtype):
+        raise VerifyException(f"the constant holds {found} elements, expected {count} for {shaped}")
+    if shaped.dtype == "i1" and (rest := data.translate(None, bytes([0, TRUE_BYTE]))):
+        raise VerifyException(f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}")
+
+
+def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:
+    """
+    The dense attribute of `data`, the elements in row-major order as they lie in memory (little endian, an i1 is a byte
+    0 or 1); one element stands for all.
+    """
+    count = size(shaped.shape) or 0
+    if len(data) == element_bytes(shaped.dtype) and count != 1:
+        data = data * count
+    if shaped.dtype == "i1":
+        data = data.replace(b"\x01", bytes([TRUE_BYTE]))
+    attribute = DenseIntOrFPElementsAttr(tensor_type(shaped), BytesAttr(data))  # pyright: ignore
+    check_dense(attribute, shaped)
+    return attribute
+
+
+def memory_bytes(attribute: DenseIntOrFPElementsAttr) -> bytes:
+    """The inverse of `dense_of_bytes`: the elements as they lie in memory, an i1 a byte 0 or 1."""
+    data = attribute.data.data
+    is_boolean = attribute.type.element_type == ATTRIBUTES["i1"]
+    return data.replace(bytes([TRUE_BYTE]), b"\x01") if is_boolean else data
+
+
+def dense_of_values(values: Sequence[Any], shaped: Shaped) -> DenseIntOrFPElementsAttr:
+    """The dense attribute of Python numbers in row-major order; one number stands for all."""
+    element = ATTRIBUTES[shaped.dtype]
+    if shaped.dtype == "i1":
+        return dense_of_bytes(bytes(1 if value else 0 for value in values), shaped)
+    if isinstance(element, AnyFloat):
+        return dense_of_bytes(element.pack([float(value) for value in values]), shaped)
+    for value in values:
+        check_number("an element", value, shaped.dtype)
+    assert isinstance(element, IntegerType)
+    return dense_of_bytes(element.pack(list(values)), shaped)
+
+
+# Printing
+
+
+def print_dense(printer: Printer, attribute: DenseIntOrFPElementsAttr) -> None:
+    """Prints `dense<…> : type`."""
+    type_ = attribute.type
+    assert isinstance(type_, TensorType)
+    printer.print_string(f"dense<{_dense_text(attribute, dtype_of(type_))}> : ")
+    printer.print_attribute(type_)
+
+
+def _dense_text(attribute: DenseIntOrFPElementsAttr, dtype: str) -> str:
+    data, shape = attribute.data.data, attribute.type.get_shape()
+    width = element_bytes(dtype)
+    count = len(data) // width
+    if count == 0:
+        return ""
+    if is_splat_data(data, width):
+        return _element_texts(data[:width], dtype)[0] or f'"0x{data[:width].hex().upper()}"'
+    most = _elided.get()
+    if most is not None and count > most:
+        return "__elided__"
+    if count <= MOST_PRINTED_ELEMENTS and count == prod(shape):
+        texts = _element_texts(data, dtype)
+        if None not in texts:
+            return _nested([element for element in texts if element is not None], shape)
+    return f'"0x{data.hex().upper()}"'
+
+
+def _element_texts(data: bytes, dtype: str) -> list[str | None]:
+    """The literal of each element; `None` for NaN and infinities."""
+    element: Any = ATTRIBUTES[dtype]
+    values = element.unpack(data, len(data) // element_bytes(dtype))
+    if dtype in CLASSES["F"]:
+        return [float_text(value, dtype) if isfinite(value) else None for value in values]
+    if dtype == "i1":
+        return ["true" if value else "false" for value in values]
+    return [str(value) for value in values]
+
+
+def _nested(texts: Sequence[str], shape: Sequence[int]) -> str:
+    if not shape:
+        return texts[0]
+    if len(shape) == 1:
+        return f"[{', '.join(texts)}]"
+    step = len(texts) // shape[0]
+    rows = (_nested(texts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))
+    return f"[{', '.join(rows)}]"
+
+
+# The number of graph.full
+
+
+def element_text(attribute: FloatAttr | IntegerAttr, dtype: str) -> str:
+    """The literal of a scalar attribute of element type `dtype`."""
+    value = attribute.value.data
+    if dtype == "i1":
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else float_text(value, dtype)
+
+
+def scalar_attribute(value: Any, dtype: str) -> FloatAttr | IntegerAttr:
+    """A Python number as an attribute of element type `dtype`; floats round. Raises `ShapeError`."""
+    element: Any = ATTRIBUTES[dtype]
+    if dtype in CLASSES["F"]:
+        return FloatAttr(rounded(float(value), dtype), element)
+    check_number("the value", value, dtype)
+    return IntegerAttr(int(value), element)
+
+
+def rounded(value: float, dtype: str) -> float:
+    """`value` rounded to nearest even to a float type; values beyond its range become infinite."""
+    element: Any = ATTRIBUTES[dtype]
+    try:
+        return element.unpack(element.pack((value,)), 1)[0]
+    except OverflowError:  # struct raises where IEEE 754 rounds to infinity
+        return float("inf") if value > 0 else float("-inf")
+
+
+def parse_scalar(parser: Parser, kind: PropertyKind) -> bool | int | float | bytes:
+    """A number, `true` or `false`; the digits of a hexadecimal literal as bytes."""
+    boolean = parser.parse_optional_boolean()
+    return boolean if boolean is not None else parse_number(parser, kind, "graph.full")
+
+
+def scalar_of_literal(
+    parser: Parser, value: bool | int | float | bytes, dtype: str, start: int, end: int
+) -> FloatAttr | IntegerAttr:
+    """The attribute of a parsed literal; hexadecimal gives the bits of a float, the value of an integer."""
+    if isinstance(value, bytes):
+        if dtype in CLASSES["F"]:
+            return FloatAttr(float_of_bits(parser, value, dtype, start), ATTRIBUTES[dtype])  # pyright: ignore
+        value = int.from_bytes(value, "little")
+    if isinstance(value, bool) != (dtype == "i1") and not (dtype == "i1" and value in (0, 1)):
+        wanted = "true or false" if dtype == "i1" else "a number"
+        parser.raise_error(f"an element of type {dtype} is {wanted}", start, end)
+    try:
+        return scalar_attribute(value, dtype)
+    except ValueError as error:
+        parser.raise_error(str(error), start, end)

@@ -1,0 +1,100 @@
+"""Ops that shift and scale by a mean and a variance."""
+
+from __future__ import annotations
+
+from xdsl.irdl import irdl_op_definition
+
+from .base import PureGraphOp, tensor_operand, tensor_result
+from .properties import FLOAT, INTEGER, INTEGERS, prop
+from .shapes import Shape, Shaped, ShapeError, compatible, normalise_axes, normalise_axis, text
+
+
+def _check_vector(name: str, shaped: Shaped, expected: Shape, of: str) -> None:
+    if not compatible(shaped.shape, expected):
+        raise ShapeError(f"{name} is {text(shaped.shape)}, expected {text(expected)}: the extents of {of}")
+
+
+@irdl_op_definition
+class BatchNormOp(PureGraphOp):
+    """
+    Batch normalisation as in inference, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta` along `axis`.
+
+    Shapes: `gamma`, `beta`, `mean` and `var` are vectors as long as `axis` of `x`. The other two results are `mean` and
+    `var`, unchanged.
+    Numerics: computed in f32 for f16 and bf16.
+
+    ```mlir
+    %y, %m, %v = graph.batch_norm %x, %gamma, %beta, %mean, %var : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
+    ```
+
+    Source: Ioffe, Szegedy, *Batch normalization*, 2015.
+    """
+
+    name = "graph.batch_norm"
+
+    operand = tensor_operand("F")
+    gamma = tensor_operand("F")
+    beta = tensor_operand("F")
+    mean = tensor_operand("F")
+    var = tensor_operand("F")
+    axis = prop(INTEGER, 1)
+    epsilon = prop(FLOAT, 1e-5)
+    result = tensor_result()
+    mean_result = tensor_result()
+    var_result = tensor_result()
+
+    @classmethod
+    def infer(
+        cls,
+        x: Shaped,
+        gamma: Shaped,
+        beta: Shaped,
+        mean: Shaped,
+        var: Shaped,
+        *,
+        axis: int,
+        epsilon: float,
+    ) -> tuple[Shaped, ...]:
+        position = normalise_axis(axis, len(x.shape))
+        for name, vector in (("gamma", gamma), ("beta", beta), ("mean", mean), ("var", var)):
+            _check_vector(name, vector, x.shape[position : position + 1], f"axis {axis} of {text(x.shape)}")
+        return x, mean, var
+
+
+@irdl_op_definition
+class LayerNormOp(PureGraphOp):
+    """
+    Layer normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`, with the mean and the biased variance
+    of `x` over `axes`.
+
+    Shapes: `gamma` and `beta` have the extents of `axes`, which are in increasing order.
+    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+
+    ```mlir
+    %y = graph.layer_norm %x, %gamma, %beta : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    Source: Ba, Kiros, Hinton, *Layer normalization*, 2016.
+    """
+
+    name = "graph.layer_norm"
+
+    operand = tensor_operand("F")
+    gamma = tensor_operand("F")
+    beta = tensor_operand("F")
+    axes = prop(INTEGERS, [-1])
+    epsilon = prop(FLOAT, 1e-5)
+    result = tensor_result()
+
+    @classmethod
+    def infer(
+        cls, x: Shaped, gamma: Shaped, beta: Shaped, *, axes: tuple[int, ...], epsilon: float
+    ) -> tuple[Shaped, ...]:
+        positions = normalise_axes(axes, len(x.shape), "axes entry")
+        shown = f"[{', '.join(map(str, axes))}]"
+        if not positions or list(positions) != sorted(positions):
+            raise ShapeError(f"axes is {shown}, expected at least one axis, in increasing order")
+        expected = tuple(x.shape[position] for position in positions)
+        for name, vector in (("gamma", gamma), ("beta", beta)):
+            _check_vector(name, vector, expected, f"axes {shown} of {text(x.shape)}")
+        return (x,)
