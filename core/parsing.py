@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -142,6 +142,13 @@ class StepwellParser(Parser):
         start = text.rfind(name, 0, self.pos)
         return self._current_token.span if start < 0 else Span(start, start + len(name), self.lexer.input)
 
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        is_hexadecimal = self._current_token.text[:2] in ("0x", "0X")
+        element = super()._parse_tensor_literal_element()
+        if is_hexadecimal:
+            return _HexadecimalElement(element.is_negative, element.value, element.span)
+        return element
+
     def _parse_dense_literal_type(self) -> Any:
         start = self.pos
         type = super()._parse_dense_literal_type()
@@ -168,6 +175,21 @@ def end_of_text_before(text: str, offset: int) -> int:
             break
         end = comment
     return end if end > 0 else offset
+
+
+class _HexadecimalElement(AttrParser._TensorLiteralElement):
+    """
+    A hexadecimal number in `dense<…>`: of a float type it gives the bits, as xDSL prints NaN and infinities. xDSL itself
+    reads it as the number.
+    """
+
+    def to_type(self, parser: AttrParser, type: Any) -> Any:
+        if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
+            return super().to_type(parser, type)
+        try:
+            return type.unpack(self.value.to_bytes(type.compile_time_size, "little"), 1)[0]
+        except OverflowError:
+            parser.raise_error(f"{self.span.text} has more bits than {type}", self.span)
 
 
 def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:

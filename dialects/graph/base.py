@@ -15,8 +15,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -93,7 +94,9 @@ class TensorOf(AttrConstraint[Attribute]):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Nothing: see the class."""
 
-    def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> TensorOf:
+    def mapping_type_vars(
+        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
+    ) -> TensorOf:
         return self
 
     def __str__(self) -> str:
@@ -164,7 +167,7 @@ class GraphOp(IRDLOperation, LoopSemantics, ABC):
         """The function of `te.library` that has the name of the op."""
         from ...te import library
 
-        result = getattr(library, self.name.partition(".")[2])(*operands, **plain_properties(self))
+        result: Any = getattr(library, self.name.partition(".")[2])(*operands, **plain_properties(self))
         return result if isinstance(result, tuple) else (result,)
 
     def verify_(self) -> None:
@@ -231,7 +234,9 @@ def _plain_values(definition: OpDef, properties: Mapping[str, Attribute]) -> dic
     for name, property_definition in definition.properties.items():
         attribute = properties.get(name, property_definition.default_value)
         kind = property_definition.constr
-        plain[name] = kind.to_python(attribute) if attribute is not None and isinstance(kind, PropertyKind) else None
+        plain[name] = (
+            kind.to_python(attribute) if attribute is not None and isinstance(kind, PropertyKind) else None
+        )
     return plain
 
 
@@ -247,7 +252,9 @@ def python_properties(op_type: type[IRDLOperation], values: Mapping[str, Any]) -
         if value is None:
             continue
         try:
-            fits = isinstance(value, Attribute) and (not isinstance(kind, PropertyKind) or kind.reason(value) is None)
+            fits = isinstance(value, Attribute) and (
+                not isinstance(kind, PropertyKind) or kind.reason(value) is None
+            )
             stored[name] = value if fits or not isinstance(kind, PropertyKind) else kind.from_python(value)
         except TypeError as error:
             raise TypeError(f"'{name}' of {op_type.name} {error}") from None
@@ -301,7 +308,7 @@ def operand_signature(op_type: type[IRDLOperation]) -> tuple[tuple[str, TensorOf
     for name, operand_definition in op_type.get_irdl_definition().operands:
         constraint: Any = operand_definition.constr
         while not isinstance(constraint, TensorOf):  # irdl wraps it in its constraints of ranges
-            constraint = constraint.constr
+            constraint = getattr(constraint, "constr", None) or constraint.constraint
         signature.append((name, constraint, isinstance(operand_definition, VarOperandDef)))
     return tuple(signature)
 
@@ -382,7 +389,9 @@ def _parse_arguments(
     signature = operand_signature(op_type)
     if not signature[0][2] and len(operands) != len(signature):
         wrong = operands[min(len(operands) - 1, len(signature))]
-        parser.raise_error(f"{op_type.name} takes {operands_text(op_type)}, found {len(operands)}", wrong.span)
+        parser.raise_error(
+            f"{op_type.name} takes {operands_text(op_type)}, found {len(operands)}", wrong.span
+        )
     return operands, properties
 
 
@@ -402,7 +411,9 @@ def parse_property(parser: Parser, definition: OpDef, properties: dict[str, Attr
         parser.raise_error(f"property '{name}' is given twice", span)
     parser.parse_punctuation("=", f" after property '{name}'")
     kind = property_definition.constr
-    properties[name] = kind.parse(parser, name) if isinstance(kind, PropertyKind) else parser.parse_attribute()
+    properties[name] = (
+        kind.parse(parser, name) if isinstance(kind, PropertyKind) else parser.parse_attribute()
+    )
 
 
 def parse_types(
@@ -411,12 +422,14 @@ def parse_types(
     """Parses `: (types) -> types`; the resolved operands and the result types, `None` where they are left out."""
     parser.parse_punctuation(":", " before the types of the operands")
     types_start = parser.pos
-    types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type, " around operand types")
+    types = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, parser.parse_type, " around operand types"
+    )
     if len(types) != len(operands):
-        parser.raise_error(
-            f"{len(operands)} operands have {len(types)} types", types_start, parser.pos
-        )
-    values = [parser.resolve_operand(operand, type_) for operand, type_ in zip(operands, types, strict=True)]
+        parser.raise_error(f"{len(operands)} operands have {len(types)} types", types_start, parser.pos)
+    values: list[SSAValue] = [
+        parser.resolve_operand(operand, type_) for operand, type_ in zip(operands, types, strict=True)
+    ]
     if parser.parse_optional_punctuation("->") is None:
         return values, None
     results = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
@@ -458,7 +471,9 @@ def print_property(printer: Printer, name: str, kind: Any, attribute: Attribute)
 def print_types(printer: Printer, op: Operation) -> None:
     """Prints ` : (types) -> types`."""
     printer.print_string(" : ")
-    printer.print_function_type([operand.type for operand in op.operands], [result.type for result in op.results])
+    printer.print_function_type(
+        [operand.type for operand in op.operands], [result.type for result in op.results]
+    )
 
 
 __all__ = [

@@ -6,10 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.traits import NoMemoryEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
@@ -146,7 +161,9 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
         ):
             if len(values) != len(buffers):
                 inputs = "inputs" if word == "operand" else "outputs"
-                raise VerifyException(f"the call has {len(values)} {word}s but @{name} has {len(buffers)} {inputs}")
+                raise VerifyException(
+                    f"the call has {len(values)} {word}s but @{name} has {len(buffers)} {inputs}"
+                )
             for number, (value, buffer) in enumerate(zip(values, buffers, strict=True)):
                 _check_buffer(f"{word} {number}", value.type, name, buffer)
 

@@ -82,9 +82,7 @@ class ConstantOp(LiteralOp):
 
     value = prop_def(AnyAttr())
 
-    def __init__(
-        self, value: DenseIntOrFPElementsAttr, *, attributes: Mapping[str, Attribute] | None = None
-    ):
+    def __init__(self, value: DenseIntOrFPElementsAttr, *, attributes: Mapping[str, Attribute] | None = None):
         super().__init__(
             properties={"value": value}, result_types=[value.get_type()], attributes=attributes or {}
         )
@@ -117,14 +115,9 @@ class ConstantOp(LiteralOp):
         return literals.memory_bytes(self.dense)
 
     @property
-    def splat(self) -> FloatAttr | IntegerAttr | None:
-        """The value that all elements have, `None` when they differ or there are none."""
-        shaped, data = self.shaped, self.dense.data.data
-        width = literals.element_bytes(shaped.dtype)
-        if not literals.is_splat_data(data, width):
-            return None
-        first = DenseIntOrFPElementsAttr(tensor_type(Shaped((1,), shaped.dtype)), type(self.dense.data)(data[:width]))  # pyright: ignore
-        return next(iter(first.iter_attrs()))
+    def splat(self) -> int | float | bool | None:
+        """The value that all elements have, as a Python number; `None` when they differ or there are none."""
+        return literals.splat_value(self.dense.data.data, self.shaped.dtype)
 
     def verify_(self) -> None:
         value = self.properties["value"]
@@ -163,12 +156,14 @@ class ConstantOp(LiteralOp):
 def array_bytes(array: Any) -> tuple[bytes, TensorType]:
     """The elements of a NumPy array as they lie in memory, and its tensor type."""
     name = array.dtype.name
-    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name) or name.replace("uint", "ui").replace("int", "i").replace(
-        "float", "f"
-    )
+    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name) or name.replace("uint", "ui").replace(
+        "int", "i"
+    ).replace("float", "f")
     if dtype not in literals.ATTRIBUTES:
         raise TypeError(f"array has dtype {name}, expected one that tensors can hold")
-    return array.astype(array.dtype.newbyteorder("<")).tobytes("C"), tensor_type(Shaped(tuple(array.shape), dtype))
+    return array.astype(array.dtype.newbyteorder("<")).tobytes("C"), tensor_type(
+        Shaped(tuple(array.shape), dtype)
+    )
 
 
 @irdl_op_definition
@@ -188,9 +183,7 @@ class FullOp(LiteralOp, LoopSemantics):
 
     value = prop_def(AnyAttr())
 
-    def __init__(
-        self, value: Any, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None
-    ):
+    def __init__(self, value: Any, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None):
         if isinstance(value, FloatAttr | IntegerAttr):
             value = value.value.data
         scalar = literals.scalar_attribute(value, shaped_of(type_, "the result").dtype)
@@ -297,5 +290,3 @@ class WeightOp(LiteralOp):
 def is_constant(op: Operation) -> bool:
     """Whether `op` is a constant, a splat or a weight of the graph dialect."""
     return isinstance(op, LiteralOp)
-
-

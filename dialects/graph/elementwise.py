@@ -19,16 +19,16 @@ class UnaryOp(PureGraphOp, ABC):
     result = tensor_result()
 
     @classmethod
-    def infer(cls, x: Shaped, **properties: Any) -> tuple[Shaped, ...]:
-        return (x,)
+    def infer(cls, *operands: Shaped, **properties: Any) -> tuple[Shaped, ...]:
+        return (operands[0],)
 
 
 class UnaryTestOp(UnaryOp, ABC):
     """`result[i] = condition(operand[i])`, of element type i1."""
 
     @classmethod
-    def infer(cls, x: Shaped, **properties: Any) -> tuple[Shaped, ...]:
-        return (Shaped(x.shape, "i1"),)
+    def infer(cls, *operands: Shaped, **properties: Any) -> tuple[Shaped, ...]:
+        return (Shaped(operands[0].shape, "i1"),)
 
 
 @irdl_op_definition

@@ -73,6 +73,16 @@ def is_splat_data(data: bytes, element_bytes: int) -> bool:
     return data == first * (len(data) // element_bytes)
 
 
+def splat_value(data: bytes, dtype: str) -> int | float | bool | None:
+    """The value of all elements of a dense attribute as a Python number; `None` when they differ or there are none."""
+    width = element_bytes(dtype)
+    if not is_splat_data(data, width):
+        return None
+    element: Any = ATTRIBUTES[dtype]
+    value = element.unpack(data[:width], 1)[0]
+    return value != 0 if dtype == "i1" else value
+
+
 def element_bytes(dtype: str) -> int:
     """Bytes that an element takes in a dense attribute."""
     return ATTRIBUTES[dtype].compile_time_size  # pyright: ignore[reportAttributeAccessIssue]
@@ -90,7 +100,9 @@ def check_dense(attribute: Attribute, shaped: Shaped) -> None:
     if len(data) != count * element_bytes(shaped.dtype):
         raise VerifyException(f"the constant holds {found} elements, expected {count} for {shaped}")
     if shaped.dtype == "i1" and (rest := data.translate(None, bytes([0, TRUE_BYTE]))):
-        raise VerifyException(f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}")
+        raise VerifyException(
+            f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}"
+        )
 
 
 def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:

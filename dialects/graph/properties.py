@@ -13,8 +13,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from typing_extensions import TypeVar
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FloatAttr,
@@ -91,7 +92,9 @@ class IntegerKind(PropertyKind):
     word = "an integer"
 
     def reason(self, attribute: Attribute) -> str | None:
-        return None if isinstance(attribute, IntegerAttr) and attribute.type == i64 else "an integer of type i64"
+        return (
+            None if isinstance(attribute, IntegerAttr) and attribute.type == i64 else "an integer of type i64"
+        )
 
     def to_python(self, attribute: Attribute) -> int:
         assert isinstance(attribute, IntegerAttr)
@@ -184,7 +187,9 @@ def parse_number(parser: Parser, kind: PropertyKind, name: str) -> int | float |
     after = parser._current_token  # pyright: ignore[reportPrivateUsage]
     if isinstance(value, int) and after.span.start > start and after.text[:1] in ("e", "E"):
         if parser.lexer.input.content[after.span.start - 1].isdigit():
-            raise HintedParseError(after.span, "a float needs a decimal point", f"write {value}.0{after.text}")
+            raise HintedParseError(
+                after.span, "a float needs a decimal point", f"write {value}.0{after.text}"
+            )
     return value
 
 
@@ -194,7 +199,9 @@ def float_of_bits(parser: Parser, data: bytes, dtype: str, start: int) -> float:
     bits = element_type.compile_time_size  # pyright: ignore
     if len(data) != bits:
         parser.raise_error(
-            f"the bits of an {dtype} are {2 * bits} hexadecimal digits, found {2 * len(data)}", start, parser.pos
+            f"the bits of an {dtype} are {2 * bits} hexadecimal digits, found {2 * len(data)}",
+            start,
+            parser.pos,
         )
     return element_type.unpack(data, 1)[0]  # pyright: ignore
 
@@ -237,7 +244,11 @@ class NumberKind(PropertyKind):
     def reason(self, attribute: Attribute) -> str | None:
         if isinstance(attribute, IntegerAttr) and attribute.type in (i64, UI64):
             return None
-        return None if isinstance(attribute, FloatAttr) and attribute.type == f64 else "a number of type i64 or f64"
+        return (
+            None
+            if isinstance(attribute, FloatAttr) and attribute.type == f64
+            else "a number of type i64 or f64"
+        )
 
     def to_python(self, attribute: Attribute) -> int | float:
         assert isinstance(attribute, IntegerAttr | FloatAttr)

@@ -48,7 +48,9 @@ def size(shape: Iterable[Dim]) -> Dim:
 
 def compatible(lhs: Shape, rhs: Shape) -> bool:
     """Whether both can describe one tensor: equal ranks, equal extents where both are known."""
-    return len(lhs) == len(rhs) and all(a is None or b is None or a == b for a, b in zip(lhs, rhs, strict=True))
+    return len(lhs) == len(rhs) and all(
+        a is None or b is None or a == b for a, b in zip(lhs, rhs, strict=True)
+    )
 
 
 def same_dim(lhs: Dim, rhs: Dim, message: str) -> Dim:
@@ -132,12 +134,10 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
     for name, shape in (("lhs", lhs), ("rhs", rhs)):
         if not shape:
             raise rank_error(name, shape, "at least 1")
-    k_of_rhs = rhs[-2] if len(rhs) > 1 else rhs[0]
+    k_of_lhs, k_of_rhs = lhs[-1], rhs[-2:][0]
     columns = "elements" if len(lhs) == 1 else "columns"
     rows = "elements" if len(rhs) == 1 else "rows"
-    same_dim(
-        lhs[-1], k_of_rhs, f"lhs has K = {lhs[-1]} {columns} but rhs has K = {k_of_rhs} {rows}"
-    )
+    same_dim(k_of_lhs, k_of_rhs, f"lhs has K = {k_of_lhs} {columns} but rhs has K = {k_of_rhs} {rows}")
     try:
         batch = broadcast(lhs[:-2], rhs[:-2])
     except ShapeError:
@@ -251,7 +251,9 @@ def _check_divisible(shape: Shape, count: int, wanted: str, *, exact: bool) -> N
     """With a `?` in `shape`, `count` must still be a multiple of the known extents."""
     known = prod(dim for dim in shape if dim is not None)
     if None in shape and known and count % known != 0:
-        raise ShapeError(f"shape {wanted} has {count} elements, not a multiple of the {known} known of {text(shape)}")
+        raise ShapeError(
+            f"shape {wanted} has {count} elements, not a multiple of the {known} known of {text(shape)}"
+        )
 
 
 def expand_dims(shape: Shape, axes: Sequence[int]) -> Shape:
