@@ -1,0 +1,166 @@
+"""
+Which parts of which buffers a block touches.
+
+A region gives for each dimension of a buffer the first index (affine in the axes of the block) and the number of
+elements. The regions of a block follow from the `memref.load`s and `memref.store`s of its body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from .affine_expressions import affine_of_value, constant_difference
+
+
+@dataclass(frozen=True)
+class BufferRegion:
+    """`buffer[lows[d] : sizes[d], ...]`, in elements; a size is `DYNAMIC_INDEX` where it is not known."""
+
+    buffer: SSAValue
+    lows: tuple[AffineExpr, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load or store. An index is `None` where it is not affine in the axes (data-dependent, say)."""
+
+    op: memref.LoadOp | memref.StoreOp
+    buffer: SSAValue
+    indices: tuple[AffineExpr | None, ...]
+
+    @property
+    def is_store(self) -> bool:
+        return isinstance(self.op, memref.StoreOp)
+
+
+@dataclass(frozen=True)
+class BodyAccesses:
+    """Everything a block does to buffers from outside it, in program order."""
+
+    accesses: tuple[Access, ...]
+    opaque: tuple[SSAValue, ...]
+    """Buffers handed to ops that are neither loads nor stores: where they are read or written is not known."""
+
+
+def shape_of(buffer: SSAValue) -> tuple[int, ...]:
+    """The extents of a buffer, `DYNAMIC_INDEX` where one is not known; empty for what is no memref."""
+    return buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
+
+
+def body_accesses(body: Block) -> BodyAccesses:
+    """The accesses in `body`, a block whose arguments are the axes; nested regions (`scf.if`, init) included."""
+    dims = {axis: position for position, axis in enumerate(body.args)}
+    known: dict[SSAValue, AffineExpr | None] = {}
+    accesses: list[Access] = []
+    opaque: dict[SSAValue, None] = {}
+    for op in body.walk():
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and len(op.indices) == len(shape_of(op.memref)):
+            if not _is_inside(op.memref, body):
+                indices = tuple(affine_of_value(index, dims, known) for index in op.indices)
+                accesses.append(Access(op, op.memref, indices))
+        elif not isinstance(op, memref.DimOp) and not _is_nested_block(op):
+            opaque.update(dict.fromkeys(_outside_buffers(op, body)))
+    return BodyAccesses(tuple(accesses), tuple(opaque))
+
+
+def _is_nested_block(op: Operation) -> bool:
+    """A block inside a block names its regions, but what counts for the outer one are the loads and stores."""
+    return op.name == "tensor_loop.block"
+
+
+def _is_inside(value: SSAValue, body: Block) -> bool:
+    block = value.owner.parent_block() if isinstance(value.owner, Operation) else value.owner
+    while block is not None:
+        if block is body:
+            return True
+        block = block.parent_block()
+    return False
+
+
+def _outside_buffers(op: Operation, body: Block) -> Iterator[SSAValue]:
+    for operand in op.operands:
+        if isinstance(operand.type, MemRefType) and not _is_inside(operand, body):
+            yield operand
+
+
+def accumulator_loads(accesses: Sequence[Access]) -> set[Operation]:
+    """Loads of an element that the same block stores: same buffer, same indices, all of them affine."""
+    stored = {(access.buffer, access.indices) for access in accesses if access.is_store}
+    return {
+        access.op
+        for access in accesses
+        if not access.is_store and None not in access.indices and (access.buffer, access.indices) in stored
+    }
+
+
+def infer_regions(
+    body: Block, has_reduce_axes: bool
+) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
+    """
+    What a block with this body reads and writes, one region per buffer in order of first access.
+
+    Several accesses to a buffer are covered by one box. A dimension whose index is not affine in the axes counts as
+    touched from end to end; so do buffers handed to ops that are neither load nor store, as read and written. In
+    a block with reduce axes the read of the accumulator is no read.
+    """
+    found = body_accesses(body)
+    hidden = accumulator_loads(found.accesses) if has_reduce_axes else set()
+    loads = [access for access in found.accesses if not access.is_store and access.op not in hidden]
+    stores = [access for access in found.accesses if access.is_store]
+    return _cover(loads, found.opaque), _cover(stores, found.opaque)
+
+
+def _cover(accesses: Sequence[Access], opaque: Sequence[SSAValue]) -> tuple[BufferRegion, ...]:
+    by_buffer: dict[SSAValue, list[Access]] = {}
+    for access in accesses:
+        by_buffer.setdefault(access.buffer, []).append(access)
+    for buffer in opaque:
+        by_buffer[buffer] = []
+    return tuple(_box(buffer, group) for buffer, group in by_buffer.items())
+
+
+def _box(buffer: SSAValue, accesses: Sequence[Access]) -> BufferRegion:
+    """The smallest known box around `accesses`; the whole buffer when there are none."""
+    lows: list[AffineExpr] = []
+    sizes: list[int] = []
+    for dim, extent in enumerate(shape_of(buffer)):
+        span = _span([access.indices[dim] for access in accesses])
+        low, size = (AffineConstantExpr(0), extent) if span is None else span
+        lows.append(low)
+        sizes.append(size)
+    return BufferRegion(buffer, tuple(lows), tuple(sizes))
+
+
+def _span(indices: Sequence[AffineExpr | None]) -> tuple[AffineExpr, int] | None:
+    """First index and number of elements over `indices` that differ by constants, else `None`."""
+    first = indices[0] if indices else None
+    if first is None:
+        return None
+    low = high = 0
+    for index in indices:
+        offset = None if index is None else constant_difference(index, first)
+        if offset is None:
+            return None
+        low, high = min(low, offset), max(high, offset)
+    return first + low, high - low + 1
+
+
+def covers(declared: BufferRegion, needed: BufferRegion) -> bool:
+    """Whether `declared` provably holds every element of `needed` (two regions of one buffer)."""
+    for dim, extent in enumerate(shape_of(declared.buffer)):
+        low, size = declared.lows[dim], declared.sizes[dim]
+        if low == AffineConstantExpr(0) and size in (extent, DYNAMIC_INDEX):
+            continue
+        offset = constant_difference(needed.lows[dim], low)
+        if offset is None or offset < 0 or DYNAMIC_INDEX in (size, needed.sizes[dim]):
+            return False
+        if offset + needed.sizes[dim] > size:
+            return False
+    return True

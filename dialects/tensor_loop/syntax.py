@@ -1,0 +1,107 @@
+"""Pieces of syntax that several tensor_loop ops share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
+
+Extent = int | SSAValue
+"""A number of iterations or elements: known, or an `index` value."""
+
+
+def value_name(value: SSAValue) -> str:
+    """How messages name a value."""
+    return f"%{value.name_hint}" if value.name_hint is not None else "a value without a name"
+
+
+def split_extents(extents: Sequence[Extent]) -> tuple[DenseArrayBase, list[SSAValue]]:
+    """Extents as stored in an op: the numbers, `DYNAMIC_INDEX` for each that is a value, and the values."""
+    numbers = [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in extents]
+    values = [extent for extent in extents if isinstance(extent, SSAValue)]
+    return DenseArrayBase.from_list(i64, numbers), values
+
+
+def join_extents(numbers: DenseArrayBase, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
+    """Inverse of `split_extents`; the counts must fit (`verify_extents`)."""
+    remaining: Iterator[SSAValue] = iter(values)
+    return tuple(
+        next(remaining) if number == DYNAMIC_INDEX else int(number) for number in numbers.get_values()
+    )
+
+
+def verify_extents(subject: str, numbers: DenseArrayBase, values: Sequence[SSAValue]) -> None:
+    """Raises where an extent is negative, or the number of dynamic extents is not that of their values."""
+    found = numbers.get_values()
+    dynamic = sum(1 for number in found if number == DYNAMIC_INDEX)
+    if dynamic != len(values):
+        raise VerifyException(f"{subject} has {dynamic} dynamic extents but {len(values)} values for them")
+    for number in found:
+        if number < 0 and number != DYNAMIC_INDEX:
+            raise VerifyException(f"{subject} has extent {int(number)}, expected 0 or more")
+
+
+def parse_extent(parser: Parser) -> Extent:
+    """`extent ::= integer | ssa-use`, the value of type `index`."""
+    operand = parser.parse_optional_unresolved_operand()
+    if operand is not None:
+        return parser.resolve_operand(operand, IndexType())
+    position = parser.pos
+    extent = parser.parse_optional_integer(allow_boolean=False)
+    if extent is None:
+        parser.raise_error("expected an extent: an integer or a value of type index")
+    if extent < 0:
+        parser.raise_error(f"extent must be 0 or more, found {extent}", position, parser.pos)
+    return extent
+
+
+def print_extent(printer: Printer, extent: Extent) -> None:
+    if isinstance(extent, int):
+        printer.print_string(str(extent))
+    else:
+        printer.print_ssa_value(extent)
+
+
+def parse_attributes(parser: Parser, op: Operation, reserved: Sequence[str] = ()) -> None:
+    """`(attributes dict)?`, as in `func.func`: a bare dictionary before a region could not be told from it."""
+    attributes = parser.parse_optional_attr_dict_with_keyword(reserved)
+    if attributes is not None:
+        op.attributes.update(attributes.data)
+
+
+def print_attributes(printer: Printer, op: Operation) -> None:
+    printer.print_op_attributes(op.attributes, print_keyword=True)
+
+
+def print_body(printer: Printer, region: Region, bare: type[Operation] | None = None) -> None:
+    """
+    Prints ` { ops }` without block arguments and terminator.
+
+    Ops of type `bare` are printed without the prefix of their dialect (`init { ... }`), which `Printer.print_region`
+    cannot do.
+    """
+    printer.print_string(" ")
+    with printer.in_braces():
+        with printer.indented():
+            for op in region.block.ops:
+                if op.has_trait(IsTerminator, value_if_unregistered=False):
+                    continue
+                printer._print_new_line()  # pyright: ignore[reportPrivateUsage]
+                if bare is not None and isinstance(op, bare):
+                    _print_bare(printer, op)
+                else:
+                    printer.print_op(op)
+        printer._print_new_line()  # pyright: ignore[reportPrivateUsage]
+
+
+def _print_bare(printer: Printer, op: Operation) -> None:
+    printer.print_string(op.name.partition(".")[2])
+    op.print(printer)
+    if printer.print_debuginfo:
+        printer.print_string(" ")
+        printer.print_attribute(op.location)
