@@ -112,11 +112,27 @@ class Statistics(Instrument):
             self._scope = None
 
     def report(self) -> str:
+        self.close()
         lines: list[str] = []
         for name, before, after, counter in self.rows:
             lines.append(f"{name}: {before} ops -> {after} ops")
             lines += [f"  {amount:8} {what}" for what, amount in sorted(counter.items())]
         return "\n".join(lines)
+
+
+@dataclass
+class BetweenPasses(Instrument):
+    """`--print-between-passes` of `xdsl-opt`: on standard output, after every pass but the last."""
+
+    show: Callable[[ModuleOp], str]
+    _title: str | None = None
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        if index > 0:
+            print(f"{self._title}\n{self.show(module)}\n\n\n")
+
+    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._title = f"IR after {pass_.name}:"
 
 
 def count_ops(module: ModuleOp) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -15,7 +14,6 @@ from xdsl.utils.exceptions import ArgSpecParseError, ShrinkException, VerifyExce
 
 from .diagnostics import Diagnostic, StepwellError, did_you_mean
 from .errors import diagnostic_of
-from .passes import make_pass
 from .plugins import registry
 from .verification import verify_module
 
@@ -40,9 +38,12 @@ class Instrument:
 
     def after_pipeline(self, module: ModuleOp) -> None: ...
 
+    def report(self) -> str:
+        """What to show once the run has ended, also when it failed; nothing by default."""
+        return ""
 
-@dataclass(frozen=True)
-class PassFailure:
+
+class PassFailure(NamedTuple):
     """The pass a run ended in; kept on the exception as `failed_pass`."""
 
     pass_: ModulePass
@@ -124,9 +125,22 @@ def load_pass(name: str) -> type[ModulePass]:
         ) from error
 
 
+def require_passes(names: Sequence[str]) -> None:
+    """Raises `StepwellError` for a name that is no pass; for flags that name one."""
+    passes = registry().passes
+    for name in names:
+        if name not in passes:
+            raise StepwellError(Diagnostic(f"unknown pass '{name}'", hint=did_you_mean(name, passes)))
+
+
 def parse_pipeline(text: str, pipelines: Mapping[str, str] | None = None) -> list[ModulePass]:
     """The passes of a pipeline text, with their options checked."""
-    return [make_pass(load_pass(spec.name), spec) for spec in expand_pipeline(text, pipelines)]
+    specs = expand_pipeline(text, pipelines)
+    if not specs:
+        return []
+    from .passes import make_pass
+
+    return [make_pass(load_pass(spec.name), spec) for spec in specs]
 
 
 def run_pipeline(

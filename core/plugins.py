@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
@@ -41,8 +41,7 @@ class StepwellPlugin:
     extensions: Mapping[str, Mapping[str, Callable[[], Any]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class LoadedPlugin:
+class LoadedPlugin(NamedTuple):
     """One entry point that was met: its group, name and package; `problem` says why it was (partly) skipped."""
 
     group: str
@@ -119,9 +118,10 @@ def _installed_entry_points() -> list[EntryPoint]:
 def load_entry_points(found: Registry, entries: list[EntryPoint]) -> None:
     """Adds the packages behind `entries` to `found`, one by one, warning about those that do not fit."""
     for entry in entries:
-        package = _package_of(entry)
-        if package in ("xdsl", "stepwell"):
+        # Not asked of its package: to know the name of that, its metadata would have to be parsed.
+        if entry.value.partition(".")[0] in ("xdsl", "stepwell"):
             continue
+        package = _package_of(entry)
         problem = _load_entry_point(found, entry, package)
         found.plugins.append(LoadedPlugin(entry.group, entry.name, package, entry.value, problem))
         if problem is not None:

@@ -20,7 +20,7 @@ from xdsl.irdl import (
     VarResultDef,
 )
 
-from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..core.diagnostics import Diagnostic, StepwellError
 from ..core.parsing import unknown_op
 from ..core.passes import pass_options, pass_summary
 from ..core.pipelines import load_pass, parse_pipeline
@@ -145,10 +145,3 @@ def _amount(definition: object) -> str:
 def _property_default(definition: object) -> str:
     default = getattr(definition, "default_value", None)
     return "" if default is None else f" = {default}"
-
-
-def suggest_pass(name: str) -> None:
-    """Raises `StepwellError` unless `name` is a pass; for options that name one."""
-    found = registry()
-    if name not in found.passes:
-        raise StepwellError(Diagnostic(f"unknown pass '{name}'", hint=did_you_mean(name, found.passes)))

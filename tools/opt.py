@@ -28,7 +28,6 @@ if __name__ == "__main__" and not __package__:
 import argparse
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePath
 from typing import NoReturn
@@ -41,10 +40,16 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, listening, render
 from ..core.errors import diagnostic_of
-from ..core.instruments import IRPrinting, Statistics, Timing
 from ..core.locations import STANDARD_INPUT
 from ..core.parsing import make_context, parse_text, read_source
-from ..core.pipelines import BrokenByPassError, Instrument, PassFailure, parse_pipeline, run_pipeline
+from ..core.pipelines import (
+    BrokenByPassError,
+    Instrument,
+    PassFailure,
+    parse_pipeline,
+    require_passes,
+    run_pipeline,
+)
 from ..core.plugins import registry
 from .opt_flags import add_flags
 from .opt_streams import Chunk, Outcome, Output, chunks, silence, verification_of_attributes
@@ -198,57 +203,51 @@ class StepwellOptMain(xDSLOptMain):
         )
 
     def apply_passes(self, prog: ModuleOp) -> None:
+        args = self.args
         instruments = self._instruments()
-        verify = not self.args.disable_verify
-        verify_each = verify and self.args.verify_each
-        passes: list[ModulePass] = self.passes
+        verify = not args.disable_verify
+        verify_each = verify and args.verify_each
         try:
             if verify and not verify_each:
                 run_pipeline(self.ctx, prog, [], sources=self.sources)
             run_pipeline(
-                self.ctx, prog, passes, verify_each=verify_each, instruments=instruments, sources=self.sources
+                self.ctx,
+                prog,
+                self.passes,
+                verify_each=verify_each,
+                instruments=instruments,
+                sources=self.sources,
             )
-            if verify and not verify_each and passes:
+            if verify and not verify_each and self.passes:
                 run_pipeline(self.ctx, prog, [], sources=self.sources)
         finally:
             for instrument in instruments:
-                if isinstance(instrument, Statistics):
-                    instrument.close()
-                if isinstance(instrument, Statistics | Timing):
-                    print(instrument.report(), file=sys.stderr)
+                report = instrument.report()
+                if report:
+                    print(report, file=sys.stderr)
 
     def _instruments(self) -> list[Instrument]:
         args = self.args
+        names = sorted({*args.print_ir_before, *args.print_ir_after})
+        prints_all = args.print_ir_before_all or args.print_ir_after_all or args.print_ir_after_change
+        if not (names or prints_all or args.statistics or args.time_passes or args.print_between_passes):
+            return []
+        from ..core.instruments import BetweenPasses, IRPrinting, Statistics, Timing
+
+        require_passes(names)
         instruments: list[Instrument] = []
         if args.statistics:
             instruments.append(Statistics())
         if args.time_passes:
             instruments.append(Timing())
-        before, after = frozenset(args.print_ir_before), frozenset(args.print_ir_after)
-        for name in sorted(before | after):
-            from .listings import suggest_pass
-
-            suggest_pass(name)
-        if (
-            before
-            or after
-            or args.print_ir_before_all
-            or args.print_ir_after_all
-            or args.print_ir_after_change
-        ):
-            instruments.append(
-                IRPrinting(
-                    self.print_module,
-                    sys.stderr,
-                    before,
-                    after,
-                    args.print_ir_before_all,
-                    args.print_ir_after_all,
-                    args.print_ir_after_change,
-                )
-            )
+        if names or prints_all:
+            printing = IRPrinting(self.print_module, sys.stderr)
+            printing.before, printing.after = frozenset(args.print_ir_before), frozenset(args.print_ir_after)
+            printing.before_all, printing.after_all = args.print_ir_before_all, args.print_ir_after_all
+            printing.after_change = args.print_ir_after_change
+            instruments.append(printing)
         if args.print_between_passes:
-            instruments.append(BetweenPasses(self))
+            instruments.append(BetweenPasses(self.print_module))
         return instruments
 
     def print_module(self, module: ModuleOp) -> str:
@@ -307,21 +306,6 @@ class StepwellOptMain(xDSLOptMain):
         for problem in problems:
             print(render(attach_source_line(problem, self.sources)), file=sys.stderr)
         return 1 if problems else 0
-
-
-@dataclass
-class BetweenPasses(Instrument):
-    """`--print-between-passes` of `xdsl-opt`: on standard output, after every pass but the last."""
-
-    tool: StepwellOptMain
-    _title: str | None = None
-
-    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
-        if index > 0:
-            print(f"{self._title}\n{self.tool.print_module(module)}\n\n\n")
-
-    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
-        self._title = f"IR after {pass_.name}:"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,8 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Final, TextIO
+from typing import Final, NamedTuple, TextIO
 
 from xdsl.ir import Attribute
 
@@ -19,8 +18,7 @@ SPLIT_LINE: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 BLANK: Final = re.compile(r"(\s|//[^\n]*)*")
 
 
-@dataclass
-class Chunk:
+class Chunk(NamedTuple):
     """A piece of the input; `line_offset` lines of the file precede it."""
 
     text: str
@@ -43,14 +41,14 @@ def chunks(text: str, split: bool) -> list[Chunk]:
     return [*pieces, Chunk(text[start:], text.count("\n", 0, start))]
 
 
-@dataclass
 class Outcome:
     """What came of one chunk: the printed module or nothing, and the diagnostics in order."""
 
-    output: str | None = None
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    error: Exception | None = None
-    in_parser: bool = False
+    def __init__(self):
+        self.output: str | None = None
+        self.diagnostics: list[Diagnostic] = []
+        self.error: Exception | None = None
+        self.in_parser = False
 
 
 class Output:
