@@ -19,16 +19,16 @@ class UnaryOp(PureGraphOp, ABC):
     result = tensor_result()
 
     @classmethod
-    def infer(cls, *operands: Shaped, **properties: Any) -> tuple[Shaped, ...]:
-        return (operands[0],)
+    def infer(cls, x: Shaped, **properties: Any) -> tuple[Shaped, ...]:
+        return (x,)
 
 
 class UnaryTestOp(UnaryOp, ABC):
     """`result[i] = condition(operand[i])`, of element type i1."""
 
     @classmethod
-    def infer(cls, *operands: Shaped, **properties: Any) -> tuple[Shaped, ...]:
-        return (Shaped(operands[0].shape, "i1"),)
+    def infer(cls, x: Shaped, **properties: Any) -> tuple[Shaped, ...]:
+        return (Shaped(x.shape, "i1"),)
 
 
 @irdl_op_definition
@@ -573,7 +573,7 @@ class IsfiniteOp(UnaryTestOp):
 
 
 @irdl_op_definition
-class ClipOp(UnaryOp):
+class ClipOp(PureGraphOp):
     """
     `y = minimum(maximum(x, min), max)`; an absent bound does not limit.
 
@@ -590,6 +590,7 @@ class ClipOp(UnaryOp):
 
     min = optional_prop(NUMBER)
     max = optional_prop(NUMBER)
+    result = tensor_result()
 
     @classmethod
     def infer(cls, x: Shaped, *, min: int | float | None, max: int | float | None) -> tuple[Shaped, ...]:
@@ -599,7 +600,7 @@ class ClipOp(UnaryOp):
 
 
 @irdl_op_definition
-class AstypeOp(UnaryOp):
+class AstypeOp(PureGraphOp):
     """
     `y` is `x` converted to the element type `dtype`.
 
@@ -616,6 +617,7 @@ class AstypeOp(UnaryOp):
     operand = tensor_operand(ANY)
 
     dtype = prop(ELEMENT_TYPE)
+    result = tensor_result()
 
     @classmethod
     def infer(cls, x: Shaped, *, dtype: str) -> tuple[Shaped, ...]:
