@@ -494,11 +494,9 @@ class SwitchOp(IRDLOperation):
     # Written by hand: declarative formats have no list of successors that carry operands.
     @classmethod
     def parse(cls, parser: Parser) -> "SwitchOp":
-        value = parser.parse_operand()
+        unresolved = parser.parse_unresolved_operand()
         parser.parse_punctuation(":")
-        value_type = parser.parse_type()
-        if value.type != value_type:
-            parser.raise_error(f"operand is {value.type}, the text says {value_type}")
+        value = parser.resolve_operand(unresolved, parser.parse_type())
         parser.parse_punctuation(",")
         parser.parse_keyword("default")
         default_block, default_operands = _parse_target(parser)

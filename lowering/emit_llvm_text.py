@@ -13,14 +13,13 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import DiagnosticException
 
-from .llvm_text.constants import EmitError, byte_string, constant_text, metadata_string, symbol_text
+from .llvm_text.constants import EmitError, byte_string, constant_text, metadata_string
 from .llvm_text.function import FunctionText
 from .llvm_text.module import OWN_ATTRIBUTES, ModuleText
 from .llvm_text.tables import (
@@ -84,6 +83,7 @@ class _Emitter:
         self.defaults = {"target-cpu": target_cpu, "target-features": target_features}
 
     def emit(self, module: ModuleOp, triple: str | None, data_layout: str | None) -> str:
+        self.module.name_symbols(module.body.block.ops)
         globals_text: list[str] = []
         functions: list[str] = []
         for name in module.attributes:
@@ -146,7 +146,7 @@ class _Emitter:
             words += f"{convention} "
         unnamed = "" if op.unnamed_addr is None else _UNNAMED[op.unnamed_addr.value.data].rstrip()
         tail = " ".join(filter(None, (unnamed, *self.function_words(op, bool(blocks)))))
-        name = symbol_text(op.sym_name.data)
+        name = self.module.symbol(op.sym_name.data)
         keyword = "define" if blocks else "declare"
         return f"{keyword} {words}{returned} {name}({', '.join(arguments)}){' ' if tail else ''}{tail}"
 
@@ -222,7 +222,7 @@ class _Emitter:
             words.append(f"addrspace({op.addr_space.value.data})")
         words.append("global" if op.constant is None else "constant")
         words.append(initial if initial else self.module.type_text(op.global_type))
-        text = f"{symbol_text(op.sym_name.data)} = {' '.join(filter(None, words))}"
+        text = f"{self.module.symbol(op.sym_name.data)} = {' '.join(filter(None, words))}"
         if op.section is not None:
             text += f", section {metadata_string(op.section.data)}"
         if op.alignment is not None:
@@ -286,6 +286,3 @@ def _passthrough(entry: Attribute) -> str:
                 return FUNCTION_NUMBERS[key].format(value)
             return f"{metadata_string(key)}={metadata_string(value)}"
     raise EmitError(f"passthrough entry {entry} is neither a string nor a pair of strings")
-
-
-__all__ = ["DictionaryAttr", "emit_llvm_text"]

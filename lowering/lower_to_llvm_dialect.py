@@ -34,9 +34,9 @@ from .llvm.convert_func import (
     signature_of,
 )
 from .llvm.heap import HeapTracker
-from .llvm.names import free_symbol, symbol_of_function
 from .llvm.state import ModuleState, Signature
 from .llvm.types import UnsupportedTypeError
+from .llvm_text.names import LINK_NAME
 
 CHECKS = "stepwell.checks"
 GLOBAL_ALIGNMENT = 64
@@ -145,7 +145,7 @@ def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | N
         body = Region(Block([zero, llvm.ReturnOp(zero.results[0])]))
     result = llvm.GlobalOp(
         array,
-        state.global_symbol(op.sym_name.data),
+        op.sym_name.data,
         "internal",
         constant=op.constant is not None,
         value=value,
@@ -203,16 +203,12 @@ class LowerToLLVMDialectPass(StepwellPass):
     def _plan(state: ModuleState, ops: list[Operation], functions: dict[str, func.FuncOp]) -> None:
         """Fixes symbol and signature of every function before any body is converted."""
         for inner in ops:
-            if isinstance(name := inner.properties.get("sym_name"), StringAttr):
+            declares = isinstance(inner, func.FuncOp | llvm.FuncOp) and not inner.body.blocks
+            if isinstance(name := inner.properties.get("sym_name"), StringAttr) and not declares:
                 state.symbols.add(name.data)
         failing = failing_functions(functions)
         for name, function in functions.items():
-            symbol = symbol_of_function(state, function)
-            state.signatures[name] = signature_of(state, function, symbol, name in failing)
-        for inner in ops:
-            if isinstance(inner, memref.GlobalOp):
-                name = inner.sym_name.data
-                state.globals[name] = free_symbol(state, name)
+            state.signatures[name] = signature_of(state, function, name, name in failing)
 
     def _convert(self, state: ModuleState, op: Operation, called: set[str]) -> list[Operation]:
         """What takes the place of one op of the module."""
@@ -236,7 +232,6 @@ class LowerToLLVMDialectPass(StepwellPass):
             return []
         shell = new_function(state, function, signature, Region(), is_called)
         if not function.is_declaration:
-            shell.body.blocks  # noqa: B018
             body = FunctionConverter(state, signature).body(function)
             body.move_blocks(shell.body)
         result: list[Operation] = [shell]
@@ -248,9 +243,12 @@ class LowerToLLVMDialectPass(StepwellPass):
     def _replace(state: ModuleState, module: ModuleOp, old: list[Operation], new: list[Operation]) -> None:
         block = module.body.block
         declared = {name.data for op in new if isinstance(name := op.properties.get("sym_name"), StringAttr)}
-        for name, function_type in state.externals.items():
-            if name not in declared:
-                new.append(llvm.FuncOp(name, function_type, llvm.LinkageAttr("external")))
+        for name, (symbol, function_type) in state.externals.items():
+            if symbol not in declared:
+                declaration = llvm.FuncOp(symbol, function_type, llvm.LinkageAttr("external"))
+                if symbol != name:
+                    declaration.attributes[LINK_NAME] = StringAttr(name)
+                new.append(declaration)
         for op in old:
             op.detach()
         for op in old:

@@ -137,10 +137,8 @@ def convert_dealloc(builder: Builder, op: memref.DeallocOp) -> None:
 
 def convert_get_global(builder: Builder, op: memref.GetGlobalOp) -> None:
     layout_of(builder, op.memref)
-    symbol = op.name_.string_value()
-    pointer = builder.emit(
-        llvm.AddressOfOp, (), PTR, {"global_name": SymbolRefAttr(builder.state.global_symbol(symbol))}
-    )
+    symbol = SymbolRefAttr(op.name_.string_value())
+    pointer = builder.emit(llvm.AddressOfOp, (), PTR, {"global_name": symbol})
     builder.alignment[pointer] = BUFFER_ALIGNMENT
     builder.bind(op.memref, pointer)
 

@@ -50,12 +50,10 @@ class ModuleState:
     """By the symbol used in the source module."""
     checks: list[str] = field(default_factory=list)
     """`message|location`; the status of a failure is 1 + the index here."""
-    externals: dict[str, LLVMFunctionType] = field(default_factory=dict)
-    """Functions of the C library that were called."""
-    globals: dict[str, str] = field(default_factory=dict)
-    """New symbol of each `memref.global`."""
+    externals: dict[str, tuple[str, LLVMFunctionType]] = field(default_factory=dict)
+    """Functions of the C library that were called: symbol to declare and type, by name in C."""
     symbols: set[str] = field(default_factory=set)
-    """Every symbol of the module."""
+    """Symbols of the module that are taken: all but those of declarations that may stand for C functions."""
     errors: list[tuple[Operation, str]] = field(default_factory=list)
 
     def check_number(self, message: str, op: Operation) -> int:
@@ -84,10 +82,10 @@ class ModuleState:
         raise error
 
     def external(self, name: str, arguments: list[Attribute], result: Attribute | None) -> str:
-        """Declares the C function `name` and returns its symbol."""
-        self.externals.setdefault(name, LLVMFunctionType(arguments, result))
-        return name
-
-    def global_symbol(self, name: str) -> str:
-        """The symbol of the `llvm.mlir.global` that stands for a `memref.global`."""
-        return self.globals.get(name, name)
+        """Declares the C function `name` and returns its symbol: `name.c` when the program took the name."""
+        if (known := self.externals.get(name)) is None:
+            symbol = name
+            while symbol in self.symbols:
+                symbol += ".c"
+            known = self.externals[name] = (symbol, LLVMFunctionType(arguments, result))
+        return known[0]

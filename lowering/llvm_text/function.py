@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, StringAttr, UnitAttr, VectorType
-from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType, LLVMVoidType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerType, StringAttr, VectorType
+from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import llvm_ext
-from .constants import EmitError, bits_text, constant_text, symbol_text, type_text
+from .constants import EmitError, bits_text, constant_text, type_text
 from .module import ModuleText
 from .tables import BINARY, BINARY_PROPERTIES, CAST_PROPERTIES, CASTS, FAST_MATH_ORDER, INTRINSIC_OPS
 
@@ -19,7 +19,6 @@ LOOP = "stepwell.loop"
 _OVERFLOW_WORDS = ("", " nsw", " nuw", " nsw nuw")
 _FCMP = [str(flag.value).lstrip("_") for flag in llvm.ALL_FCMP_FLAGS]
 _ICMP = [str(flag.value) for flag in llvm.ALL_ICMP_FLAGS]
-_SCALAR_POINTER = "ptr"
 _fast_math: dict[Any, str] = {frozenset(): ""}
 
 
@@ -302,7 +301,7 @@ class FunctionText:
         if op.callee is None:
             callee = self.names[arguments.pop(0)]
         else:
-            callee = symbol_text(op.callee.string_value())
+            callee = self.module.symbol(op.callee.string_value())
         kind = op.TailCallKind.data.value
         words = f"{'' if kind == 'none' else kind + ' '}call{fast_math_words(op.fastmathFlags)}"
         if (convention := op.CConv.convention.data) != "ccc":
@@ -364,8 +363,8 @@ def _constant(_: FunctionText, op: llvm.ConstantOp) -> str:
     return constant_text(op.value, op.results[0].type)
 
 
-def _address(_: FunctionText, op: llvm.AddressOfOp) -> str:
-    return symbol_text(op.global_name.string_value())
+def _address(function: FunctionText, op: llvm.AddressOfOp) -> str:
+    return function.module.symbol(op.global_name.string_value())
 
 
 _INLINE: dict[type[Operation], Callable[[FunctionText, Any], str]] = {
@@ -441,11 +440,3 @@ HANDLERS: dict[type[Operation], tuple[Emit, frozenset[str]]] = {
     llvm.UnreachableOp: (FunctionText.unreachable, _EMPTY),
 }
 """By op type: what writes it and the properties that it takes into account."""
-
-
-def argument_types(value: SSAValue) -> Attribute:
-    """The type of a value."""
-    return value.type
-
-
-__all__ = ["HANDLERS", "FunctionText", "LLVMVoidType", "UnitAttr"]

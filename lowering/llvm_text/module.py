@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xdsl.dialects import llvm
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
 
 from ...core.locations import location_string
-from .constants import EmitError, mangled, metadata_string, type_text
+from .constants import EmitError, mangled, metadata_string, symbol_text, type_text
+from .names import LINK_NAME, text_name
 from .tables import INTRINSICS, LOOP_METADATA
 
 OWN_ATTRIBUTES = "stepwell."
@@ -25,12 +27,35 @@ class ModuleText:
         self.declarations: dict[str, str] = {}
         self.metadata: list[str] = []
         self._shared_nodes: dict[str, int] = {}
+        self._symbols: dict[str, str] = {}
 
     def type_text(self, value_type: Attribute) -> str:
         """`type_text`, once per attribute object."""
         if (entry := self._types.get(id(value_type))) is None:
             entry = self._types[id(value_type)] = (value_type, type_text(value_type))
         return entry[1]
+
+    def name_symbols(self, ops: Iterable[Operation]) -> None:
+        """Fixes the text of every symbol of the module. Raises `EmitError` when two would be one."""
+        named = [op for op in ops if isinstance(op, llvm.FuncOp | llvm.GlobalOp)]
+        taken = {op.sym_name.data for op in named}
+        owners: dict[str, str] = {}
+        for op in named:
+            symbol = op.sym_name.data
+            link_name = op.attributes.get(LINK_NAME)
+            if isinstance(link_name, StringAttr):
+                name = link_name.data
+            else:
+                name = text_name(symbol, op.linkage.linkage.data, taken)
+            if owners.setdefault(name, symbol) != symbol:
+                raise EmitError(
+                    self.describe(op, f"@{symbol} and @{owners[name]} both have the name '{name}'")
+                )
+            self._symbols[symbol] = symbol_text(name)
+
+    def symbol(self, name: str) -> str:
+        """The text of a symbol with its `@`."""
+        return self._symbols.get(name) or symbol_text(name)
 
     def _suffix(self, value_type: Attribute) -> str:
         if (entry := self._suffixes.get(id(value_type))) is None:

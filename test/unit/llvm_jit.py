@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
 import llvmlite.binding as binding
@@ -14,8 +13,8 @@ from stepwell.lowering.lower_to_llvm_dialect import LowerToLLVMDialectPass
 from xdsl.dialects.builtin import ModuleOp
 
 
-@cache
 def target_machine() -> binding.TargetMachine:
+    """A new one each time: the execution engine owns and frees the one it is given."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_default_triple()
@@ -64,3 +63,41 @@ class Program:
         pointers = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
         pointer = ctypes.cast(pointers, ctypes.c_void_p)
         return self.call(f"_stepwell_entry_{name}", pointer, result=ctypes.c_int32)
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy of `array` at an address that is a multiple of 64."""
+    raw = np.empty(array.nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    result = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    result[...] = array
+    return result
+
+
+def map_kernel(body: str, inputs: list[str], output: str, count: int) -> str:
+    """`@f`: `body` (which defines %r from %x0, %x1, ...) on every element of `count`-element buffers."""
+    arguments = ", ".join(f"%b{k}: memref<{count}x{t}>" for k, t in enumerate([*inputs, output]))
+    loads = "\n".join(f"%x{k} = memref.load %b{k}[%i] : memref<{count}x{t}>" for k, t in enumerate(inputs))
+    return f"""
+    func.func @f({arguments}) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant {count} : index
+      scf.for %i = %c0 to %n step %c1 {{
+        {loads}
+        {body}
+        memref.store %r, %b{len(inputs)}[%i] : memref<{count}x{output}>
+      }}
+      func.return
+    }}"""
+
+
+def run_map(
+    body: str, inputs: list[tuple[str, np.ndarray]], output: tuple[str, Any], opt: int = 2
+) -> np.ndarray:
+    """Runs `map_kernel` and returns the output array."""
+    count = len(inputs[0][1])
+    program = Program(map_kernel(body, [t for t, _ in inputs], output[0], count), opt)
+    result = np.zeros(count, output[1])
+    program.call("f", *(array for _, array in inputs), result)
+    return result

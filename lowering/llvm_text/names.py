@@ -1,0 +1,38 @@
+"""Which names the functions of a program must not have in LLVM text."""
+
+from __future__ import annotations
+
+LINK_NAME = "stepwell.link_name"
+"""Attribute of a declaration whose symbol in the IR differs from the one to link with."""
+
+_LIBM = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh"),
+    *("erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmaximum"),
+    *("fmin", "fminimum", "fmod", "frexp", "hypot", "ldexp", "lgamma", "log", "log10", "log1p", "log2"),
+    *("lrint", "lround", "llrint", "llround", "modf", "nearbyint", "pow", "remainder", "rint", "round"),
+    *("roundeven", "scalbn", "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+)
+
+RESERVED = frozenset(
+    [
+        *(name + suffix for name in _LIBM for suffix in ("", "f", "l")),
+        *("aligned_alloc", "calloc", "free", "malloc", "realloc"),
+        *("abort", "abs", "bcmp", "exit", "ffs", "labs", "llabs", "main", "memchr", "memcmp", "memcpy"),
+        *("memmove", "memset", "printf", "puts", "strlen"),
+    ]
+)
+"""
+Names of the C library that LLVM calls on its own or takes for functions it knows. Kernels are named after
+their op, so `@exp` or `@round` is common; an internal function of that name would be called instead of libm.
+"""
+
+
+def text_name(symbol: str, linkage: str, taken: set[str]) -> str:
+    """The name in LLVM text: `symbol`, or `symbol.impl`, ... for what is internal and has a reserved name."""
+    if linkage not in ("internal", "private") or symbol not in RESERVED:
+        return symbol
+    candidate, count = f"{symbol}.impl", 0
+    while candidate in taken:
+        count += 1
+        candidate = f"{symbol}.impl_{count}"
+    return candidate
