@@ -16,10 +16,12 @@ from xdsl.universe import Universe
 DIALECTS: dict[str, str] = {
     "graph": "dialects.graph:Graph",
     "llvm_ext": "dialects.llvm_ext:LLVMExt",
+    "pattern": "dialects.pattern:Pattern",
     "tensor_loop": "dialects.tensor_loop:TensorLoop",
 }
 
 PASSES: dict[str, str] = {
+    "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "expand-math": "lowering.expand_math:ExpandMathPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }

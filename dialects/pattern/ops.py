@@ -1,0 +1,299 @@
+"""The ops of the pattern dialect: what a rule looks for, its conditions, and what it puts in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, Float64Type, FloatAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    eq,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+NUMERICS = ("exact", "rounding", "fast")
+
+
+@irdl_attr_definition
+class ValueType(ParametrizedAttribute, TypeAttribute):
+    """What a name of a rule stands for: a value or an op of the program that is matched."""
+
+    name = "pattern.value"
+
+
+VALUE = ValueType()
+IS_VALUE = eq(VALUE)
+
+
+@irdl_op_definition
+class RuleOp(IRDLOperation):
+    """
+    A rule: matching ops, then conditions, then one `pattern.replace` or `pattern.rewrite`.
+
+    `numerics`: `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
+    """
+
+    name = "pattern.rule"
+
+    rule_name = prop_def(StringAttr)
+    numerics = prop_def(StringAttr, default_value=StringAttr("exact"))
+    doc = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+    assembly_format = "$rule_name (`numerics` $numerics^)? (`doc` $doc^)? attr-dict-with-keyword $body"
+
+    def verify_(self) -> None:
+        if self.numerics.data not in NUMERICS:
+            found, expected = self.numerics.data, ", ".join(NUMERICS)
+            raise VerifyException(
+                f"rule '{self.rule_name.data}' has numerics '{found}', expected one of {expected}"
+            )
+        last = self.body.block.last_op
+        if not isinstance(last, ReplaceOp | RewriteOp):
+            raise VerifyException(
+                f"rule '{self.rule_name.data}' does not end in 'pattern.replace' or 'pattern.rewrite'"
+            )
+
+
+class _InRule(IRDLOperation):
+    """An op of the matching part of a rule."""
+
+    traits = traits_def(HasParent(RuleOp))
+
+
+@irdl_op_definition
+class AnyOp(_InRule):
+    """Any value."""
+
+    name = "pattern.any"
+    result = result_def(IS_VALUE)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[VALUE])
+
+
+@irdl_op_definition
+class AnyOperationOp(_InRule):
+    """Any op with at least one result; used as the root, or found by a condition such as `equivalent`."""
+
+    name = "pattern.any_op"
+    result = result_def(IS_VALUE)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[VALUE])
+
+
+@irdl_op_definition
+class ConstantOp(_InRule):
+    """The result of a constant op."""
+
+    name = "pattern.constant"
+    result = result_def(IS_VALUE)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[VALUE])
+
+
+@irdl_op_definition
+class SplatOp(_InRule):
+    """
+    A constant all of whose elements are `number`, of any shape and element type: `pattern.splat -0.0`.
+
+    For floats 0.0 and -0.0 differ.
+    """
+
+    name = "pattern.splat"
+    number = prop_def(FloatAttr)
+    result = result_def(IS_VALUE)
+
+    def __init__(self, number: float) -> None:
+        super().__init__(properties={"number": FloatAttr(number, Float64Type())}, result_types=[VALUE])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SplatOp:
+        # A number without its type: assembly formats cannot print that.
+        number = parser.parse_number()
+        op = cls(float(number))
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.number.value.data!r}")
+        printer.print_op_attributes(self.attributes)
+
+
+class _NamedOp(IRDLOperation):
+    """`op "name"(%a, %b, %rest...) {attribute = 1}`: shared syntax of ops that stand for an op, a condition or a builder."""
+
+    def __init__(
+        self,
+        target: str | Sequence[str],
+        arguments: Sequence[SSAValue],
+        parameters: dict[str, Attribute] | None = None,
+        **properties: Attribute,
+    ) -> None:
+        named = StringAttr(target if isinstance(target, str) else " | ".join(target))
+        given: dict[str, Attribute] = {"target": named, **properties}
+        if parameters:
+            given["parameters"] = DictionaryAttr(parameters)
+        types = [VALUE] * len(self.get_irdl_definition().results)
+        super().__init__(operands=[list(arguments)], properties=given, result_types=types)
+
+    @property
+    def parameter_values(self) -> dict[str, Attribute]:
+        found = self.properties.get("parameters")
+        return dict(found.data) if isinstance(found, DictionaryAttr) else {}
+
+
+@irdl_op_definition
+class OpOp(_NamedOp):
+    """
+    An op by name and operands: `pattern.op "graph.add"(%a, %b) with {tag = 1}`; `"graph.floor | graph.ceil"` is either.
+
+    Operands of a commutative op match in any order. As a value it is the op's only result.
+    """
+
+    name = "pattern.op"
+    target = prop_def(StringAttr)
+    arguments = var_operand_def(IS_VALUE)
+    parameters = opt_prop_def(DictionaryAttr)
+    result = result_def(IS_VALUE)
+    traits = traits_def(HasParent(RuleOp))
+    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? attr-dict"
+
+
+@irdl_op_definition
+class ResultOp(_InRule):
+    """One result of an op that has several: `pattern.result %op, 1`."""
+
+    name = "pattern.result"
+    op = operand_def(IS_VALUE)
+    index = prop_def(IntegerAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "$op `,` $index attr-dict"
+
+
+@irdl_op_definition
+class RestOp(_InRule):
+    """The remaining operands of an op; only as the last argument of `pattern.op`."""
+
+    name = "pattern.rest"
+    result = result_def(IS_VALUE)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[VALUE])
+
+
+@irdl_op_definition
+class OrOp(_InRule):
+    """The first alternative that leads to a match: `pattern.or %a, %b`."""
+
+    name = "pattern.or"
+    alternatives = var_operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    assembly_format = "$alternatives attr-dict"
+
+
+@irdl_op_definition
+class RequireOp(_NamedOp):
+    """
+    A named condition: `pattern.require "single-use"(%m) remark "not fused: {name} has {users} users"`.
+
+    `remark` is told at the root when the rest of the pattern matches and this does not hold.
+    """
+
+    name = "pattern.require"
+    target = prop_def(StringAttr)
+    arguments = var_operand_def(IS_VALUE)
+    parameters = opt_prop_def(DictionaryAttr)
+    remark = opt_prop_def(StringAttr)
+    traits = traits_def(HasParent(RuleOp))
+    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? (`remark` $remark^)? attr-dict"
+
+
+@irdl_op_definition
+class ReplaceOp(_InRule):
+    """The end of a rule that only reuses what it matched: `pattern.replace %root with %x`."""
+
+    name = "pattern.replace"
+    root = operand_def(IS_VALUE)
+    replacement = operand_def(IS_VALUE)
+    assembly_format = "$root `with` $replacement attr-dict"
+
+
+@irdl_op_definition
+class RewriteOp(IRDLOperation):
+    """The end of a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`."""
+
+    name = "pattern.rewrite"
+    root = operand_def(IS_VALUE)
+    body = region_def("single_block")
+    traits = traits_def(HasParent(RuleOp))
+    assembly_format = "$root $body attr-dict"
+
+
+@irdl_op_definition
+class CreateOp(_NamedOp):
+    """
+    A new op: `pattern.create "graph.ewise_fma"(%a, %b, %c) with {tag = 1}`.
+
+    What replaces the root has the root's types; the type of another new op is inferred.
+    """
+
+    name = "pattern.create"
+    target = prop_def(StringAttr)
+    arguments = var_operand_def(IS_VALUE)
+    parameters = opt_prop_def(DictionaryAttr)
+    result = result_def(IS_VALUE)
+    traits = traits_def(HasParent(RewriteOp))
+    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? attr-dict"
+
+
+@irdl_op_definition
+class BuildOp(_NamedOp):
+    """What a named builder makes: `pattern.build "compose-permutations"(%outer, %inner)`."""
+
+    name = "pattern.build"
+    target = prop_def(StringAttr)
+    arguments = var_operand_def(IS_VALUE)
+    parameters = opt_prop_def(DictionaryAttr)
+    result = result_def(IS_VALUE)
+    traits = traits_def(HasParent(RewriteOp))
+    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? attr-dict"
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The values that replace the results of the root, in order."""
+
+    name = "pattern.yield"
+    arguments = var_operand_def(IS_VALUE)
+    traits = traits_def(HasParent(RewriteOp), IsTerminator())
+    assembly_format = "$arguments attr-dict"
+
+
+def rules_of(module: Operation) -> Iterator[RuleOp]:
+    """The rules directly inside a module."""
+    for region in module.regions:
+        for block in region.blocks:
+            for op in block.ops:
+                if isinstance(op, RuleOp):
+                    yield op

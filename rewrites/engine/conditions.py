@@ -1,0 +1,102 @@
+"""The named conditions that do not belong to one dialect. Each takes what its keys are bound to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ShapedType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from . import equivalence as equivalence  # registers `equivalent` and `available`
+from .constants import element_type, is_float_type
+from .match import Match, as_value, condition
+
+
+@condition("single-use")
+def single_use(match: Match, thing: Any) -> bool:
+    """Every result of the op (or the value) has one use, so the op goes away when the rule applies."""
+    values = thing.results if isinstance(thing, Operation) else (thing,)
+    return all(value.has_one_use() for value in values)
+
+
+@condition("same-block")
+def same_block(match: Match, first: Any, second: Any) -> bool:
+    """Both ops are in one block: nothing moves into or out of a branch or loop."""
+    return _owner(first).parent is _owner(second).parent
+
+
+def _owner(thing: Any) -> Operation:
+    return thing if isinstance(thing, Operation) else thing.owner
+
+
+@condition("same-type")
+def same_type(match: Match, first: Any, second: Any) -> bool:
+    """Both values have the same type, and no size of it is `?`."""
+    type_ = as_value(first).type
+    return type_ == as_value(second).type and _is_static(type_)
+
+
+def _is_static(type_: Attribute) -> bool:
+    return not isinstance(type_, ShapedType) or DYNAMIC_INDEX not in type_.get_shape()
+
+
+@condition("static")
+def static(match: Match, thing: Any) -> bool:
+    """No size of the type is `?`."""
+    return _is_static(as_value(thing).type)
+
+
+@condition("float")
+def float_(match: Match, thing: Any) -> bool:
+    """The elements are floating-point numbers."""
+    return is_float_type(as_value(thing).type)
+
+
+@condition("integer")
+def integer(match: Match, thing: Any) -> bool:
+    """The elements are integers or booleans."""
+    return not is_float_type(as_value(thing).type)
+
+
+@condition("boolean")
+def boolean(match: Match, thing: Any) -> bool:
+    """The elements are `i1`."""
+    type_ = element_type(as_value(thing).type)
+    return isinstance(type_, IntegerType) and type_.width.data == 1
+
+
+@condition("not-same")
+def not_same(match: Match, first: Any, second: Any) -> bool:
+    """The two are different values."""
+    return as_value(first) is not as_value(second)
+
+
+@condition("dtype")
+def dtype(match: Match, thing: Any, **parameters: Attribute) -> bool:
+    """The element type is the parameter `is`."""
+    return element_type(as_value(thing).type) == parameters.get("is")
+
+
+@condition("type")
+def type_is(match: Match, thing: Any, **parameters: Attribute) -> bool:
+    """The type is the parameter `is`."""
+    return as_value(thing).type == parameters.get("is")
+
+
+@condition("shape")
+def shape_is(match: Match, thing: Any, **parameters: Any) -> bool:
+    """The shape is the parameter `is`, a dense array of i64 in which -1 stands for any size."""
+    type_ = as_value(thing).type
+    if not isinstance(type_, ShapedType):
+        return False
+    wanted = parameters["is"].get_values()
+    shape = type_.get_shape()
+    return len(shape) == len(wanted) and all(
+        size in (-1, found) for size, found in zip(wanted, shape, strict=True)
+    )
+
+
+@condition("block-argument")
+def block_argument(match: Match, thing: Any) -> bool:
+    """The value is an argument of a function or block."""
+    return isinstance(thing, SSAValue) and not isinstance(thing.owner, Operation)

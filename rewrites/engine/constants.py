@@ -1,0 +1,89 @@
+"""Reading constants: which ops hold one, and whether all its elements are the same number."""
+
+from __future__ import annotations
+
+import struct
+from math import copysign
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ShapedType,
+    Signedness,
+)
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+CONSTANT_OPS = frozenset({"graph.constant", "graph.full", "arith.constant"})
+"""Ops whose property `value` is their result; a weight is no constant: its bytes are not in the program."""
+
+
+def constant_attribute(value: SSAValue) -> Attribute | None:
+    """The attribute that holds the constant `value`, `None` when it is not one."""
+    if isinstance(value, OpResult) and value.op.name in CONSTANT_OPS:
+        return value.op.properties.get("value")
+    return None
+
+
+def is_constant_op(op: Operation) -> bool:
+    return op.name in CONSTANT_OPS
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The element type of a shaped type, any other type itself."""
+    return type_.get_element_type() if isinstance(type_, ShapedType) else type_  # pyright: ignore
+
+
+def is_float_type(type_: Attribute) -> bool:
+    return isinstance(element_type(type_), AnyFloat)
+
+
+def splat_number(value: SSAValue) -> int | float | None:
+    """The number that every element of the constant `value` is, `None` when there is no such number."""
+    attribute = constant_attribute(value)
+    if isinstance(attribute, FloatAttr | IntegerAttr):
+        number = attribute.value.data
+        type_ = element_type(value.type)
+        # A number attribute of graph.full may be an integer literal for a float tensor.
+        return float(number) if isinstance(type_, AnyFloat) else _wrapped(number, type_)
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        return _dense_splat(attribute)
+    return None
+
+
+def _wrapped(number: int | float, type_: Attribute) -> int | float | None:
+    if isinstance(number, float):
+        return None
+    if isinstance(type_, IntegerType) and type_.width.data == 1:
+        return number & 1
+    return number
+
+
+def _dense_splat(attribute: DenseIntOrFPElementsAttr) -> int | float | None:
+    """Compares bytes with bytes: decoding 100 MB of elements would take seconds."""
+    data: bytes = attribute.data.data
+    type_ = attribute.get_element_type()
+    width = type_.compile_time_size
+    if len(data) < width:
+        return None
+    first = data[:width]
+    if data[width : 2 * width] not in (first, b"") or data[-width:] != first:
+        return None
+    if data != first * (len(data) // width):
+        return None
+    if isinstance(type_, IntegerType):
+        unsigned = type_.signedness.data == Signedness.UNSIGNED or type_.width.data == 1
+        return int.from_bytes(first, "little", signed=not unsigned) & (1 if type_.width.data == 1 else -1)
+    try:
+        return type_.unpack(first, 1)[0]
+    except (struct.error, NotImplementedError):
+        return None
+
+
+def same_number(found: int | float, wanted: float) -> bool:
+    """Whether an element equals the number of a pattern, the signs of zeros told apart for floats."""
+    if isinstance(found, float):
+        return found == wanted and copysign(1.0, found) == copysign(1.0, wanted)
+    return found == wanted and (found != 0 or copysign(1.0, wanted) > 0)

@@ -1,0 +1,325 @@
+"""
+The worklist that runs rules to a fixed point over every op of a module, nested and multi-block regions included.
+
+Order: producers before users, inner regions before the op that holds them; at one op, rules in their given order.
+After a rewrite, the new ops and everything whose match may have changed are looked at again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from ...core.diagnostics import OperationError, emit_remark
+from ...core.dominance import DominatorTree
+from ...core.passes import count
+from ...dialects.traits import is_pure
+from .match import Match, Session
+from .matcher import CompiledRule, compile_rule
+from .patterns import Rule, depth
+
+REWRITES_OF_ONE_OP: Final = 1000
+"""Rewrites of an op, of what replaced it, of what replaced that …, after which the rules are taken to alternate."""
+
+HISTORY: Final = 8
+"""Last rules of a chain of rewrites, kept for the error message."""
+
+
+@dataclass
+class RuleStatistics:
+    """How often a rule was tried at an op with the name of its root, and how often it applied."""
+
+    tries: int = 0
+    hits: int = 0
+
+
+@dataclass(frozen=True)
+class _Lineage:
+    """What led to an op: number of rewrites, and the last rules."""
+
+    rewrites: int = 0
+    rules: tuple[str, ...] = ()
+
+    def after(self, rule: str) -> _Lineage:
+        return _Lineage(self.rewrites + 1, (*self.rules, rule)[-HISTORY:])
+
+
+ORIGINAL: Final = _Lineage()
+
+
+class Driver:
+    """
+    Runs `rules` over a module. `enter` says of each op with regions whether to look into it.
+
+    `erase_dead`: producers that are pure and lose their last use by a rewrite are erased. `options` are settings that
+    conditions may ask for.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        rules: Iterable[Rule],
+        *,
+        enter: Callable[[Operation], bool] = lambda op: True,
+        erase_dead: bool = True,
+        options: Mapping[str, Any] | None = None,
+        limit: int = REWRITES_OF_ONE_OP,
+    ):
+        self._ctx = ctx
+        self._rules = [compile_rule(rule) for rule in rules]
+        self._by_name: dict[str, list[CompiledRule]] = {}
+        self._any_name = [compiled for compiled in self._rules if not compiled.rule.lhs.names]
+        names = {name for compiled in self._rules for name in compiled.rule.lhs.names}
+        for name in sorted(names):
+            self._by_name[name] = [c for c in self._rules if not c.rule.lhs.names or name in c.rule.lhs.names]
+        self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
+        self._enter = enter
+        self._erase_dead = erase_dead
+        self._options = dict(options or {})
+        self._limit = limit
+        self.statistics = {compiled.rule.name: RuleStatistics() for compiled in self._rules}
+
+    def run(self, scope: Operation) -> bool:
+        """Rewrites everything inside `scope` to a fixed point; whether anything changed."""
+        self._session = Session(self._ctx, scope, options=self._options)
+        self._work: deque[Operation] = deque(program_order(scope, self._enter))
+        self._queued = set(self._work)
+        self._dead: set[Operation] = set()
+        self._lineage: dict[Operation, _Lineage] = {}
+        self._remarked: set[tuple[str, Operation]] = set()
+        changed = False
+        while self._work:
+            op = self._work.popleft()
+            self._queued.discard(op)
+            if op not in self._dead and self._visit(op):
+                changed = True
+        for name, statistics in self.statistics.items():
+            if statistics.hits:
+                count(name, statistics.hits)
+        return changed
+
+    # One op
+
+    def _visit(self, op: Operation) -> bool:
+        for compiled in self._by_name.get(op.name, self._any_name):
+            statistics = self.statistics[compiled.rule.name]
+            statistics.tries += 1
+            match = compiled.match(op, self._session)
+            if not match.matched:
+                self._remark(match)
+                continue
+            values = compiled.make(match)
+            if values is None:
+                continue
+            self._check(match, values)
+            statistics.hits += 1
+            self._apply(match, values)
+            return True
+        for index in self._session.indexes.values():
+            index.visited(op)
+        return False
+
+    def _remark(self, match: Match) -> None:
+        for remark, about in match.remarks:
+            if (remark, match.root) not in self._remarked:
+                self._remarked.add((remark, match.root))
+                emit_remark(match.root, _remark_text(remark, about))
+
+    def _check(self, match: Match, values: Sequence[SSAValue]) -> None:
+        root = match.root
+        if len(values) != len(root.results):
+            found, wanted = len(values), len(root.results)
+            raise OperationError(
+                root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values"
+            )
+        for value, result in zip(values, root.results, strict=True):
+            if value.type != result.type:
+                message = f"rule '{match.rule.name}' changes the type from {result.type} to {value.type}"
+                raise OperationError(root, message)
+        for op in match.new_ops:
+            try:
+                op.verify(verify_nested_ops=False)
+            except Exception as error:
+                message = f"rule '{match.rule.name}' makes an invalid '{op.name}': {_reason(error)}"
+                raise OperationError(root, message) from error
+
+    # Changing the program
+
+    def _apply(self, match: Match, values: Sequence[SSAValue]) -> None:
+        root = match.root
+        block = root.parent
+        assert block is not None
+        users = _users(root.results)
+        for op in (root, *users):
+            self._forget(op)
+        lineage = self._lineage.pop(root, ORIGINAL).after(match.rule.name)
+        if match.new_ops:
+            self._check_limit(root, lineage)
+            block.insert_ops_before(match.new_ops, root)
+        if match.new_functions:
+            enclosing_module(root).body.block.add_ops(match.new_functions)
+        for new_op in match.new_ops:
+            self._lineage[new_op] = lineage
+        for result, value in zip(root.results, values, strict=True):
+            if value.name_hint is None and result.name_hint is not None:
+                value.name_hint = result.name_hint
+            result.replace_all_uses_with(value)
+        self._touch_parents(root)
+        self._erase(root)
+        self._touch(users)
+        for new_op in reversed(match.new_ops):
+            self._enqueue(new_op, first=True)
+
+    def _check_limit(self, root: Operation, lineage: _Lineage) -> None:
+        if lineage.rewrites > self._limit:
+            names = " and ".join(f"'{name}'" for name in dict.fromkeys(lineage.rules))
+            message = f"no fixed point after {self._limit} rewrites of one op; the last ones were by {names}"
+            raise OperationError(
+                root, message, hint="the right side of a rule must be smaller than the left one"
+            )
+
+    def _erase(self, root: Operation) -> None:
+        """Erases `root`, and then producers that lost their last use by that."""
+        stack = [root]
+        while stack:
+            op = stack.pop()
+            operands = list(dict.fromkeys(op.operands))
+            captured = [value for inner in op.walk() if inner is not op for value in inner.operands]
+            self._forget(op)
+            for inner in op.walk():
+                self._dead.add(inner)
+                self._lineage.pop(inner, None)
+            op.detach()
+            op.erase()
+            for value in (*operands, *captured):
+                producer = value.owner
+                if not isinstance(producer, Operation) or producer in self._dead:
+                    continue
+                if self._erase_dead and producer.parent is not None and is_unused_and_pure(producer):
+                    stack.append(producer)
+                elif value.has_one_use():  # conditions on single use may hold now
+                    self._touch(_users((value,)))
+
+    def _forget(self, op: Operation) -> None:
+        for index in self._session.indexes.values():
+            index.forget(op)
+
+    def _touch_parents(self, op: Operation) -> None:
+        """Ops around a changed one are other ops now, to conditions that look at regions."""
+        parent = op.parent_op()
+        while parent is not None and not parent.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+            self._forget(parent)
+            self._enqueue(parent)
+            parent = parent.parent_op()
+
+    def _touch(self, ops: Iterable[Operation]) -> None:
+        """Looks again at `ops` and at their users as far as patterns reach down."""
+        level = list(ops)
+        for _ in range(self._levels):
+            following: list[Operation] = []
+            for op in level:
+                self._enqueue(op)
+                following += _users(op.results)
+            level = following
+
+    def _enqueue(self, op: Operation, *, first: bool = False) -> None:
+        if op not in self._queued and op not in self._dead:
+            self._queued.add(op)
+            if first:
+                self._work.appendleft(op)
+            else:
+                self._work.append(op)
+
+
+def _remark_text(remark: str, about: Sequence[Any]) -> str:
+    """`remark` with `{name}` and `{users}` filled in from the first thing it is about."""
+    thing = about[0] if about else None
+    value = thing.results[0] if isinstance(thing, Operation) and thing.results else thing
+    if not isinstance(value, SSAValue):
+        return remark
+    name = f"%{value.name_hint}" if value.name_hint is not None else f"the result of '{_owner_name(value)}'"
+    return remark.replace("{name}", name).replace("{users}", str(value.uses.get_length()))
+
+
+def _owner_name(value: SSAValue) -> str:
+    return value.op.name if isinstance(value, OpResult) else "block argument"
+
+
+def _reason(error: Exception) -> str:
+    """The line of an xDSL verification message that says what is wrong."""
+    lines = [line.strip(" |") for line in str(error).splitlines() if line.strip()]
+    marked = [line for line in lines if "does not verify:" in line]
+    return (
+        (marked[0].partition("does not verify:")[2].strip() if marked else lines[-1]) if lines else str(error)
+    )
+
+
+def _users(values: Iterable[SSAValue]) -> list[Operation]:
+    """The ops that use any of `values`, each once, in order of use."""
+    return list(dict.fromkeys(use.operation for value in values for use in value.uses))
+
+
+def is_unused_and_pure(op: Operation) -> bool:
+    """Whether `op` can be erased: nothing uses it and it has no effect (it may be one that can fail)."""
+    return all(result.first_use is None for result in op.results) and bool(op.results) and is_pure(op)
+
+
+def enclosing_module(op: Operation) -> ModuleOp:
+    """The innermost module around `op`."""
+    parent: Operation | None = op
+    while parent is not None and not isinstance(parent, ModuleOp):
+        parent = parent.parent_op()
+    assert parent is not None
+    return parent
+
+
+def program_order(
+    scope: Operation, enter: Callable[[Operation], bool] = lambda op: True
+) -> Iterator[Operation]:
+    """
+    The ops inside `scope`: producers before users (blocks in reverse postorder, unreachable ones last), the ops of a
+    region before the op that holds it. Does not recurse.
+    """
+    stack: list[tuple[Operation | None, Iterator[Operation]]] = [(None, _ops_of(scope))]
+    while stack:
+        holder, ops = stack[-1]
+        op = next(ops, None)
+        if op is None:
+            stack.pop()
+            if holder is not None:
+                yield holder
+        elif op.regions and enter(op):
+            stack.append((op, _ops_of(op)))
+        else:
+            yield op
+
+
+def _ops_of(op: Operation) -> Iterator[Operation]:
+    for region in op.regions:
+        for block in ordered_blocks(region):
+            yield from block.ops
+
+
+def ordered_blocks(region: Region) -> list[Block]:
+    """The blocks of a region, each after those that dominate it."""
+    first = region.first_block
+    if first is None or first is region.last_block:
+        return [] if first is None else [first]
+    tree = DominatorTree(region)
+    order: list[Block] = []
+    stack = [first]
+    while stack:
+        block = stack.pop()
+        order.append(block)
+        stack.extend(reversed(tree.children(block)))
+    return order + tree.unreachable
+
+
+__all__ = ["Driver", "RuleStatistics", "enclosing_module", "is_unused_and_pure", "program_order"]

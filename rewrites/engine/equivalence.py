@@ -1,0 +1,241 @@
+"""
+Which ops compute the same: the index behind the condition `equivalent`.
+
+Two ops are equivalent when name, operands (in any order for commutative ops), properties with their defaults,
+discardable attributes, result types and regions are the same. Ops that read memory are so only in one block with
+no write between. An op protected by the attribute `graph.no_cse`, or named in the option `skip`, is equivalent to
+none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsolatedFromAbove
+
+from ...core.dominance import DominatorTree
+from ...dialects.traits import is_commutative, is_pure, only_reads
+from .match import Index, Match, Session, condition
+
+PROTECTED: Final = "graph.no_cse"
+
+Key = tuple[Any, ...]
+
+
+class EquivalenceIndex(Index):
+    """
+    The ops seen so far by block and key.
+
+    Keys and attributes are numbered, so that comparing two ops costs the comparison of two small integers. A
+    question climbs from the block of the op through the blocks that dominate it, out to the isolated op around.
+    """
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._skipped = frozenset(session.options.get("skip", ()))
+        self._attribute_numbers: dict[Attribute, int] = {}
+        self._numbers_by_identity: dict[int, tuple[Attribute, int]] = {}
+        self._key_numbers: dict[Key, int] = {}
+        self._number_of: dict[Operation, int] = {}
+        self._members: dict[int, int] = {}
+        self._by_block: dict[Block, dict[int, dict[Operation, None]]] = {}
+        self._above: dict[Block, Block | None] = {}
+        self._epochs: dict[Block, dict[Operation, int]] = {}
+        self._defaults: dict[type[Operation], tuple[tuple[str, Attribute], ...]] = {}
+
+    def visited(self, op: Operation) -> None:
+        number = self._number(op)
+        if number is None or op.parent is None:
+            return
+        same = self._by_block.setdefault(op.parent, {}).setdefault(number, {})
+        if op not in same:
+            same[op] = None
+            self._members[number] = self._members.get(number, 0) + 1
+
+    def forget(self, op: Operation) -> None:
+        number = self._number_of.pop(op, None)
+        if number is not None and op.parent is not None:
+            same = self._by_block.get(op.parent, {}).get(number, {})
+            if op in same:
+                del same[op]
+                self._members[number] -= 1
+
+    def candidates(self, op: Operation) -> Iterator[Operation]:
+        """The ops equivalent to `op` in blocks that dominate its own, nearest block first."""
+        number = self._number(op)
+        if number is None or not self._members.get(number):
+            return
+        block = op.parent
+        while block is not None:
+            same = self._by_block.get(block, {}).get(number)
+            for candidate in list(same) if same else ():
+                if candidate is not op:
+                    yield candidate
+            block = self._block_above(block)
+
+    def equivalent(self, first: Operation, second: Operation) -> bool:
+        number = self._number(first)
+        return number is not None and number == self._number(second)
+
+    # Dominance
+
+    def dominates(self, above: Block | None, below: Block | None) -> bool:
+        """Whether values of `above` may be used in `below`."""
+        while below is not None and below is not above:
+            below = self._block_above(below)
+        return below is not None
+
+    def _block_above(self, block: Block) -> Block | None:
+        """The block that dominates `block` immediately, or the one that the op around its region is in."""
+        if block not in self._above:
+            region = block.parent
+            if region is None:
+                return None
+            holder = region.parent
+            outside = None
+            if holder is not None and not holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
+                outside = holder.parent
+            if region.first_block is region.last_block:
+                self._above[block] = outside
+            else:
+                tree = DominatorTree(region)
+                for each in region.blocks:
+                    dominator = tree.immediate_dominator(each)
+                    self._above[each] = outside if dominator is None else dominator
+        return self._above[block]
+
+    # Keys
+
+    def _number(self, op: Operation) -> int | None:
+        """The number of the key of `op`; `None` for an op that is never merged."""
+        found = self._number_of.get(op)
+        if found is not None:
+            return found
+        if not op.results or op.name in self._skipped or PROTECTED in op.attributes:
+            return None
+        memory: tuple[Any, ...] = ()
+        if not is_pure(op):
+            if not only_reads(op) or op.parent is None:
+                return None
+            memory = (op.parent, self._epoch(op))
+        key = (*self._key(op, {}), memory)
+        number = self._key_numbers.setdefault(key, len(self._key_numbers))
+        self._number_of[op] = number
+        return number
+
+    def _epoch(self, op: Operation) -> int:
+        """Number of ops before `op` in its block that may write."""
+        assert op.parent is not None
+        epochs = self._epochs.get(op.parent)
+        if epochs is None or op not in epochs:
+            epochs, writes = {}, 0
+            for each in op.parent.ops:
+                epochs[each] = writes
+                writes += not (is_pure(each) or only_reads(each))
+            self._epochs[op.parent] = epochs
+        return epochs[op]
+
+    def _key(self, op: Operation, inside: dict[Any, int]) -> Key:
+        """The key of `op`; values and blocks defined inside the region op being keyed go by their numbers."""
+        operands: list[Any] = [self._operand(value, inside) for value in op.operands]
+        if is_commutative(op):
+            operands.sort()
+        types = [self._attribute_number(result.type) for result in op.results]
+        parts: list[Any] = [op.name, tuple(operands), tuple(types)]
+        parts.append(self._named_attributes(self._with_defaults(op)))
+        parts.append(self._named_attributes(op.attributes))
+        if op.regions:
+            parts.append(self._regions_key(op, dict(inside)))
+        return tuple(parts)
+
+    @staticmethod
+    def _operand(value: SSAValue, inside: dict[Any, int]) -> tuple[int, int]:
+        number = inside.get(value)
+        return (0, id(value)) if number is None else (1, number)
+
+    def _regions_key(self, op: Operation, inside: dict[Any, int]) -> Key:
+        for region in op.regions:
+            for block in region.blocks:
+                inside[block] = len(inside)
+        parts: list[Any] = []
+        for region in op.regions:
+            parts.append(("region", len(region.blocks)))
+            for block in region.blocks:
+                for argument in block.args:
+                    inside[argument] = len(inside)
+                parts.append(tuple(self._attribute_number(argument.type) for argument in block.args))
+                for inner in block.ops:
+                    parts.append(self._key(inner, inside))
+                    parts.append(tuple(inside.get(successor, -1) for successor in inner.successors))
+                    for result in inner.results:
+                        inside[result] = len(inside)
+        return tuple(parts)
+
+    def _with_defaults(self, op: Operation) -> dict[str, Attribute]:
+        """The properties of `op`, absent ones by their default."""
+        kind = type(op)
+        defaults = self._defaults.get(kind)
+        if defaults is None:
+            found: list[tuple[str, Attribute]] = []
+            if isinstance(op, IRDLOperation):
+                for name, definition in op.get_irdl_definition().properties.items():
+                    if definition.default_value is not None:
+                        found.append((name, definition.default_value))
+            defaults = self._defaults[kind] = tuple(found)
+        if all(name in op.properties for name, _ in defaults):
+            return op.properties
+        return {**dict(defaults), **op.properties}
+
+    def _named_attributes(self, attributes: dict[str, Attribute]) -> Key:
+        if not attributes:
+            return ()
+        return tuple((name, self._attribute_number(attributes[name])) for name in sorted(attributes))
+
+    def _attribute_number(self, attribute: Attribute) -> int:
+        """Equal attributes have one number; an object is hashed once, however often it is asked for."""
+        known = self._numbers_by_identity.get(id(attribute))
+        if known is None:
+            number = self._attribute_numbers.setdefault(attribute, len(self._attribute_numbers))
+            known = self._numbers_by_identity[id(attribute)] = (attribute, number)
+        return known[1]
+
+
+def _candidates(match: Match, op: Operation) -> Iterator[Operation]:
+    return match.session.index(EquivalenceIndex).candidates(op)
+
+
+@condition("equivalent", candidates=_candidates)
+def equivalent(match: Match, first: Operation, second: Operation) -> bool:
+    """
+    Both ops compute the same: same name, operands, properties, attributes, types and regions, and no effect (or only
+    reads, with no write between). Finds the first op by the second.
+    """
+    return match.session.index(EquivalenceIndex).equivalent(first, second)
+
+
+@condition("available")
+def available(match: Match, first: Operation, second: Operation) -> bool:
+    """The results of the first op may be used where the second op is: its block dominates, or it comes before."""
+    if first.parent is second.parent:
+        return match.session.index(BlockOrder).before(first, second)
+    return match.session.index(EquivalenceIndex).dominates(first.parent, second.parent)
+
+
+class BlockOrder(Index):
+    """Positions of ops in their blocks; a block is numbered again when an op of it is new."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._positions: dict[Block, dict[Operation, int]] = {}
+
+    def before(self, first: Operation, second: Operation) -> bool:
+        """Whether `first` comes before `second` in the block of both."""
+        block = first.parent
+        assert block is not None
+        positions = self._positions.get(block)
+        if positions is None or first not in positions or second not in positions:
+            positions = self._positions[block] = {op: number for number, op in enumerate(block.ops)}
+        return positions[first] < positions[second]

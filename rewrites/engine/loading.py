@@ -1,0 +1,187 @@
+"""Rules from text: the pattern dialect read into the objects of `patterns.py`; the shipped rule files by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ...core.diagnostics import OperationError, StepwellError
+from ...core.parsing import make_context, parse_text, read_source
+from ...core.verification import verify_module
+from ...dialects.pattern import ops as dialect
+from . import conditions as conditions  # registers the conditions
+from .matcher import RuleError, compile_rule
+from .patterns import (
+    Any_,
+    Bound,
+    Build,
+    Constant,
+    Create,
+    Op,
+    Or,
+    Pattern,
+    Replacement,
+    Require,
+    Rest,
+    Result,
+    Rule,
+    Splat,
+    subpatterns,
+)
+
+
+@lru_cache(maxsize=32)
+def shipped_rules(name: str) -> tuple[Rule, ...]:
+    """The rules of `rewrites/<name>.mlir`."""
+    text = files(__package__.rpartition(".")[0]).joinpath(f"{name}.mlir").read_text(encoding="utf-8")
+    return rules_of_text(text, f"{name}.mlir")
+
+
+def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, ...]:
+    """The rules of a file. Raises `StepwellError` when it cannot be read or parsed, or has a rule that is not valid."""
+    return rules_of_text(read_source(path), str(path), ctx)
+
+
+def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
+    """The rules of a module in text form."""
+    module = parse_text(make_context() if ctx is None else ctx, text, name)
+    verify_module(module, sources={name: text})
+    try:
+        return rules_of_module(module)
+    except OperationError as error:
+        raise StepwellError(error.diagnostic, {name: text}) from error
+
+
+def rules_of_module(module: ModuleOp) -> tuple[Rule, ...]:
+    """The rules of a module; raises `OperationError` at the rule that is not valid."""
+    found: dict[str, Rule] = {}
+    for op in dialect.rules_of(module):
+        rule = rule_of_op(op)
+        if rule.name in found:
+            raise OperationError(op, f"there are two rules called '{rule.name}'")
+        try:
+            compile_rule(rule)
+        except RuleError as error:
+            raise OperationError(op, f"rule '{rule.name}': {error}") from error
+        found[rule.name] = rule
+    return tuple(found.values())
+
+
+def rule_of_op(op: dialect.RuleOp) -> Rule:
+    """One `pattern.rule` as an object."""
+    reader = _RuleReader(op)
+    return reader.read()
+
+
+class _RuleReader:
+    def __init__(self, op: dialect.RuleOp):
+        self._op = op
+        self._patterns: dict[SSAValue, Pattern] = {}
+        self._keys: dict[SSAValue, str] = {}
+
+    def read(self) -> Rule:
+        op = self._op
+        conditions: list[Require] = []
+        last = op.body.block.last_op
+        for part in op.body.block.ops:
+            if isinstance(part, dialect.RequireOp):
+                remark = None if part.remark is None else part.remark.data
+                keys = tuple(self._key(value) for value in part.arguments)
+                conditions.append(
+                    Require(part.target.data, keys, tuple(part.parameter_values.items()), remark)
+                )
+            elif part.results:
+                self._patterns[part.results[0]] = self._pattern(part)
+        assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp)
+        root = self._patterns[last.root]
+        if not isinstance(root, Op):
+            raise OperationError(last, "the root of a rule must be a 'pattern.op' or 'pattern.any_op'")
+        return Rule(
+            name=op.rule_name.data,
+            lhs=root,
+            rhs=self._replacement_of(last),
+            when=tuple(conditions),
+            free=self._free(root, conditions),
+            numerics=op.numerics.data,  # pyright: ignore[reportArgumentType]
+            doc="" if op.doc is None else op.doc.data,
+        )
+
+    def _key(self, value: SSAValue) -> str:
+        if value not in self._keys:
+            self._keys[value] = f"{value.name_hint or ''}.{len(self._keys)}"
+        return self._keys[value]
+
+    def _pattern(self, op: Operation) -> Pattern:
+        key = self._key(op.results[0])
+        match op:
+            case dialect.AnyOp():
+                return Any_(key)
+            case dialect.AnyOperationOp():
+                return Op((), key=key)
+            case dialect.ConstantOp():
+                return Constant(key)
+            case dialect.SplatOp():
+                return Splat(op.number.value.data, key)
+            case dialect.RestOp():
+                return Rest(key)
+            case dialect.OrOp():
+                return Or(self._operands(op.alternatives), key)
+            case dialect.ResultOp():
+                inner = self._patterns[op.op]
+                if not isinstance(inner, Op):
+                    raise OperationError(op, "only a 'pattern.op' has results")
+                return Result(inner, op.index.value.data, key)
+            case dialect.OpOp():
+                names = tuple(name.strip() for name in op.target.data.split("|"))
+                return Op(names, self._operands(op.arguments), tuple(op.parameter_values.items()), key)
+            case _:
+                raise OperationError(op, "this op has no place before the replacement of a rule")
+
+    def _operands(self, values: Sequence[SSAValue]) -> tuple[Pattern, ...]:
+        return tuple(self._patterns[value] for value in values)
+
+    def _free(self, root: Op, conditions: Sequence[Require]) -> tuple[Op, ...]:
+        """Ops that conditions name and that are not below the root."""
+        reached = {id(pattern) for pattern in _all_below(root)}
+        named = {key for required in conditions for key in required.keys}
+        return tuple(
+            pattern
+            for pattern in self._patterns.values()
+            if isinstance(pattern, Op) and id(pattern) not in reached and pattern.key in named
+        )
+
+    def _replacement_of(self, last: dialect.ReplaceOp | dialect.RewriteOp) -> tuple[Replacement, ...]:
+        if isinstance(last, dialect.ReplaceOp):
+            return (Bound(self._key(last.replacement)),)
+        made: dict[SSAValue, Replacement] = {}
+        for op in last.body.block.ops:
+            match op:
+                case dialect.CreateOp():
+                    operands = tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
+                    attributes = tuple(op.parameter_values.items())
+                    made[op.result] = Create(op.target.data, operands, attributes, key=self._key(op.result))
+                case dialect.BuildOp():
+                    keys = tuple(self._key(value) for value in op.arguments)
+                    parameters = tuple(op.parameter_values.items())
+                    made[op.result] = Build(op.target.data, keys, parameters, self._key(op.result))
+                case dialect.YieldOp():
+                    return tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
+                case _:
+                    raise OperationError(
+                        op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here"
+                    )
+        raise OperationError(last, "the replacement does not end in 'pattern.yield'")
+
+
+def _all_below(pattern: Pattern) -> list[Pattern]:
+    found, stack = [], [pattern]
+    while stack:
+        found.append(stack.pop())
+        stack.extend(subpatterns(found[-1]))
+    return found

@@ -1,0 +1,196 @@
+"""What rules call by name: the match object, conditions and builders, and their registries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UnknownLoc
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+
+if TYPE_CHECKING:
+    from .patterns import Rule
+
+IndexT = TypeVar("IndexT", bound="Index")
+
+
+class Index:
+    """A data structure behind a condition, told by the driver what happens to ops."""
+
+    def __init__(self, session: Session):
+        self.session = session
+
+    def visited(self, op: Operation) -> None:
+        """`op` has been looked at by all rules and stays as it is for now."""
+
+    def forget(self, op: Operation) -> None:
+        """`op` is about to change or to go away."""
+
+
+@dataclass(eq=False)
+class Session:
+    """One run of rules over one op: its context and the indexes in use."""
+
+    ctx: Context
+    scope: Operation
+    indexes: dict[type[Index], Index] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the running pass that conditions ask for."""
+    _op_types: dict[str, type[Operation] | None] = field(default_factory=dict)
+
+    def index(self, index_type: type[IndexT]) -> IndexT:
+        """The index of this type, made on first use."""
+        found = self.indexes.get(index_type)
+        if found is None:
+            found = self.indexes[index_type] = index_type(self)
+        return found  # pyright: ignore[reportReturnType]
+
+    def op_type(self, name: str) -> type[Operation] | None:
+        """The class of the op called `name`; `None` when no loaded dialect has it."""
+        if name not in self._op_types:
+            self._op_types[name] = self.ctx.get_optional_op(name)
+        return self._op_types[name]
+
+
+@dataclass(eq=False)
+class Match:
+    """A match of `rule` at `root`. `bound` maps keys to values, ops, tuples of values (`Rest`) or attributes."""
+
+    rule: Rule
+    root: Operation
+    bound: dict[str, Any]
+    session: Session
+    new_ops: list[Operation] = field(default_factory=list)
+    """Ops made so far, not in any block yet, in the order in which they will be inserted before the root."""
+    new_functions: list[Operation] = field(default_factory=list)
+    """Module-level ops made so far; they go to the end of the module of the root."""
+    remarks: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+    """Remarks of conditions that did not hold, with what they were about."""
+    matched: bool = False
+
+    def ops(self, key: str) -> Operation:
+        """The op bound to `key`, or the op that defines the value bound to it."""
+        found = self.bound[key]
+        return found if isinstance(found, Operation) else found.owner
+
+    def value(self, key: str) -> SSAValue:
+        """The value bound to `key`; of an op its first result."""
+        return as_value(self.bound[key])
+
+    def create(
+        self,
+        name: str,
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> Operation:
+        """Makes an op called `name`; result types that are not given are inferred."""
+        op_type = self.session.op_type(name)
+        if op_type is None:
+            raise KeyError(name)
+        given = dict(properties or {})
+        stored, attributes = _sorted_properties(op_type, given)
+        op = op_type.create(
+            operands=operands, result_types=result_types or (), properties=stored, attributes=attributes
+        )
+        if result_types is None:
+            op.results = _inferred_results(op)
+        return self.add(op)
+
+    def add(self, op: Operation) -> Operation:
+        """Adds a detached op to those inserted before the root, at the location of the root."""
+        if isinstance(op.location, UnknownLoc):
+            op.location = self.root.location
+        self.new_ops.append(op)
+        return op
+
+    def discard(self) -> None:
+        """Drops the ops made so far."""
+        for op in reversed(self.new_ops):
+            op.erase()
+        self.new_ops.clear()
+        for op in self.new_functions:
+            op.erase()
+        self.new_functions.clear()
+
+
+def _sorted_properties(
+    op_type: type[Operation], given: dict[str, Attribute]
+) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
+    """Properties (absent ones by their default) and discardable attributes of a new op."""
+    if not issubclass(op_type, IRDLOperation):
+        return {}, given
+    definitions = op_type.get_irdl_definition().properties
+    stored: dict[str, Attribute] = {}
+    for name, definition in definitions.items():
+        value = given.pop(name, definition.default_value)
+        if value is not None:
+            stored[name] = value
+    return stored, given
+
+
+def _inferred_results(op: Operation) -> Any:
+    from xdsl.ir import OpResult
+    from xdsl.ir.core import SSAValues
+
+    from ...dialects.graph.base import infer_result_types
+
+    return SSAValues(OpResult(type_, op, number) for number, type_ in enumerate(infer_result_types(op)))
+
+
+def as_value(bound: Any) -> SSAValue:
+    """A bound value, or the first result of a bound op."""
+    return bound.results[0] if isinstance(bound, Operation) else bound
+
+
+ConditionFunction = Callable[..., bool]
+BuilderFunction = Callable[..., Sequence[SSAValue] | None]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A predicate `function(match, *bound, **parameters)`; `candidates(match, *bound[1:])` finds a free first argument."""
+
+    name: str
+    function: ConditionFunction
+    candidates: Callable[..., Iterable[Operation]] | None = None
+
+
+@dataclass(frozen=True)
+class Builder:
+    """
+    `function(match, *bound, **parameters)` makes ops by `match.create` and returns the values that replace the
+    results of the root, or `None` when there is nothing to do after all.
+    """
+
+    name: str
+    function: BuilderFunction
+
+
+CONDITIONS: dict[str, Condition] = {}
+BUILDERS: dict[str, Builder] = {}
+
+
+def condition(
+    name: str, candidates: Callable[..., Iterable[Operation]] | None = None
+) -> Callable[[ConditionFunction], ConditionFunction]:
+    """Registers a condition under `name`."""
+
+    def register(function: ConditionFunction) -> ConditionFunction:
+        CONDITIONS[name] = Condition(name, function, candidates)
+        return function
+
+    return register
+
+
+def builder(name: str) -> Callable[[BuilderFunction], BuilderFunction]:
+    """Registers a builder under `name`."""
+
+    def register(function: BuilderFunction) -> BuilderFunction:
+        BUILDERS[name] = Builder(name, function)
+        return function
+
+    return register
