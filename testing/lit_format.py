@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -60,6 +61,8 @@ MACROS: Final = {
     "%generic": "stepwell-opt %s --print-op-generic | filecheck %s --check-prefix=GENERIC",
     "%invalid": "stepwell-opt %s --split-input-file --parsing-diagnostics --verify-diagnostics | filecheck %s",
 }
+
+PATH: Final = re.compile(r"%[sStTp%]")
 
 _RUN: Final = re.compile(r"RUN:[ \t]*(.*)$", re.MULTILINE)
 
@@ -104,10 +107,11 @@ class StepwellTest(lit.formats.FileBasedTest):
         paths = path_substitutions(test)
 
         def substitute(word: str) -> str:
-            return re.sub(r"%[sStTp%]", lambda match: paths[match[0]], word)
+            return PATH.sub(lambda match: paths[match[0]], word)
 
         if needs_a_shell(line):
-            return self._run_in_shell(substitute(line), limit)
+            quoted = PATH.sub(lambda match: shlex.quote(paths[match[0]]), line)
+            return self._run_in_shell(quoted, limit)
         pipes = parse_run_line(line, substitute)
         if not ends_in_check(pipes):
             raise NotARunLine(
