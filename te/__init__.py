@@ -5,8 +5,11 @@ Tensor expressions: immutable data that says what each element of a tensor is.
     k = te.reduce_axis(m, "k")
     B = te.compute((n,), lambda i: te.sum(A[i, k], axis=k), name="B")
 
-`te.library` holds ready tensor functions in the manner of NumPy; `te.evaluate` runs expressions on NumPy arrays.
+`te.library` holds ready tensor functions in the manner of NumPy (loaded at first use); the module `te.evaluate` runs
+expressions on NumPy arrays.
 """
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .expr import Axis as Axis
 from .expr import Const as Const
@@ -65,3 +68,14 @@ from .tensor import placeholder as placeholder
 from .tensor import reduce_axis as reduce_axis
 from .tensor import stages as stages
 from .tensor import var as var
+
+if _TYPE_CHECKING:
+    from . import library as library
+
+
+def __getattr__(name: str) -> object:
+    if name == "library":
+        from importlib import import_module
+
+        return import_module(".library", __name__)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

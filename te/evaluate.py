@@ -1,0 +1,413 @@
+"""
+Tensor expressions on NumPy arrays: `evaluate([y], {x: array})`.
+
+Each stage is computed over its whole grid of axes at once, in blocks of bounded memory. Results follow docs/semantics.md
+bit for bit where it fixes them, so that constants may be folded with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Protocol
+
+import numpy as np
+
+from . import dtypes, numeric
+from .expr import (
+    Axis,
+    Binary,
+    Cast,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    FusedMultiplyAdd,
+    Load,
+    Reducer,
+    ReductionResult,
+    Select,
+    TEError,
+    Unary,
+    Var,
+    post_order,
+)
+from .numeric import Array, dtype_of, numpy_dtype
+from .tensor import Compute, Dim, Tensor, placeholder, stages
+
+MEMORY_LIMIT = 64 * 2**20
+"""Bytes that the intermediate values of one block may take."""
+
+Range = tuple[int, int]
+"""First value of an axis and the one after its last."""
+
+
+class CheckFailed(Exception):
+    """A `te.Check` did not hold; the text is its message."""
+
+
+def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor, Array]) -> list[Array]:
+    """
+    The values of `outputs`, given those of the placeholders below them.
+
+    Raises CheckFailed when a check does not hold, TEError for a missing array, one of another shape or type, symbolic
+    sizes that no input fixes, and indices outside a tensor.
+    """
+    with np.errstate(all="ignore"):
+        sizes = _bind_sizes(inputs)
+        arrays: dict[tuple[int, int], Array] = {}
+
+        def value_of(tensor: Tensor) -> Array:
+            if tensor.source is not None:
+                return arrays[id(tensor.source), tensor.index]
+            if tensor not in inputs:
+                raise TEError(f"no array is given for placeholder '{tensor.name}'")
+            return inputs[tensor]
+
+        for stage in stages(*outputs):
+            for index, array in enumerate(_evaluate_stage(stage, value_of, sizes)):
+                arrays[id(stage), index] = array
+        return [np.array(value_of(output)) for output in outputs]
+
+
+class HasTensorSemantics(Protocol):
+    """An op whose meaning is a tensor expression (see `LoopSemantics`)."""
+
+    def te(self, *operands: Tensor) -> tuple[Tensor, ...]: ...
+
+
+def evaluate_op(op: HasTensorSemantics, arrays: Sequence[Array]) -> list[Array]:
+    """The results of an op on operand values `arrays`, by its tensor expression. Raises like `evaluate`."""
+    operands = [
+        placeholder(array.shape, dtype_of(array), f"operand{number}") for number, array in enumerate(arrays)
+    ]
+    return evaluate(op.te(*operands), dict(zip(operands, arrays, strict=True)))
+
+
+def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, int]:
+    """The values of the variables that are sizes of inputs."""
+    sizes: dict[Expr, int] = {}
+    for tensor, array in inputs.items():
+        if array.ndim != tensor.rank or array.dtype != numpy_dtype(tensor.dtype):
+            raise TEError(
+                f"the array of '{tensor.name}' has {array.ndim} dimensions of {array.dtype}, expected {tensor.rank} of "
+                f"{numpy_dtype(tensor.dtype)}"
+            )
+        for size, found in zip(tensor.shape, array.shape, strict=True):
+            if isinstance(size, Var):
+                sizes.setdefault(size, found)
+    for tensor, array in inputs.items():
+        expected = tuple(_size(size, sizes) for size in tensor.shape)
+        if expected != array.shape:
+            raise TEError(f"the array of '{tensor.name}' has shape {array.shape}, expected {expected}")
+    return sizes
+
+
+def _size(size: Dim, sizes: Mapping[Expr, int]) -> int:
+    if isinstance(size, int):
+        return size
+    return int(_Grid({}, sizes, _no_tensor).value(size, _Scope()))
+
+
+def _no_tensor(tensor: Tensor) -> Array:
+    raise TEError(f"a size depends on the elements of '{tensor.name}'")
+
+
+def _evaluate_stage(
+    stage: Compute, value_of: Callable[[Tensor], Array], sizes: Mapping[Expr, int]
+) -> list[Array]:
+    spatial = [_axis_range(axis, sizes) for axis in stage.axes]
+    reduce = [_axis_range(axis, sizes) for axis in stage.reduce_axes]
+    shape = tuple(high - low for low, high in spatial)
+    results = [np.empty(shape, numpy_dtype(body.dtype)) for body in stage.bodies]
+    first = stage.bodies[0]
+    roots = first.reduction.values if isinstance(first, ReductionResult) else stage.bodies
+    # A block keeps every intermediate value until its end.
+    limit = max(
+        MEMORY_LIMIT // (8 * sum(not isinstance(node, Const | Axis) for node in post_order(*roots)) + 8), 1024
+    )
+    inner = min(prod(high - low for low, high in reduce), limit)
+    for block in _blocks(spatial, max(limit // max(inner, 1), 1)):
+        if isinstance(first, ReductionResult):
+            values = _reduce_block(stage, first, block, reduce, limit, value_of, sizes)
+        else:
+            grid = _Grid(dict(zip(stage.axes, block, strict=True)), sizes, value_of)
+            scope = _Scope()
+            values = [grid.value(body, scope) for body in stage.bodies]
+        place = tuple(
+            slice(low - start, high - start) for (low, high), (start, _) in zip(block, spatial, strict=True)
+        )
+        for result, value in zip(results, values, strict=True):
+            result[place] = value
+    return results
+
+
+def _axis_range(axis: Axis, sizes: Mapping[Expr, int]) -> Range:
+    return axis.lower, axis.lower + max(_size(axis.extent, sizes), 0)
+
+
+def _blocks(ranges: Sequence[Range], limit: int) -> Iterator[tuple[Range, ...]]:
+    """Boxes of at most about `limit` points that cover `ranges`; none when there are no points, one for rank 0."""
+    extents = [high - low for low, high in ranges]
+    if 0 in extents:
+        return
+    steps: list[int] = []
+    room = limit
+    for extent in reversed(extents):
+        steps.append(max(min(extent, room), 1))
+        room //= extent
+    steps.reverse()
+    starts = [range(low, high, step) for (low, high), step in zip(ranges, steps, strict=True)]
+    for corner in product(*starts):
+        yield tuple(
+            (low, min(low + step, high)) for low, step, (_, high) in zip(corner, steps, ranges, strict=True)
+        )
+
+
+def _reduce_block(
+    stage: Compute,
+    result: ReductionResult,
+    block: tuple[Range, ...],
+    reduce: Sequence[Range],
+    limit: int,
+    value_of: Callable[[Tensor], Array],
+    sizes: Mapping[Expr, int],
+) -> list[Array]:
+    """The components of the reduction for one block of the spatial axes."""
+    reducer = result.reduction.reducer
+    shape = tuple(high - low for low, high in block)
+    constants = _Grid({}, sizes, value_of)
+    running = [np.broadcast_to(constants.value(identity, _Scope()), shape) for identity in reducer.identity]
+    for part in _blocks(reduce, max(limit // max(prod(shape), 1), 1)):
+        axes = dict(zip(stage.axes + stage.reduce_axes, block + part, strict=True))
+        grid = _Grid(axes, sizes, value_of)
+        scope = _Scope()
+        values = [np.broadcast_to(grid.value(v, scope), grid.shape) for v in result.reduction.values]
+        running = _combine(reducer, running, _fold(reducer, values, len(shape)))
+    return running
+
+
+def _simple_function(reducer: Reducer) -> str | None:
+    """The binary function that a one-component reducer applies to its two variables, if it is one NumPy can reduce by."""
+    match reducer.results:
+        case (Binary(function, lhs, rhs),) if {lhs, rhs} == {*reducer.lhs, *reducer.rhs}:
+            return function if function in ("add", "mul", "max", "min", "and", "or", "xor") else None
+        case _:
+            return None
+
+
+def _fold(reducer: Reducer, values: list[Array], rank: int) -> list[Array]:
+    """The reduction of `values` over all dimensions from `rank` on; pairwise halves for a reducer of our own making."""
+    if values[0].ndim == rank:
+        return values
+    if (function := _simple_function(reducer)) is not None:
+        axes = tuple(range(rank, values[0].ndim))
+        return [numeric.reduce(function, reducer.identity[0].dtype, values[0], axes)]
+    flat = [value.reshape(*value.shape[:rank], -1) for value in values]
+    while (count := flat[0].shape[-1]) > 1:
+        half = count // 2
+        combined = _combine(reducer, [v[..., :half] for v in flat], [v[..., half : 2 * half] for v in flat])
+        flat = [np.concatenate([c, v[..., 2 * half :]], axis=-1) for c, v in zip(combined, flat, strict=True)]
+    return [value[..., 0] for value in flat]
+
+
+def _combine(reducer: Reducer, lhs: Sequence[Array], rhs: Sequence[Array]) -> list[Array]:
+    scope = _Scope()
+    scope.values.update(zip((*reducer.lhs, *reducer.rhs), (*lhs, *rhs), strict=True))
+    grid = _Grid({}, {}, _no_tensor)
+    return [grid.value(result, scope) for result in reducer.results]
+
+
+class _Scope:
+    """Values of expressions where `mask` holds (everywhere for None); an outer scope's values hold here too."""
+
+    def __init__(self, mask: Array | None = None, outer: _Scope | None = None):
+        self.mask = mask
+        self.outer = outer
+        self.values: dict[Expr, Array] = {}
+
+    def find(self, expr: Expr) -> Array | None:
+        scope: _Scope | None = self
+        while scope is not None:
+            if (value := scope.values.get(expr)) is not None:
+                return value
+            scope = scope.outer
+        return None
+
+    def inside(self, condition: Array) -> _Scope:
+        """The scope of the points of this one where `condition` holds."""
+        return _Scope(condition if self.mask is None else condition & self.mask, self)
+
+    def holds_anywhere(self, condition: Array) -> bool:
+        return bool(np.any(condition if self.mask is None else condition & self.mask))
+
+
+class _Grid:
+    """Expressions over a box of axes: values are arrays that broadcast to `shape`, one dimension per axis."""
+
+    def __init__(
+        self, axes: Mapping[Axis, Range], sizes: Mapping[Expr, int], value_of: Callable[[Tensor], Array]
+    ):
+        self.axes = axes
+        self.sizes = sizes
+        self.value_of = value_of
+        self.positions = {axis: position for position, axis in enumerate(axes)}
+        self.shape = tuple(high - low for low, high in axes.values())
+
+    def value(self, root: Expr, scope: _Scope) -> Array:
+        """`root` in `scope`. Recurses only into the sides of lazy selections and the values of checks."""
+        stack = [root]
+        while stack:
+            expr = stack[-1]
+            if scope.find(expr) is not None:
+                stack.pop()
+                continue
+            result = self.lines(expr, scope) if isinstance(expr, Load) else None
+            if result is None:
+                missing = [operand for operand in _strict_operands(expr) if scope.find(operand) is None]
+                if missing:
+                    stack.extend(reversed(missing))
+                    continue
+                result = self.compute(expr, scope)
+            scope.values[expr] = np.asarray(result)
+            stack.pop()
+        result = scope.find(root)
+        assert result is not None
+        return result
+
+    def compute(self, expr: Expr, scope: _Scope) -> Array:
+        """`expr`, whose strict operands are known."""
+        operands = [value for o in _strict_operands(expr) if (value := scope.find(o)) is not None]
+        match expr:
+            case Const():
+                return _constant(expr)
+            case Axis() if expr in self.axes:
+                low, high = self.axes[expr]
+                after = len(self.shape) - self.positions[expr] - 1
+                return np.arange(low, high).reshape(-1, *(1,) * after)
+            case Var() if expr in self.sizes:
+                return np.asarray(self.sizes[expr], dtype=np.int64)
+            case Axis() | Var():
+                raise TEError(f"'{expr.name}' has no value here")
+            case Load():
+                return self.gather(expr, operands, scope)
+            case Unary():
+                return numeric.unary(expr.function, expr.operand.dtype, *operands)
+            case Binary():
+                return numeric.binary(expr.function, expr.dtype, *operands)
+            case Compare():
+                return numeric.compare(expr.function, *operands)
+            case FusedMultiplyAdd():
+                return numeric.fma(expr.dtype, *operands)
+            case Cast():
+                return numeric.cast(expr.operand.dtype, expr.type, *operands)
+            case Select(lazy=False):
+                return np.where(*operands)
+            case Select():
+                return self.choose(expr, operands[0], scope)
+            case Check():
+                if scope.holds_anywhere(~operands[0]):
+                    raise CheckFailed(expr.message)
+                return self.value(expr.value, scope)
+            case _:
+                raise TEError("a reduction must be the whole body of a stage")
+
+    def choose(self, expr: Select, condition: Array, scope: _Scope) -> Array:
+        """A lazy selection: each side is computed only where it is chosen, and not at all when it nowhere is."""
+        if bool(np.all(condition)):
+            return self.value(expr.if_true, scope)
+        if not bool(np.any(condition)):
+            return self.value(expr.if_false, scope)
+        sides = [
+            self.value(side, scope.inside(chosen))
+            if scope.holds_anywhere(chosen)
+            else _constant(Const(0, expr.dtype))
+            for side, chosen in ((expr.if_true, condition), (expr.if_false, ~condition))
+        ]
+        return np.where(condition, *sides)
+
+    def gather(self, expr: Load, indices: list[Array], scope: _Scope) -> Array:
+        """Elements at computed indices; where the scope's mask does not hold they may be any element."""
+        array = self.value_of(expr.tensor)
+        limited: list[Array] = []
+        for dim, (index, size) in enumerate(zip(indices, array.shape, strict=True)):
+            outside = (index < 0) | (index >= size)
+            if scope.holds_anywhere(outside):
+                raise TEError(
+                    f"'{expr.tensor.name}' is read outside dimension {dim}, which has {size} elements"
+                )
+            if size == 0:
+                return _constant(Const(0, expr.dtype))
+            limited.append(np.clip(index, 0, size - 1) if np.any(outside) else index)
+        return array[tuple(limited)]
+
+    def lines(self, expr: Load, scope: _Scope) -> Array | None:
+        """A view for indices `axis * factor + offset` that use each axis once and stay inside; None for others."""
+        array = self.value_of(expr.tensor)
+        items: list[int | slice] = []
+        used: list[int] = []
+        for index, size in zip(expr.indices, array.shape, strict=True):
+            line = _line(index)
+            if line is None or (line[0] is not None and line[0] not in self.axes):
+                return None
+            axis, factor, offset = line
+            low, high = (0, 1) if axis is None else self.axes[axis]
+            first, last = low * factor + offset, (high - 1) * factor + offset
+            if not (0 <= first < size and 0 <= last < size):
+                return None
+            if axis is None:
+                items.append(first)
+                continue
+            if self.positions[axis] in used or factor == 0:
+                return None
+            used.append(self.positions[axis])
+            stop = last + (1 if factor > 0 else -1)
+            items.append(slice(first, None if stop < 0 else stop, factor))
+        view = np.asarray(array[tuple(items)]).transpose(np.argsort(used, kind="stable"))
+        shape = [extent if position in used else 1 for position, extent in enumerate(self.shape)]
+        return view.reshape(shape)
+
+
+def _strict_operands(expr: Expr) -> tuple[Expr, ...]:
+    """The operands that are computed whatever their values are."""
+    if isinstance(expr, Check) or (isinstance(expr, Select) and expr.lazy):
+        return (expr.condition,)
+    return expr.operands
+
+
+def _constant(expr: Const) -> Array:
+    if dtypes.is_float(expr.type):
+        return numeric.cast("f64", expr.type, np.asarray(expr.value, dtype=np.float64))
+    return np.asarray(expr.value, dtype=numpy_dtype(expr.type))
+
+
+def _line(index: Expr) -> tuple[Axis | None, int, int] | None:
+    """`(axis, factor, offset)` of an index that is affine in one axis; no axis for a constant; None for others."""
+    match index:
+        case Const():
+            return None, 0, int(index.value)
+        case Axis():
+            return index, 1, 0
+        case Binary("add" | "sub" | "mul" as function, lhs, rhs):
+            left, right = _line(lhs), _line(rhs)
+            if left is None or right is None:
+                return None
+            return _join(function, left, right)
+        case _:
+            return None
+
+
+def _join(
+    function: str, left: tuple[Axis | None, int, int], right: tuple[Axis | None, int, int]
+) -> tuple[Axis | None, int, int] | None:
+    """The sum, difference or product of two lines, if it is one."""
+    (a, factor_a, offset_a), (b, factor_b, offset_b) = left, right
+    if function == "mul":
+        if a is not None and b is not None:
+            return None
+        return a if a is not None else b, factor_a * offset_b + factor_b * offset_a, offset_a * offset_b
+    if a is not None and b is not None and a is not b:
+        return None
+    sign = 1 if function == "add" else -1
+    return a if a is not None else b, factor_a + sign * factor_b, offset_a + sign * offset_b

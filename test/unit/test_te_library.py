@@ -1,0 +1,52 @@
+"""Every function of the operator library, evaluated on NumPy arrays, against the NumPy reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from stepwell.te import Tensor, library, placeholder
+from stepwell.te.evaluate import evaluate
+from stepwell.testing.ir_generators import OpCase, RandomChooser
+from stepwell.testing.movement_generators import FAMILIES, random_case
+from stepwell.testing.strategies import cases, seeds
+from tolerances import check_case
+
+
+def apply(name: str, arrays: list[np.ndarray], dtypes: list[str], **properties: object) -> list[np.ndarray]:
+    operands = [
+        placeholder(array.shape, dtype, f"x{number}")
+        for number, (array, dtype) in enumerate(zip(arrays, dtypes, strict=True))
+    ]
+    results = getattr(library, name)(*operands, **properties)
+    results = [results] if isinstance(results, Tensor) else list(results)
+    return evaluate(results, dict(zip(operands, arrays, strict=True)))
+
+
+def check(case: OpCase, seed: int) -> None:
+    arrays = case.arrays(seed)
+    found = apply(case.op, arrays, [spec.dtype for spec in case.operands], **dict(case.properties))
+    check_case(case, arrays, found, case.evaluate(arrays))
+
+
+OPS = [(family, op) for family, ops in FAMILIES.items() for op in ops]
+
+
+@pytest.mark.parametrize(("family", "op"), OPS, ids=[op for _, op in OPS])
+def test_library_gives_the_reference(family: str, op: str) -> None:
+    for instance in range(12):
+        case = random_case(RandomChooser(31 * instance + 5), family, op)
+        check(case, instance)
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_library_gives_the_reference_for_any_case(family: str) -> None:
+    @given(case=cases(family), seed=seeds())
+    def run(case: OpCase, seed: int) -> None:
+        check(case, seed)
+
+    run()
+
+
+def test_every_op_of_the_generators_is_in_the_library() -> None:
+    assert [op for _, op in OPS if not hasattr(library, op)] == []
