@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     ArrayAttr,
     BFloat16Type,
     DenseArrayBase,
@@ -64,7 +63,7 @@ def plain_value(attribute: Attribute) -> Any:
             return [plain_value(element) for element in attribute.data]
         case SymbolRefAttr():
             return attribute.string_value()
-        case IntegerType() | AnyFloat():
+        case IntegerType() | Float16Type() | BFloat16Type() | Float32Type() | Float64Type():
             return element_type_name(attribute)
         case TensorType():
             return element_type_name(attribute.element_type)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from hypothesis import HealthCheck, settings
 # `--import-mode=importlib` adds no folder to the path; the shared helpers (tolerances.py …) are found by this.
 sys.path.insert(0, str(Path(__file__).parent))
 
-FULL = os.environ.get("STEPWELL_FULL", "") == "1"
+from counts import FULL
 
 _UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
