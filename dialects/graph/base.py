@@ -456,6 +456,7 @@ def _parse_inferred_types(
     try:
         return [tensor_type(shaped) for shaped in infer_from(op_type, values, properties)]
     except VerifyException as error:
+        start = getattr(parser, "op_start", start)
         parser.raise_error(f"the result types cannot be inferred: {error}", start, start + 1)
 
 

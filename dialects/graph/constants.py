@@ -130,9 +130,10 @@ class ConstantOp(LiteralOp):
     def parse(cls, parser: Parser) -> Self:
         attributes = parser.parse_optional_attr_dict()
         start = parser.pos
-        value = parser.parse_attribute()
+        spelled = parser._current_token.text  # pyright: ignore[reportPrivateUsage]
+        value = parser.parse_attribute() if spelled == "dense" or spelled[:1] == "#" else None
         if not isinstance(value, DenseIntOrFPElementsAttr):
-            parser.raise_error("graph.constant takes dense<…>", start, parser.pos)
+            parser.raise_error("graph.constant takes dense<…> : type", start, max(parser.pos, start + 1))
         try:
             shaped = shaped_of(value.get_type(), "the constant")
             if shaped.dtype == "i1":

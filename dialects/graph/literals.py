@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .base import tensor_type
 from .element_types import ATTRIBUTES, CLASSES, check_number
-from .properties import PropertyKind, float_of_bits, float_text, parse_number
+from .properties import PropertyKind, float_of_bits, float_text, parse_number, rounded
 from .shapes import Shaped, size
 
 if TYPE_CHECKING:
@@ -208,15 +208,6 @@ def scalar_attribute(value: Any, dtype: str) -> FloatAttr | IntegerAttr:
         return FloatAttr(rounded(float(value), dtype), element)
     check_number("the value", value, dtype)
     return IntegerAttr(int(value), element)
-
-
-def rounded(value: float, dtype: str) -> float:
-    """`value` rounded to nearest even to a float type; values beyond its range become infinite."""
-    element: Any = ATTRIBUTES[dtype]
-    try:
-        return element.unpack(element.pack((value,)), 1)[0]
-    except OverflowError:  # struct raises where IEEE 754 rounds to infinity
-        return float("inf") if value > 0 else float("-inf")
 
 
 def parse_scalar(parser: Parser, kind: PropertyKind) -> bool | int | float | bytes:

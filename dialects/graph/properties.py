@@ -8,6 +8,7 @@ they accept everything.
 
 from __future__ import annotations
 
+import re
 import struct
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -149,6 +150,15 @@ class BoolKind(PropertyKind):
         printer.print_string("true" if self.to_python(attribute) else "false")
 
 
+def rounded(value: float, dtype: str) -> float:
+    """`value` rounded to nearest even to a float type; values beyond its range become infinite."""
+    element: Any = ATTRIBUTES[dtype]
+    try:
+        return element.unpack(element.pack((value,)), 1)[0]
+    except OverflowError:  # struct raises where IEEE 754 rounds to infinity
+        return float("inf") if value > 0 else float("-inf")
+
+
 def float_text(value: float, dtype: str = "f64") -> str:
     """
     The shortest literal that reads back as `value`, which is a value of the float type `dtype`.
@@ -162,13 +172,16 @@ def float_text(value: float, dtype: str = "f64") -> str:
     if dtype != "f64":
         for digits in range(1, 10):
             candidate = f"{value:.{digits}g}"
-            if element_type.unpack(element_type.pack((float(candidate),)), 1)[0] == value:  # pyright: ignore
+            if rounded(float(candidate), dtype) == value:
                 literal = repr(float(candidate))
                 break
     mantissa, exponent_mark, exponent = literal.partition("e")
     if "." not in mantissa:
         mantissa += ".0"
     return mantissa + exponent_mark + exponent
+
+
+_EXPONENT = re.compile(r"[0-9]([eE][+-]?[0-9]+)")
 
 
 def parse_number(parser: Parser, kind: PropertyKind, name: str) -> int | float | bytes:
@@ -184,12 +197,10 @@ def parse_number(parser: Parser, kind: PropertyKind, name: str) -> int | float |
     value = parser.parse_optional_number() if spelled not in ("true", "false") else None
     if value is None:
         kind.wrong(parser, name)
-    after = parser._current_token  # pyright: ignore[reportPrivateUsage]
-    if isinstance(value, int) and after.span.start > start and after.text[:1] in ("e", "E"):
-        if parser.lexer.input.content[after.span.start - 1].isdigit():
-            raise HintedParseError(
-                after.span, "a float needs a decimal point", f"write {value}.0{after.text}"
-            )
+    exponent = _EXPONENT.match(parser.lexer.input.content, parser.pos - 1)
+    if isinstance(value, int) and exponent is not None:
+        after = parser._current_token.span  # pyright: ignore[reportPrivateUsage]
+        raise HintedParseError(after, "a float needs a decimal point", f"write {value}.0{exponent[1]}")
     return value
 
 
