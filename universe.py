@@ -21,7 +21,12 @@ DIALECTS: dict[str, str] = {
 }
 
 PASSES: dict[str, str] = {
+    "bufferize": "lowering.bufferize:BufferizePass",
+    "fuse-loops": "lowering.fuse_loops:FuseLoopsPass",
+    "inline-loops": "lowering.inline_loops:InlineLoopsPass",
+    "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
+    "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
     "expand-math": "lowering.expand_math:ExpandMathPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }

@@ -15,6 +15,7 @@ from ...core.diagnostics import OperationError, StepwellError
 from ...core.parsing import make_context, parse_text, read_source
 from ...core.verification import verify_module
 from ...dialects.pattern import ops as dialect
+from .. import graph_builders as graph_builders  # registers builders and, by import, graph conditions
 from . import conditions as conditions  # registers the conditions
 from .matcher import RuleError, compile_rule
 from .patterns import (

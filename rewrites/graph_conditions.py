@@ -1,0 +1,123 @@
+"""Named conditions about graph ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType, ShapedType, Signedness
+from xdsl.ir import Attribute, Operation
+
+from ..dialects.graph.base import plain_properties
+from .engine.constants import element_type, is_float_type
+from .engine.match import Match, as_value, condition
+from .engine.matcher import attribute_of
+
+MANTISSA_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+"""Significant bits, the implicit one included. Source: IEEE 754-2019, table 3.5; bfloat16 has 8."""
+
+EXPONENT_BITS = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}
+
+
+@condition("same-op")
+def same_op(match: Match, first: Operation, second: Operation) -> bool:
+    """Both ops have one name and equal properties."""
+    if first.name != second.name:
+        return False
+    names = first.properties.keys() | second.properties.keys()
+    return all(attribute_of(first, name) == attribute_of(second, name) for name in names)
+
+
+@condition("unsigned")
+def unsigned(match: Match, thing: Any) -> bool:
+    """The elements are unsigned integers."""
+    type_ = element_type(as_value(thing).type)
+    return isinstance(type_, IntegerType) and type_.signedness.data == Signedness.UNSIGNED
+
+
+@condition("signed")
+def signed(match: Match, thing: Any) -> bool:
+    """The elements have a sign: floats and signed integers."""
+    type_ = element_type(as_value(thing).type)
+    return is_float_type(type_) or (not unsigned(match, thing) and str(type_) != "i1")
+
+
+@condition("identity-permutation")
+def identity_permutation(match: Match, op: Operation) -> bool:
+    """The `graph.permute_dims` leaves every dimension where it is."""
+    return permutation(op) == tuple(range(rank(op)))
+
+
+def rank(op: Operation) -> int:
+    """Number of dimensions of the first operand."""
+    type_ = op.operands[0].type
+    assert isinstance(type_, ShapedType)
+    return type_.get_num_dims()
+
+
+def permutation(op: Operation) -> tuple[int, ...]:
+    """The axes of a `graph.permute_dims`, counted from the front."""
+    axes = plain_properties(op)["axes"]
+    return tuple(reversed(range(rank(op)))) if axes is None else tuple(axis % rank(op) for axis in axes)
+
+
+@condition("pads-nothing")
+def pads_nothing(match: Match, op: Operation) -> bool:
+    """The `graph.pad` adds no element."""
+    return not any(plain_properties(op)["pad_width"])
+
+
+@condition("steps-forward")
+def steps_forward(match: Match, op: Operation) -> bool:
+    """The `graph.strided_slice` reverses no axis: if it keeps the shape it keeps everything."""
+    strides = plain_properties(op)["strides"]
+    return strides is None or all(stride > 0 for stride in strides)
+
+
+@condition("without-bounds")
+def without_bounds(match: Match, op: Operation) -> bool:
+    """The `graph.clip` has neither bound."""
+    found = plain_properties(op)
+    return found["min"] is None and found["max"] is None
+
+
+@condition("conversion-keeps-value")
+def conversion_keeps_value(match: Match, value: Any, converted: Any, result: Any) -> bool:
+    """
+    Converting `value` to the type of `result` gives the same with or without the step over `converted`.
+
+    The step must hold every value exactly. Integers wrap into integers but floats saturate into them, so a step
+    from integers over floats to integers is the same only where the last type has room for every value.
+    """
+    first, step, last = (element_type(as_value(thing).type) for thing in (value, converted, result))
+    if not holds_all(first, step):
+        return False
+    saturates = not is_float_type(first) and is_float_type(step) and not is_float_type(last)
+    return not saturates or str(last) == "i1" or holds_all(first, last)
+
+
+def holds_all(narrow: Attribute, wide: Attribute) -> bool:
+    """Whether every value of the element type `narrow` is one of `wide` too."""
+    if narrow == wide:
+        return True
+    if isinstance(narrow, IntegerType):
+        bits, is_unsigned = _integer(narrow)
+        if isinstance(wide, IntegerType):
+            wide_bits, wide_unsigned = _integer(wide)
+            if is_unsigned:
+                return wide_bits - (not wide_unsigned) >= bits
+            return not wide_unsigned and wide_bits >= bits
+        # An i8 needs 7 bits: -128 is a power of two. The exponents of f16 reach 15, enough for 11 bits.
+        return str(wide) in MANTISSA_BITS and bits - (not is_unsigned) <= MANTISSA_BITS[str(wide)]
+    names = str(narrow), str(wide)
+    if not all(name in MANTISSA_BITS for name in names):
+        return False
+    return all(table[names[0]] <= table[names[1]] for table in (MANTISSA_BITS, EXPONENT_BITS))
+
+
+def _integer(type_: IntegerType) -> tuple[int, bool]:
+    """Bits and whether without sign; an i1 is unsigned."""
+    bits = type_.width.data
+    return bits, bits == 1 or type_.signedness.data == Signedness.UNSIGNED
+
+
+__all__ = ["holds_all", "permutation", "rank"]

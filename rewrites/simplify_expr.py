@@ -1,0 +1,42 @@
+"""The pass `simplify-expr`; its rules are in `simplify.mlir`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..core.passes import StepwellPass
+from .engine.driver import Driver
+from .engine.loading import shipped_rules
+from .engine.selection import selected
+
+
+@dataclass(frozen=True)
+class SimplifyExprPass(StepwellPass):
+    """
+    Applies identities of graph ops until none applies.
+
+    `rules` (or `only`) picks some by name. `numerics`: `strict` runs exact rules only, `default` those that compute
+    the same real function too, `fast` also those that may lose NaN, inf or the sign of zero.
+
+    Before:
+        %0 = graph.relu %x : …
+        %1 = graph.relu %0 : …
+        %2 = graph.multiply %1, %one : …
+    After:
+        %0 = graph.relu %x : …
+
+    Raises `PassFailedException` for a rule that does not exist or is not allowed by `numerics`.
+    """
+
+    name = "simplify-expr"
+
+    rules: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    numerics: str = "default"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chosen = selected(shipped_rules("simplify"), (*self.rules, *self.only), self.numerics, self.name)
+        Driver(ctx, chosen).run(op)
