@@ -47,7 +47,8 @@ class PassFailure(NamedTuple):
     """The pass a run ended in; kept on the exception as `failed_pass`."""
 
     pass_: ModulePass
-    index: int
+    number: int
+    """Its place in the pipeline, from 1."""
 
 
 def expand_pipeline(text: str, pipelines: Mapping[str, str] | None = None) -> list[ArgSpec]:
@@ -173,7 +174,7 @@ def run_pipeline(
         except ShrinkException:
             raise
         except Exception as error:
-            error.failed_pass = PassFailure(pass_, index)  # pyright: ignore[reportAttributeAccessIssue]
+            error.failed_pass = PassFailure(pass_, index + 1)  # pyright: ignore[reportAttributeAccessIssue]
             raise
     for instrument in instruments:
         instrument.after_pipeline(module)

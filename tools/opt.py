@@ -10,6 +10,7 @@ import sys
 
 if __name__ == "__main__" and not __package__:
     # Run as a script: make the folder above this one the package `stepwell`, whatever it is called on disk.
+    from importlib import import_module
     from importlib.util import module_from_spec, spec_from_file_location
     from pathlib import Path
 
@@ -21,9 +22,7 @@ if __name__ == "__main__" and not __package__:
     sys.modules["stepwell"] = _package = module_from_spec(_spec)
     _spec.loader.exec_module(_package)
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != _root / "tools"]
-    from stepwell.tools.opt import main as _main
-
-    sys.exit(_main())
+    sys.exit(import_module("stepwell.tools.opt").main())
 
 import argparse
 import re
@@ -87,6 +86,7 @@ class StepwellOptMain(xDSLOptMain):
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         self.sources: dict[str, str] = {}
         self.passes: list[ModulePass] = []
+        self.exit_code = 0
 
     # Registration
 
@@ -112,15 +112,15 @@ class StepwellOptMain(xDSLOptMain):
 
     # Running
 
-    def run(self) -> int:
-        """Does what the command line says; returns the exit code."""
+    def run(self) -> None:
+        """Does what the command line says; `exit_code` tells how it went."""
         listing = self._listing()
         if listing is not None:
             print(listing)
-            return 0
+            return
         with verification_of_attributes(not self.args.disable_verify):
             self.setup_pipeline()
-            return self._process_input()
+            self.exit_code = self._process_input()
 
     def _listing(self) -> str | None:
         args = self.args
@@ -265,7 +265,7 @@ class StepwellOptMain(xDSLOptMain):
             return diagnostic.with_note(
                 f"the IR was valid before pass '{failure.pass_}': a fault of the pass"
             )
-        return diagnostic.with_note(f"in pass '{failure.pass_}' (number {failure.index + 1} of the pipeline)")
+        return diagnostic.with_note(f"in pass '{failure.pass_}' (number {failure.number} of the pipeline)")
 
     def _report(self, chunk: Chunk, outcome: Outcome) -> int:
         """Shows the diagnostics of a chunk, or matches them with its `expected-…` comments; returns the exit code."""
@@ -312,7 +312,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return StepwellOptMain(arguments).run()
+        tool = StepwellOptMain(arguments)
+        tool.run()
+        return tool.exit_code
     except SystemExit as exit_:
         # argparse's --help and --version.
         return exit_.code if isinstance(exit_.code, int) else 0
