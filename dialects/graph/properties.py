@@ -188,7 +188,6 @@ def parse_number(parser: Parser, kind: PropertyKind, name: str) -> int | float |
     """
     A number literal; a hexadecimal one gives its digits as bytes, least significant first, for the bits of a float.
     """
-    start = parser.pos
     spelled = parser._current_token.text  # pyright: ignore[reportPrivateUsage]
     if spelled[:2] in ("0x", "0X"):
         parser.parse_integer()

@@ -1,0 +1,361 @@
+"""
+Side-car files for weights: the safetensors format, mapped into memory without a copy.
+
+Layout of a file: 8 bytes, the length N of the header (little endian); N bytes of JSON, the header, padded with spaces; then
+the data. The header maps each key to `{"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}`, offsets counted
+from the start of the data; `__metadata__` maps strings to strings.
+
+Source: the safetensors format, <https://github.com/huggingface/safetensors#format>.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
+
+from .diagnostics import Diagnostic, StepwellError, did_you_mean
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LARGEST_HEADER: Final = 100_000_000
+"""Most bytes of a header, the limit of the format."""
+
+ALIGNMENT: Final = 64
+"""`write_weights` starts the data at a multiple of this many bytes."""
+
+METADATA_KEY: Final = "__metadata__"
+HASH_KEY: Final = "stepwell.sha256"
+"""Key of the metadata under which `write_weights` keeps the SHA-256 of the data."""
+
+DTYPES: Final[dict[str, tuple[str, int]]] = {
+    "F64": ("f64", 8),
+    "F32": ("f32", 4),
+    "F16": ("f16", 2),
+    "BF16": ("bf16", 2),
+    "I64": ("i64", 8),
+    "I32": ("i32", 4),
+    "I16": ("i16", 2),
+    "I8": ("i8", 1),
+    "U64": ("ui64", 8),
+    "U32": ("ui32", 4),
+    "U16": ("ui16", 2),
+    "U8": ("ui8", 1),
+    "BOOL": ("i1", 1),
+}
+"""Element type in the IR and bytes per element of each element type of the format that we know."""
+
+_FORMAT_NAMES: Final = {name: format_name for format_name, (name, _) in DTYPES.items()}
+
+
+class WeightsError(StepwellError):
+    """A side-car that cannot be read, or does not hold what a program expects."""
+
+
+def _fail(path: Path, message: str, hint: str | None = None) -> NoReturn:
+    raise WeightsError(Diagnostic(f"weights file '{path}': {message}", hint=hint))
+
+
+def numpy_dtype(dtype: str) -> np.dtype[Any]:
+    """The NumPy dtype of an element type, by its name in the IR."""
+    import numpy as np
+
+    if dtype == "bf16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    if dtype == "i1":
+        return np.dtype(np.bool_)
+    kind = {"f": "f", "i": "i", "u": "u"}[dtype[0]]
+    return np.dtype(f"<{kind}{int(dtype.lstrip('fui')) // 8}")
+
+
+@dataclass(frozen=True)
+class WeightEntry:
+    """One tensor of a file: element type by its name in the IR, extents, and place in bytes from the start of the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"tensor<{'x'.join([*map(str, self.shape), self.dtype])}>"
+
+
+@dataclass
+class WeightFile:
+    """An open side-car. Nothing of the data is read before `array`."""
+
+    path: Path
+    entries: dict[str, WeightEntry]
+    metadata: dict[str, str]
+    data_start: int
+    """Bytes before the data."""
+    _bytes: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+
+    def keys(self) -> list[str]:
+        """Every key, in the order of the header."""
+        return list(self.entries)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.entries
+
+    def entry(self, key: str) -> WeightEntry:
+        """Type and place of a tensor; raises `WeightsError` for a key that the file lacks."""
+        found = self.entries.get(key)
+        if found is None:
+            hint = did_you_mean(key, self.entries) or _some_keys(self.keys())
+            _fail(self.path, f"there is no tensor '{key}'", hint)
+        return found
+
+    def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
+        """The entry of `key`; raises `WeightsError` unless it has this element type and shape."""
+        found = self.entry(key)
+        if (found.dtype, found.shape) != (dtype, shape):
+            _fail(self.path, f"tensor '{key}' is {found}, expected {WeightEntry(dtype, shape, 0, 0)}")
+        return found
+
+    def array(self, key: str) -> np.ndarray[Any, Any]:
+        """The tensor as a read-only view of the mapped file."""
+        import numpy as np
+
+        found = self.entry(key)
+        if found.dtype not in _FORMAT_NAMES:
+            known = ", ".join(DTYPES)
+            _fail(self.path, f"tensor '{key}' has element type {found.dtype}", f"known are {known}")
+        data = self._mapped()[found.begin : found.end]
+        if found.dtype == "i1" and data.size and int(data.max()) > 1:
+            _fail(self.path, f"tensor '{key}' of type BOOL holds a byte {int(data.max())}, expected 0 or 1")
+        # A view of a memmap is a memmap, which costs more at every use; a plain array keeps the mapping alive as well.
+        return np.asarray(data).view(numpy_dtype(found.dtype)).reshape(found.shape)
+
+    def _mapped(self) -> np.ndarray[Any, Any]:
+        if self._bytes is None:
+            import numpy as np
+
+            self._bytes = np.asarray(np.memmap(self.path, np.uint8, mode="r"))
+        return self._bytes
+
+    def data_hash(self) -> str:
+        """The SHA-256 of the data, in hexadecimal; reads the whole file."""
+        from hashlib import sha256
+
+        with open(self.path, "rb") as file:
+            file.seek(self.data_start)
+            digest = sha256()
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+    def verify(self) -> None:
+        """Raises `WeightsError` unless the data has the hash that the file was written with."""
+        wanted = self.metadata.get(HASH_KEY)
+        if wanted is None:
+            _fail(self.path, "there is no hash to verify", f"'{HASH_KEY}' in its metadata would hold it")
+        found = self.data_hash()
+        if found != wanted:
+            _fail(
+                self.path,
+                f"the data has the hash {found[:16]}…, expected {wanted[:16]}…: the file is damaged",
+            )
+
+
+def _some_keys(keys: list[str]) -> str:
+    if not keys:
+        return "it holds no tensors"
+    shown = ", ".join(f"'{key}'" for key in keys[:5])
+    return f"it holds {shown}" + (f" and {len(keys) - 5} more" if len(keys) > 5 else "")
+
+
+# Reading
+
+
+def open_weights(path: str | Path) -> WeightFile:
+    """
+    Reads the header of a safetensors file and checks it all.
+
+    Every tensor must lie within the file, be as long as its type says, and overlap no other. Bytes that belong to no
+    tensor are tolerated. Raises `WeightsError`.
+    """
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            file_size = os.fstat(file.fileno()).st_size
+            header, data_start = _read_header(path, file, file_size)
+    except IsADirectoryError:
+        _fail(path, "it is a directory, expected a file")
+    except OSError as error:
+        _fail(path, (error.strerror or str(error)).lower())
+    metadata = _metadata(path, header.pop(METADATA_KEY, {}))
+    entries = {key: _entry(path, key, value, data_start, file_size) for key, value in header.items()}
+    _reject_overlaps(path, entries)
+    return WeightFile(path, entries, metadata, data_start)
+
+
+def _read_header(path: Path, file: IO[bytes], file_size: int) -> tuple[dict[str, Any], int]:
+    prefix = file.read(8)
+    if len(prefix) < 8:
+        _fail(path, f"it has {len(prefix)} bytes, expected a safetensors file of at least 10")
+    length = int.from_bytes(prefix, "little")
+    if length > LARGEST_HEADER or 8 + length > file_size:
+        _fail(path, f"its header claims {length} bytes but the file has {file_size}: not a safetensors file")
+    text = file.read(length)
+    if not text.startswith(b"{"):
+        _fail(path, "its header does not begin with '{': not a safetensors file")
+    try:
+        header = json.loads(text.decode("utf-8"), object_pairs_hook=_unique_keys)
+    except (ValueError, RecursionError) as error:
+        _fail(path, f"its header is not valid JSON: {error}")
+    return header, 8 + length
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"key '{repeated}' is repeated")
+    return result
+
+
+def _metadata(path: Path, value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        _fail(path, f"{METADATA_KEY} is not a map from strings to strings")
+    return value
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _entry(path: Path, key: str, value: Any, data_start: int, file_size: int) -> WeightEntry:
+    fields = value if isinstance(value, dict) else {}
+    dtype, shape, offsets = fields.get("dtype"), fields.get("shape"), fields.get("data_offsets")
+    if not isinstance(dtype, str):
+        _fail(path, f"tensor '{key}' has no dtype")
+    if not isinstance(shape, list) or not all(map(_is_size, shape)):
+        _fail(path, f"tensor '{key}' has shape {shape}, expected a list of extents")
+    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_is_size, offsets)):
+        _fail(path, f"tensor '{key}' has data_offsets {offsets}, expected a begin and an end")
+    begin, end = (data_start + offset for offset in offsets)
+    if end < begin or end > file_size:
+        _fail(
+            path,
+            f"tensor '{key}' lies at bytes {offsets[0]} to {offsets[1]}, but the data has {file_size - data_start}",
+        )
+    name, element_bytes = DTYPES.get(dtype, (dtype, None))
+    if element_bytes is not None and end - begin != prod(shape) * element_bytes:
+        _fail(
+            path,
+            f"tensor '{key}' takes {end - begin} bytes, expected {prod(shape) * element_bytes} for "
+            f"{'x'.join(map(str, [*shape, name]))}",
+        )
+    return WeightEntry(name, tuple(shape), begin, end)
+
+
+def _reject_overlaps(path: Path, entries: Mapping[str, WeightEntry]) -> None:
+    placed = sorted(
+        (entry.begin, entry.end, key) for key, entry in entries.items() if entry.end > entry.begin
+    )
+    for (_, end, key), (begin, _, other) in zip(placed, placed[1:], strict=False):
+        if begin < end:
+            _fail(path, f"tensors '{key}' and '{other}' overlap")
+
+
+# Writing
+
+
+@dataclass(frozen=True)
+class RawTensor:
+    """Elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes | memoryview
+
+
+def raw_tensor(array: Any) -> RawTensor:
+    """The elements of a NumPy array, without a copy where it is contiguous."""
+    import numpy as np
+
+    name = array.dtype.name
+    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name)
+    if dtype is None:
+        dtype = name.replace("uint", "ui").replace("int", "i").replace("float", "f")
+    if dtype not in _FORMAT_NAMES:
+        raise TypeError(f"array has dtype {name}, expected one of {', '.join(_FORMAT_NAMES)}")
+    flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(-1)
+    data = memoryview(flat.view(np.uint8))  # pyright: ignore[reportArgumentType]
+    return RawTensor(dtype, tuple(array.shape), data)
+
+
+def write_weights(
+    path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None
+) -> None:
+    """
+    Writes a safetensors file of NumPy arrays or `RawTensor`s by key; a reader sees the old file or the new one.
+
+    The data starts at a multiple of 64 bytes. Tensors whose size is a multiple of that come first, so that all of those
+    are aligned too, then the others by falling element size: the format has no gaps.
+    """
+    raw = {
+        key: value if isinstance(value, RawTensor) else raw_tensor(value) for key, value in tensors.items()
+    }
+    for key, tensor in raw.items():
+        expected = prod(tensor.shape) * DTYPES[_FORMAT_NAMES[tensor.dtype]][1]
+        if len(tensor.data) != expected:
+            raise ValueError(f"tensor '{key}' has {len(tensor.data)} bytes, expected {expected}")
+        if key == METADATA_KEY:
+            raise ValueError(f"'{METADATA_KEY}' cannot be the key of a tensor")
+    order = sorted(raw, key=lambda key: _place(raw[key]))
+    header = _header(raw, order, {**(metadata or {}), HASH_KEY: _hash_of(raw[key].data for key in order)})
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(header)
+            for key in order:
+                file.write(raw[key].data)
+        os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        _fail(Path(path), f"cannot write it: {(error.strerror or str(error)).lower()}")
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _place(tensor: RawTensor) -> tuple[bool, int]:
+    return len(tensor.data) % ALIGNMENT != 0, -DTYPES[_FORMAT_NAMES[tensor.dtype]][1]
+
+
+def _hash_of(pieces: Iterator[bytes | memoryview]) -> str:
+    from hashlib import sha256
+
+    digest = sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _header(raw: Mapping[str, RawTensor], order: list[str], metadata: Mapping[str, str]) -> bytes:
+    """Length and header, padded with spaces so that the data after it is aligned."""
+    header: dict[str, Any] = {METADATA_KEY: dict(metadata)}
+    offset = 0
+    for key in order:
+        tensor = raw[key]
+        header[key] = {
+            "dtype": _FORMAT_NAMES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [offset, offset + len(tensor.data)],
+        }
+        offset += len(tensor.data)
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text
