@@ -63,7 +63,7 @@ class FunctionText:
             for op in block.ops:
                 if not op.results:
                     continue
-                if (inline := _INLINE.get(type(op))) is not None:
+                if (inline := INLINE.get(type(op))) is not None:
                     self.module.check_op(op, _INLINE_PROPERTIES)
                     names[op.results[0]] = self.module.located(op, inline, self, op)
                     continue
@@ -92,7 +92,7 @@ class FunctionText:
             for op in block.ops:
                 handler = handlers.get(type(op))
                 if handler is None:
-                    if type(op) in _INLINE:
+                    if type(op) in INLINE:
                         continue
                     raise EmitError(self.module.describe(op, "has no entry in the LLVM text tables"))
                 emit, properties = handler
@@ -367,7 +367,7 @@ def _address(function: FunctionText, op: llvm.AddressOfOp) -> str:
     return function.module.symbol(op.global_name.string_value())
 
 
-_INLINE: dict[type[Operation], Callable[[FunctionText, Any], str]] = {
+INLINE: dict[type[Operation], Callable[[FunctionText, Any], str]] = {
     llvm.ConstantOp: _constant,
     llvm.ZeroOp: _zero,
     llvm.UndefOp: lambda _, op: "undef",
