@@ -53,7 +53,9 @@ def plan_arena(lifetimes: list[Lifetime], reuse: bool = True) -> ArenaPlan:
     for i in sorted(range(len(lifetimes)), key=lambda i: (-lifetimes[i].size, lifetimes[i].start, i)):
         size = aligned(lifetimes[i].size)
         taken = sorted(
-            (offsets[j], offsets[j] + aligned(lifetimes[j].size)) for j in placed if lifetimes[i].overlaps(lifetimes[j])
+            (offsets[j], offsets[j] + aligned(lifetimes[j].size))
+            for j in placed
+            if lifetimes[i].overlaps(lifetimes[j])
         )
         offset = 0
         for low, high in taken:

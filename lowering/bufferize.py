@@ -65,4 +65,3 @@ def uses_tensors(function: func.FuncOp) -> bool:
     if any(isinstance(t, TensorType) for t in (*types.inputs, *types.outputs)):
         return True
     return any(isinstance(r.type, TensorType) for op in function.walk() for r in op.results)
-

@@ -31,15 +31,16 @@ def call_order(functions: Sequence[func.FuncOp]) -> list[func.FuncOp]:
             if callee.sym_name.data in done:
                 continue
             if callee.sym_name.data in open_names:
-                fail(call, f"function @{callee.sym_name.data} calls itself; recursion on tensors is not supported")
+                fail(
+                    call,
+                    f"function @{callee.sym_name.data} calls itself; recursion on tensors is not supported",
+                )
             open_names.add(callee.sym_name.data)
             stack.append((callee, _callees(callee, by_name)))
     return list(done.values())
 
 
-def _callees(
-    function: func.FuncOp, by_name: dict[str, func.FuncOp]
-) -> list[tuple[func.CallOp, func.FuncOp]]:
+def _callees(function: func.FuncOp, by_name: dict[str, func.FuncOp]) -> list[tuple[func.CallOp, func.FuncOp]]:
     """The calls of bufferised functions inside `function`, last first."""
     calls = [
         (op, by_name[op.callee.root_reference.data])

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 
 from ..core.locations import copy_location
-from ..dialects import graph
+from ..dialects.graph.constants import ConstantOp
 from .te_types import storage_of
 
 
@@ -31,7 +31,7 @@ class ConstantPool:
             if isinstance(op, memref.GlobalOp) and isinstance(op.initial_value, DenseIntOrFPElementsAttr)
         }
 
-    def load(self, op: graph.ConstantOp) -> memref.GetGlobalOp:
+    def load(self, op: ConstantOp) -> memref.GetGlobalOp:
         """An op whose result is the buffer with the constant's elements."""
         assert isinstance(op.value, DenseIntOrFPElementsAttr)
         value = stored(op.value)
@@ -65,5 +65,3 @@ def stored(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
     if element == IntegerType(1):
         return DenseIntOrFPElementsAttr.from_list(type_, [int(bool(v)) for v in value.get_values()])
     return DenseIntOrFPElementsAttr(type_, value.data)
-
-

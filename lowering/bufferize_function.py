@@ -25,11 +25,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
-from ..dialects import graph, tensor_loop
+from ..dialects import tensor_loop
+from ..dialects.graph.calls import CallKernelOp
+from ..dialects.graph.constants import ConstantOp, WeightOp
 from .arena import ArenaPlan, Lifetime, plan_arena
 from .bufferize_constants import ConstantPool
 from .bufferize_kernels import KernelSignature
-from .te_types import dtype_of, storage_of
+from .te_types import buffer_of, is_static
 
 ROLE, NAME, KEY, TYPE, BYTES = (f"stepwell.{name}" for name in ("role", "name", "key", "type", "bytes"))
 
@@ -49,11 +51,6 @@ class Signatures:
     kernels: dict[str, KernelSignature]
     prepares: set[str]
     functions: dict[str, FunctionSignature] = field(default_factory=dict)
-
-
-def buffer_of(type_: TensorType) -> MemRefType:
-    """The memref type that holds a tensor type."""
-    return MemRefType(storage_of(type_.get_element_type()), type_.get_shape())
 
 
 def byte_size(type_: MemRefType) -> int:
@@ -81,7 +78,10 @@ class FunctionBufferizer:
     def run(self) -> ArenaPlan:
         """Bufferises the function; returns the plan of its arena (sizes in bytes)."""
         if len(self.function.body.blocks) != 1:
-            fail(self.function, f"function @{self.function.sym_name.data} has several blocks that pass tensors around")
+            fail(
+                self.function,
+                f"function @{self.function.sym_name.data} has several blocks that pass tensors around",
+            )
         self.block = self.function.body.block
         self.times = {op: i for i, op in enumerate(self.block.ops)}
         self.types = self.function.function_type
@@ -103,7 +103,7 @@ class FunctionBufferizer:
     def _check_static(self) -> None:
         for op in (self.function, *self.function.walk()):
             for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
-                if isinstance(value.type, TensorType) and -1 in value.type.get_shape():
+                if isinstance(value.type, TensorType) and not is_static(value.type):
                     hint = 'give the sizes first: specialize-shapes{main="4x784"}'
                     fail(op, f"a value of type {value.type} has no known size", hint=hint)
 
@@ -126,7 +126,9 @@ class FunctionBufferizer:
             output = self.block.insert_arg(buffer_of(value.type), self.arena.index)
             output.name_hint = f"result{i}"
             self.outputs.append((value, output))
-            if value.owner in self.times and isinstance(value.owner, graph.CallKernelOp | func.CallOp | scf.IfOp | scf.ForOp):
+            if value.owner in self.times and isinstance(
+                value.owner, CallKernelOp | func.CallOp | scf.IfOp | scf.ForOp
+            ):
                 self.buffers.setdefault(value, output)
 
     def _finish(self) -> ArenaPlan:
@@ -142,16 +144,22 @@ class FunctionBufferizer:
             self.block.erase_arg(self.arena)
         self._set_types(plan.size)
         name = self.function.sym_name.data
-        self.signatures.functions[name] = FunctionSignature({k: t for k, (t, _) in self.weights.items()}, plan.size)
+        self.signatures.functions[name] = FunctionSignature(
+            {k: t for k, (t, _) in self.weights.items()}, plan.size
+        )
         return plan
 
     def _set_types(self, arena_bytes: int) -> None:
         results = [t for t in self.types.outputs if not isinstance(t, TensorType)]
         old_attributes = self.function.arg_attrs.data if self.function.arg_attrs is not None else ()
-        self.function.properties["function_type"] = FunctionType.from_lists([a.type for a in self.block.args], results)
+        self.function.properties["function_type"] = FunctionType.from_lists(
+            [a.type for a in self.block.args], results
+        )
         attributes: list[dict[str, Attribute]] = []
         for index, argument in enumerate(self.block.args):
-            kept = dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
+            kept = (
+                dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
+            )
             attributes.append(kept | self._role(index, argument, arena_bytes, kept))
         is_entry = self.function.sym_visibility is None or self.function.sym_visibility.data != "private"
         if is_entry or "stepwell.prepare" in self.function.attributes:
@@ -163,7 +171,10 @@ class FunctionBufferizer:
     ) -> dict[str, Attribute]:
         count = len(self.types.inputs)
         if index < count:
-            return {ROLE: StringAttr("input"), NAME: kept.get(NAME, StringAttr(argument.name_hint or f"arg{index}"))}
+            return {
+                ROLE: StringAttr("input"),
+                NAME: kept.get(NAME, StringAttr(argument.name_hint or f"arg{index}")),
+            }
         if index < count + len(self.weights):
             key, (type_, _) = list(self.weights.items())[index - count]
             return {ROLE: StringAttr("weight"), KEY: StringAttr(key), TYPE: type_}
@@ -175,13 +186,13 @@ class FunctionBufferizer:
 
     def _lower(self, op: Operation) -> None:
         match op:
-            case graph.CallKernelOp():
+            case CallKernelOp():
                 self._kernel(op)
-            case graph.ConstantOp():
+            case ConstantOp():
                 self.buffers[op.results[0]] = self._insert(op, self.constants.load(op))
                 self.erased.append(op)
-            case graph.WeightOp():
-                self.buffers[op.results[0]] = self._weight(op.key.data, op.results[0].type)
+            case WeightOp():
+                self.buffers[op.results[0]] = self._weight(op.weight_key, op.results[0].type)
                 self.erased.append(op)
             case func.CallOp():
                 self._call(op)
@@ -198,7 +209,7 @@ class FunctionBufferizer:
             case _:
                 self._other(op)
 
-    def _kernel(self, op: graph.CallKernelOp) -> None:
+    def _kernel(self, op: CallKernelOp) -> None:
         kernel = self.signatures.kernels[op.callee.root_reference.data]
         outputs = [self._buffer_for(result) for result in op.results]
         temporaries = [self._allocate(op, type_, self.time) for type_ in kernel.temporaries]
@@ -333,7 +344,9 @@ class FunctionBufferizer:
         offset = arith.ConstantOp(IntegerAttr.from_index_int_value(0))
         self.requests.append((offset, Lifetime(size, self.time, until)))
         self._insert(before, offset)
-        return self._insert(before, memref.ViewOp.create(operands=[self.arena, offset.result], result_types=[type_]))
+        return self._insert(
+            before, memref.ViewOp.create(operands=[self.arena, offset.result], result_types=[type_])
+        )
 
     def _weight(self, key: str, type_: Attribute) -> SSAValue:
         assert isinstance(type_, TensorType)

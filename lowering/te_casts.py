@@ -52,7 +52,9 @@ def _float_to_integer(emitter: ScalarEmitter, value: SSAValue, source: str, targ
     low, high = dtypes.integer_range(width_type)
     below = emitter.compare_float("olt", value, emitter.constant(float(low), source))
     above = emitter.compare_float("oge", value, emitter.constant(float(high + 1), source))
-    outside = emitter.add(arith.OrIOp(emitter.add(arith.OrIOp(below, above)), emitter.compare_float("uno", value, value)))
+    outside = emitter.add(
+        arith.OrIOp(emitter.add(arith.OrIOp(below, above)), emitter.compare_float("uno", value, value))
+    )
     inside = emitter.select(outside, emitter.constant(0.0, source), value)
     convert = arith.FPToUIOp if dtypes.is_unsigned(width_type) else arith.FPToSIOp
     result = emitter.add(convert(inside, compute_type(width_type)))  # pyright: ignore[reportArgumentType]

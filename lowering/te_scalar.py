@@ -42,7 +42,7 @@ _MATH: dict[str, type[Operation]] = {
     "log": math.LogOp,
     "log2": math.Log2Op,
     "log10": math.Log10Op,
-    "log1p": math.Log1POp,
+    "log1p": math.Log1pOp,
     "sqrt": math.SqrtOp,
     "rsqrt": math.RsqrtOp,
     "sin": math.SinOp,
@@ -59,6 +59,7 @@ _MATH: dict[str, type[Operation]] = {
     "acos": math.AcosOp,
     "sinh": math.SinhOp,
     "cosh": math.CoshOp,
+    "asinh": math.AsinhOp,
     "acosh": math.AcoshOp,
     "atanh": math.AtanhOp,
 }
@@ -201,7 +202,11 @@ class ScalarEmitter:
                     self.compare_int("slt", operand, zero), self.add(arith.SubiOp(zero, operand)), operand
                 )
             case "not":
-                ones = self.constant(True, "i1") if dtype == "i1" else self.constant(-1, f"i{dtypes.bit_width(dtype)}")
+                ones = (
+                    self.constant(True, "i1")
+                    if dtype == "i1"
+                    else self.constant(-1, f"i{dtypes.bit_width(dtype)}")
+                )
                 return self.add(arith.XOrIOp(operand, ones))
             case "isnan":
                 return self.compare_float("uno", operand, operand)
@@ -214,9 +219,13 @@ class ScalarEmitter:
 
     def _binary(self, expr: Binary) -> SSAValue:
         lhs, rhs, dtype = self.emit(expr.lhs), self.emit(expr.rhs), expr.dtype
-        return self.binary(expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs))
+        return self.binary(
+            expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs)
+        )
 
-    def binary(self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False) -> SSAValue:
+    def binary(
+        self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False
+    ) -> SSAValue:
         """`function(lhs, rhs)` on values of element type `dtype`; `non_negative` promises that no operand is below 0."""
         if function == "fmod":
             return self._fmod(lhs, rhs, dtype)
@@ -320,4 +329,3 @@ def _non_negative(expr: Expr) -> bool:
             return _non_negative(expr.lhs) and _non_negative(expr.rhs)
         case _:
             return False
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     BFloat16Type,
     Float16Type,
     Float32Type,
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     Signedness,
+    TensorType,
 )
 from xdsl.ir import Attribute
 
@@ -56,7 +58,17 @@ def dtype_of(element_type: Attribute) -> str:
     return str(element_type)
 
 
+def is_static(type_: TensorType | MemRefType) -> bool:
+    """Whether every size of a type is known."""
+    return all(size >= 0 for size in type_.get_shape())
+
+
 def buffer_type(tensor: te.Tensor) -> MemRefType:
     """The buffer that holds `tensor`. Symbolic sizes become `?`."""
-    shape = [size if isinstance(size, int) else -1 for size in tensor.shape]
+    shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in tensor.shape]
     return MemRefType(storage_type(tensor.dtype), shape)
+
+
+def buffer_of(type_: TensorType) -> MemRefType:
+    """The memref type that holds a tensor type."""
+    return MemRefType(storage_of(type_.get_element_type()), type_.get_shape())

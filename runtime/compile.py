@@ -61,7 +61,9 @@ def compile(
     else:
         module = parse(module_or_path)
     set_signatures(module, entry)
-    source = Source(module, entry, chosen_pipeline(pipeline, opt_level, numerics), cache, verify_each, weights)
+    source = Source(
+        module, entry, chosen_pipeline(pipeline, opt_level, numerics), cache, verify_each, weights
+    )
     return _executable(source)
 
 
@@ -97,7 +99,9 @@ class Source:
     def key(self, shapes: Shapes | None) -> str:
         """The name of the machine code in the compile cache."""
         text = str(self.module)
-        return disk.program_key(text, _locations(self.module), self.pipeline_for(shapes), host_target().describe())
+        return disk.program_key(
+            text, _locations(self.module), self.pipeline_for(shapes), host_target().describe()
+        )
 
     def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
         """The description and LLVM text for `shapes`; the module itself stays as it is."""

@@ -82,7 +82,11 @@ def signature_of_roles(function: Operation) -> FunctionType | None:
     by_role: dict[str, list[Attribute]] = {role: [] for role in ROLES}
     for argument, found in zip(type_.inputs, attributes, strict=True):
         role = found.get("stepwell.role")
-        if not isinstance(role, StringAttr) or role.data not in by_role or not isinstance(argument, MemRefType):
+        if (
+            not isinstance(role, StringAttr)
+            or role.data not in by_role
+            or not isinstance(argument, MemRefType)
+        ):
             return None
         by_role[role.data].append(TensorType(argument.get_element_type(), argument.get_shape()))
     return FunctionType.from_lists(by_role["input"], by_role["output"])
@@ -108,7 +112,11 @@ def describe(module: ModuleOp) -> Description:
 def _entry(name: str, function: Operation) -> Entry:
     types = signature(function)
     if types is None:
-        fail(function, f"entry @{name} has no {SIGNATURE}", hint="add the tensor types it had, as a function type")
+        fail(
+            function,
+            f"entry @{name} has no {SIGNATURE}",
+            hint="add the tensor types it had, as a function type",
+        )
     inputs, outputs = iter(types.inputs), iter(types.outputs)
     arguments: list[Argument] = []
     for index, attributes in enumerate(argument_attributes(function)):

@@ -91,7 +91,9 @@ class Executable:
         """The entry specialised to the shapes of `arrays`, compiled on first use."""
         if len(arrays) != len(self._inputs):
             names = ", ".join(f"'{name}'" for name, _ in self._inputs)
-            raise ArgumentError(f"'{self.entry}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}")
+            raise ArgumentError(
+                f"'{self.entry}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
+            )
         for value, (name, type_) in zip(arrays, self._inputs, strict=True):
             check_input(value, type_, name)
         shapes = tuple(tuple(array.shape) for array in arrays)

@@ -70,7 +70,9 @@ class Description:
 class Program:
     """Machine code with its weights bound; every entry can be called from several threads at once."""
 
-    def __init__(self, description: Description, object_code: bytes, weights: Mapping[str, np.ndarray[Any, Any]]):
+    def __init__(
+        self, description: Description, object_code: bytes, weights: Mapping[str, np.ndarray[Any, Any]]
+    ):
         self.description = description
         symbols = [ENTRY_PREFIX + entry.name for entry in description.entries]
         self._library = NativeLibrary(object_code, symbols)
@@ -126,7 +128,9 @@ class BoundEntry:
     def run_into(self, outputs: Sequence[np.ndarray[Any, Any]], *arrays: Any) -> None:
         """Like a call, but the results are written into `outputs`, which may not overlap the inputs or each other."""
         if len(outputs) != len(self._outputs):
-            raise ArgumentError(f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays")
+            raise ArgumentError(
+                f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays"
+            )
         for (_, argument), array in zip(self._outputs, outputs, strict=True):
             check_output(array, argument.type, argument.name)
         for i, array in enumerate(outputs):
@@ -144,7 +148,9 @@ class BoundEntry:
                 f"'{self.entry.name}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
             )
         pointers = list(self._fixed)
-        kept = [check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)]
+        kept = [
+            check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)
+        ]
         for (index, _), array in zip(self._inputs, kept, strict=True):
             pointers[index] = array.ctypes.data
         for (index, _), array in zip(self._outputs, outputs, strict=True):

@@ -17,6 +17,7 @@ from ..core.pipelines import Instrument, parse_pipeline, run_pipeline
 from ..core.verification import verify_module
 from ..lowering.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import pipeline_text
+from ..lowering.te_types import is_static
 from .describe import (
     MISSING_ROLES,
     SIGNATURE,
@@ -92,7 +93,9 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
         known = ", ".join(f"@{name}" for name, op in found.items() if is_public(op)) or "none"
         raise CompileError(f"the module has no function @{entry}; its public functions are: {known}")
     if not is_public(found[entry]):
-        raise CompileError(f"function @{entry} is private or has no body, expected a public function as the entry")
+        raise CompileError(
+            f"function @{entry} is private or has no body, expected a public function as the entry"
+        )
     for name, function in found.items():
         if not is_public(function) or SIGNATURE in function.attributes or function.name == "tensor_loop.func":
             continue
@@ -100,10 +103,12 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
         if types is not None:
             function.attributes[SIGNATURE] = types
         elif name == entry:
-            raise CompileError(f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}")
+            raise CompileError(
+                f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}"
+            )
 
 
 def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
     """Whether the entry takes a tensor with a `?` dimension."""
     types = signature(functions(module)[entry])
-    return types is not None and any(isinstance(t, TensorType) and -1 in t.get_shape() for t in types.inputs)
+    return types is not None and any(isinstance(t, TensorType) and not is_static(t) for t in types.inputs)

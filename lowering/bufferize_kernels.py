@@ -1,0 +1,128 @@
+"""Loop functions as bufferisation sees them: temporaries that callers own, and public ones as entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from ..core.diagnostics import fail
+from ..core.locations import copy_location
+from ..dialects import tensor_loop
+from ..dialects.graph.calls import CallKernelOp
+
+TEMPORARY = "tensor_loop.temporary"
+"""Argument attribute of a loop function's input that is scratch memory of the caller's."""
+
+
+@dataclass
+class KernelSignature:
+    """What a loop function wants from its callers besides inputs and outputs."""
+
+    temporaries: list[MemRefType]
+
+
+def hoist_temporaries(module: ModuleOp) -> dict[str, KernelSignature]:
+    """
+    Turns the `tensor_loop.alloc`s of every function called by `graph.call_kernel` into arguments after its inputs.
+
+    One argument per buffer, not one for all: LLVM then knows that they do not overlap. Functions reached by
+    `tensor_loop.call` keep theirs. Returns the signatures of all loop functions.
+    """
+    called = {op.callee_name for op in module.walk() if isinstance(op, CallKernelOp)}
+    return {
+        op.sym_name.data: _hoist(op) if op.sym_name.data in called else KernelSignature([])
+        for op in module.ops
+        if isinstance(op, tensor_loop.FuncOp)
+    }
+
+
+def _hoist(function: tensor_loop.FuncOp) -> KernelSignature:
+    block = function.body.block
+    allocs = [op for op in block.ops if isinstance(op, tensor_loop.AllocOp) and not op.dynamic_sizes]
+    if not allocs:
+        return KernelSignature([])
+    inputs, outputs = list(function.input_types), list(function.output_types)
+    types: list[MemRefType] = []
+    for alloc in allocs:
+        type_ = alloc.memref.type
+        assert isinstance(type_, MemRefType)
+        argument = block.insert_arg(type_, len(inputs) + len(types))
+        argument.name_hint = alloc.memref.name_hint
+        alloc.memref.replace_all_uses_with(argument)
+        alloc.detach()
+        alloc.erase()
+        types.append(type_)
+    known = function.arg_attrs.data if function.arg_attrs is not None else ()
+    attributes = list(known) or [DictionaryAttr({})] * (len(inputs) + len(outputs))
+    marked = [DictionaryAttr({TEMPORARY: UnitAttr()})] * len(types)
+    function.properties["arg_attrs"] = ArrayAttr(
+        [*attributes[: len(inputs)], *marked, *attributes[len(inputs) :]]
+    )
+    function.properties["function_type"] = FunctionType.from_lists([*inputs, *types], outputs)
+    return KernelSignature(types)
+
+
+def wrap_public_kernels(module: ModuleOp, functions: Sequence[tensor_loop.FuncOp]) -> list[func.FuncOp]:
+    """
+    Makes every public loop function an entry: it becomes private `@name_kernel`, and `@name` a function on tensors
+    that calls it.
+    """
+    taken = {
+        name.data for op in module.ops if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr)
+    }
+    wrappers: list[func.FuncOp] = []
+    renamed: dict[str, str] = {}
+    for function in functions:
+        name = function.sym_name.data
+        new_name, number = f"{name}_kernel", 1
+        while new_name in taken:
+            new_name, number = f"{name}_kernel_{number}", number + 1
+        taken.add(new_name)
+        renamed[name] = new_name
+        function.properties["sym_name"] = StringAttr(new_name)
+        function.properties["sym_visibility"] = StringAttr("private")
+        wrappers.append(_wrapper(name, new_name, function))
+    for op in module.walk():
+        if isinstance(op, CallKernelOp | tensor_loop.CallOp):
+            callee = op.properties["callee"]
+            if isinstance(callee, SymbolRefAttr) and callee.root_reference.data in renamed:
+                op.properties["callee"] = SymbolRefAttr(renamed[callee.root_reference.data])
+    module.body.block.add_ops(wrappers)
+    return wrappers
+
+
+def _wrapper(name: str, kernel: str, function: tensor_loop.FuncOp) -> func.FuncOp:
+    inputs = [_tensor_of(function, type_) for type_ in function.input_types]
+    outputs = [_tensor_of(function, type_) for type_ in function.output_types]
+    block = Block(arg_types=inputs)
+    for argument, buffer in zip(block.args, function.inputs, strict=True):
+        argument.name_hint = buffer.name_hint
+    call = CallKernelOp(kernel, block.args, outputs)
+    for result, buffer in zip(call.results, function.outputs, strict=True):
+        result.name_hint = buffer.name_hint
+    back = func.ReturnOp(*call.results)
+    block.add_ops([call, back])
+    wrapper = func.FuncOp(name, (inputs, outputs), Region(block))
+    for op in (wrapper, call, back):
+        copy_location(function, op)
+    return wrapper
+
+
+def _tensor_of(function: Operation, type_: Attribute) -> TensorType:
+    if not isinstance(type_, MemRefType):
+        fail(function, f"an entry takes buffers only, found an argument of type {type_}")
+    return TensorType(type_.get_element_type(), type_.get_shape())

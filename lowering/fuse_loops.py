@@ -1,0 +1,172 @@
+"""
+One loop function per fused group: pass `fuse-loops` (what TVM calls FuseTIR).
+
+Before: `func.func private @fused_… attributes {graph.primitive}` that calls several kernels.
+After: `tensor_loop.func private @fused_…` that holds the blocks of all of them, and `graph.call_kernel @fused_…`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..core.diagnostics import emit_remark
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+from ..dialects import tensor_loop
+from ..dialects.graph.calls import CallKernelOp
+from .te_types import buffer_of, is_static
+
+PRIMITIVE = "graph.primitive"
+
+
+@dataclass(frozen=True)
+class FuseLoopsPass(StepwellPass):
+    """
+    Merges the kernels of every primitive function into one loop function.
+
+    Intermediate tensors become `tensor_loop.alloc`s; loop functions that nobody calls any more go. A primitive function
+    that holds anything but kernel calls, or returns an argument or a value twice, stays as it is, with a remark.
+    """
+
+    name = "fuse-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, tensor_loop.FuncOp)}
+        fused: dict[str, tensor_loop.FuncOp] = {}
+        for function in [f for f in op.ops if isinstance(f, func.FuncOp) and PRIMITIVE in f.attributes]:
+            if (reason := _obstacle(function, kernels)) is not None:
+                emit_remark(function, f"not fused: function @{function.sym_name.data} {reason}")
+                continue
+            merged = _merge(function, kernels)
+            Rewriter.insert_op(merged, InsertPoint.before(function))
+            fused[function.sym_name.data] = merged
+            function.detach()
+            function.erase()
+            self.count("functions fused")
+        if fused:
+            _call_kernels(op, fused)
+            _remove_unused(op)
+
+
+def _obstacle(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> str | None:
+    """Why a primitive function cannot be merged, or None."""
+    if len(function.body.blocks) != 1:
+        return "has several blocks"
+    for op in function.body.block.ops:
+        if isinstance(op, CallKernelOp) and op.callee_name in kernels:
+            continue
+        if not isinstance(op, func.ReturnOp):
+            return f"holds '{op.name}', expected kernel calls only"
+        if len(set(op.operands)) != len(op.operands):
+            return "returns a value twice"
+        if any(not isinstance(value.owner, Operation) for value in op.operands):
+            return "returns an argument"
+    types = (*function.function_type.inputs, *function.function_type.outputs)
+    if not all(isinstance(t, TensorType) and is_static(t) for t in types):
+        return "has an argument or result that is not a tensor of known size"
+    return None
+
+
+def _merge(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> tensor_loop.FuncOp:
+    """The loop function with the bodies of all kernels that `function` calls, in order."""
+    arguments = function.body.block.args
+    back = function.body.block.last_op
+    assert back is not None
+    merged = tensor_loop.FuncOp.create_named(
+        function.sym_name.data,
+        [_buffer(value) for value in arguments],
+        [_buffer(value) for value in back.operands],
+        [value.name_hint or f"in{i}" for i, value in enumerate(arguments)]
+        + ([f"out{i}" for i in range(len(back.operands))] if len(back.operands) > 1 else ["out"]),
+        visibility="private",
+    )
+    copy_location(function, merged)
+    buffers: dict[SSAValue, SSAValue] = dict(zip(arguments, merged.inputs, strict=True))
+    buffers.update(zip(back.operands, merged.outputs, strict=True))
+    names: set[str] = set()
+    for call in function.body.block.ops:
+        if isinstance(call, CallKernelOp):
+            _inline_kernel(call, kernels[call.callee_name], merged, buffers, names)
+    return merged
+
+
+def _buffer(value: SSAValue):
+    assert isinstance(value.type, TensorType)
+    return buffer_of(value.type)
+
+
+def _inline_kernel(
+    call: CallKernelOp,
+    kernel: tensor_loop.FuncOp,
+    merged: tensor_loop.FuncOp,
+    buffers: dict[SSAValue, SSAValue],
+    names: set[str],
+) -> None:
+    """Copies the body of `kernel` to the end of `merged`."""
+    end = merged.body.block.last_op
+    assert end is not None
+    for result in call.results:
+        if result not in buffers:
+            alloc = tensor_loop.AllocOp(_buffer(result))
+            alloc.memref.name_hint = result.name_hint
+            copy_location(call, alloc)
+            Rewriter.insert_op(alloc, InsertPoint.before(end))
+            buffers[result] = alloc.memref
+    values: dict[SSAValue, SSAValue] = {}
+    for formal, actual in zip(
+        (*kernel.inputs, *kernel.outputs), (*call.operands, *call.results), strict=True
+    ):
+        values[formal] = buffers[actual]
+    for op in kernel.body.block.ops:
+        if op is kernel.body.block.last_op:
+            continue
+        clone = op.clone(values)
+        for old, new in zip(op.walk(), clone.walk(), strict=True):
+            copy_location(old, new)
+            if isinstance(new, tensor_loop.BlockOp):
+                _make_unique(new, names)
+        Rewriter.insert_op(clone, InsertPoint.before(end))
+
+
+def _make_unique(block: tensor_loop.BlockOp, names: set[str]) -> None:
+    base = name = block.block_name.data
+    number = 1
+    while name in names:
+        name, number = f"{base}_{number}", number + 1
+    names.add(name)
+    block.properties["block_name"] = StringAttr(name)
+
+
+def _call_kernels(module: ModuleOp, fused: dict[str, tensor_loop.FuncOp]) -> None:
+    """Turns calls of functions that became kernels into kernel calls."""
+    for op in list(module.walk()):
+        if isinstance(op, func.CallOp) and op.callee.root_reference.data in fused:
+            call = CallKernelOp(op.callee, op.operands, [result.type for result in op.results])
+            copy_location(op, call)
+            for old, new in zip(op.results, call.results, strict=True):
+                new.name_hint = old.name_hint
+                old.replace_all_uses_with(new)
+            Rewriter.insert_op(call, InsertPoint.before(op))
+            op.detach()
+            op.erase()
+
+
+def _remove_unused(module: ModuleOp) -> None:
+    """Removes private loop functions that no symbol reference names."""
+    used = {
+        attribute.root_reference.data
+        for op in module.walk()
+        for attribute in (*op.properties.values(), *op.attributes.values())
+        if isinstance(attribute, SymbolRefAttr)
+    }
+    for op in list(module.ops):
+        if isinstance(op, tensor_loop.FuncOp) and op.sym_name.data not in used:
+            if op.sym_visibility is not None and op.sym_visibility.data == "private":
+                op.detach()
+                op.erase()

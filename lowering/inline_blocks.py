@@ -1,0 +1,262 @@
+"""The two rewrites of `inline-loops`, each with the conditions under which it keeps the meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..dialects import tensor_loop
+from ..dialects.traits import is_pure
+
+_MOVES = frozenset(
+    {
+        "memref.load",
+        "memref.store",
+        "scf.if",
+        "scf.yield",
+        "tensor_loop.yield",
+        "arith.constant",
+        "arith.cmpi",
+        "arith.andi",
+        "arith.ori",
+        "arith.select",
+        "arith.extf",
+        "arith.truncf",
+        "arith.extui",
+        "arith.extsi",
+        "arith.trunci",
+    }
+)
+"""Ops that cost nothing beside the load they surround."""
+
+
+@dataclass(frozen=True)
+class Accessor:
+    """A block that touches a buffer, with the op at the top of the function that holds it."""
+
+    block: tensor_loop.BlockOp
+    nest: Operation
+    time: int
+    loads: tuple[memref.LoadOp, ...]
+    stores: tuple[memref.StoreOp, ...]
+
+
+def inline_producer(alloc: tensor_loop.AllocOp) -> bool:
+    """
+    Computes an elementwise temporary where it is read, and deletes it; False when that is not allowed or not cheap.
+
+    Legal when one block writes the buffer, at every point once (spatial axes bound one to one, a single store at the
+    axes), without effects but loads from buffers that nobody writes later, and all readers come after it.
+    """
+    found = accessors(alloc.memref)
+    if found is None:
+        return False
+    writers = [accessor for accessor in found if accessor.stores]
+    if len(writers) != 1 or writers[0].loads:
+        return False
+    producer, readers = writers[0], [accessor for accessor in found if accessor.loads]
+    if not readers or any(reader.time <= producer.time for reader in readers):
+        return False
+    if not _is_pointwise(producer, alloc.memref) or not _sources_keep(producer):
+        return False
+    if not _is_cheap(producer, readers, alloc.memref):
+        return False
+    for reader in readers:
+        for load in reader.loads:
+            _compute_at(producer, load)
+        reader.block.refresh_regions()
+    _erase(producer.nest)
+    _erase(alloc)
+    return True
+
+
+def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) -> bool:
+    """
+    Lets a temporary live in the buffer that its last reader writes; False when that is not allowed.
+
+    Legal when the last block that touches the temporary is elementwise, loads it only at the index at which it stores
+    the other buffer, has the same element type, and nobody touches the other buffer before or beside it.
+    """
+    found = accessors(alloc.memref)
+    if not found or found[-1].stores or len(found) < 2:
+        return False
+    last = found[-1]
+    stores = [op for op in last.block.walk() if isinstance(op, memref.StoreOp)]
+    if len(stores) != 1 or stores[0].memref.type != alloc.memref.type:
+        return False
+    target = stores[0].memref
+    if target not in function.outputs and not isinstance(target.owner, tensor_loop.AllocOp):
+        return False
+    touching = accessors(target)
+    if touching is None or any(a.time < last.time or (a.block is last.block and a.loads) for a in touching):
+        return False
+    indices = tuple(stores[0].indices)
+    if not _is_identity(last.block, indices) or any(tuple(load.indices) != indices for load in last.loads):
+        return False
+    if isinstance(target.owner, tensor_loop.AllocOp):
+        target.owner.detach()
+        Rewriter.insert_op(target.owner, InsertPoint.before(alloc))
+    alloc.memref.replace_all_uses_with(target)
+    for accessor in found:
+        accessor.block.refresh_regions()
+    _erase(alloc)
+    return True
+
+
+def accessors(buffer: SSAValue) -> list[Accessor] | None:
+    """The blocks that load or store `buffer`, in order; None when something else uses it."""
+    function = buffer.owner.parent_op() if isinstance(buffer.owner, Operation) else buffer.owner.parent_op()
+    assert isinstance(function, tensor_loop.FuncOp)
+    blocks: dict[tensor_loop.BlockOp, tuple[list[memref.LoadOp], list[memref.StoreOp]]] = {}
+    for use in buffer.uses:
+        op = use.operation
+        if isinstance(op, tensor_loop.BlockOp):
+            continue
+        block = _block_of(op)
+        if block is None or not isinstance(op, memref.LoadOp | memref.StoreOp):
+            return None
+        loads, stores = blocks.setdefault(block, ([], []))
+        if isinstance(op, memref.LoadOp):
+            loads.append(op)
+        elif op.memref is buffer:
+            stores.append(op)
+    times = {op: i for i, op in enumerate(function.body.block.ops)}
+    found: list[Accessor] = []
+    for block, (loads, stores) in blocks.items():
+        nest: Operation | None = block
+        while nest is not None and nest not in times:
+            nest = nest.parent_op()
+        if nest is None:
+            return None
+        found.append(Accessor(block, nest, times[nest], tuple(loads), tuple(stores)))
+    return sorted(found, key=lambda accessor: accessor.time)
+
+
+def _block_of(op: Operation) -> tensor_loop.BlockOp | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, tensor_loop.BlockOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def _is_identity(block: tensor_loop.BlockOp, indices: Sequence[SSAValue]) -> bool:
+    """Whether `indices` are the axes in order, all spatial, of a block without predicate or init."""
+    return (
+        tuple(indices) == tuple(block.axes)
+        and not block.has_reduce_axes
+        and block.init is None
+        and not block.constraints
+    )
+
+
+def _is_pointwise(producer: Accessor, buffer: SSAValue) -> bool:
+    """Whether the producer computes every element of `buffer` once, and does nothing else."""
+    block = producer.block
+    if len(producer.stores) != 1 or not _is_identity(block, producer.stores[0].indices):
+        return False
+    if not isinstance(buffer.type, MemRefType) or block.extents != tuple(buffer.type.get_shape()):
+        return False
+    if not _is_perfect(producer):
+        return False
+    for op in block.walk():
+        if op in (block, producer.stores[0]) or isinstance(op, memref.LoadOp | tensor_loop.YieldOp):
+            continue
+        if not is_pure(op) and op.name not in ("scf.if", "scf.yield"):
+            return False
+    return True
+
+
+def _is_perfect(producer: Accessor) -> bool:
+    """Whether the nest is a grid of the block alone, one loop per axis over its whole extent."""
+    block, nest = producer.block, producer.nest
+    if not block.axes:
+        return nest is block
+    if not isinstance(nest, tensor_loop.GridOp) or block.parent_op() is not nest:
+        return False
+    bound = [str(expr) for expr in block.binding_exprs]
+    one_to_one = bound == [f"d{i}" for i in range(len(bound))] and tuple(block.binding_operands) == tuple(
+        nest.variables
+    )
+    alone = [op for op in nest.body.block.ops if not isinstance(op, tensor_loop.YieldOp)] == [block]
+    return one_to_one and alone and nest.extents == block.extents
+
+
+def _sources_keep(producer: Accessor) -> bool:
+    """Whether no buffer the producer loads from is written at or after the producer."""
+    sources = {op.memref for op in producer.block.walk() if isinstance(op, memref.LoadOp)}
+    for source in sources:
+        found = accessors(source)
+        if found is None or any(a.stores and a.time >= producer.time for a in found):
+            return False
+    return True
+
+
+def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue) -> bool:
+    """Whether inlining repeats no arithmetic, and no scattered loads."""
+    assert isinstance(buffer.type, MemRefType)
+    reads = 0
+    for reader in readers:
+        if any(not isinstance(extent, int) for extent in reader.block.extents):
+            return False
+        reads += len(reader.loads) * prod(
+            extent for extent in reader.block.extents if isinstance(extent, int)
+        )
+    if reads <= prod(buffer.type.get_shape()):
+        return True
+    return all(_costs_nothing(op) for op in producer.block.body.walk()) and _keeps_rows(producer.block)
+
+
+def _costs_nothing(op: Operation) -> bool:
+    return op.name in _MOVES or (bool(op.results) and isinstance(op.results[0].type, IndexType))
+
+
+def _keeps_rows(block: tensor_loop.BlockOp) -> bool:
+    """Whether neighbours along the last axis are loaded from neighbouring places, or from one place."""
+    if not block.axes:
+        return True
+    last = block.axes[-1]
+    for op in block.walk():
+        if isinstance(op, memref.LoadOp):
+            places = [_uses_axis(index, last) for index in op.indices]
+            if any(places[:-1]):
+                return False
+    return True
+
+
+def _uses_axis(index: SSAValue, axis: BlockArgument) -> bool:
+    """Whether an index is computed from `axis`."""
+    pending, seen = [index], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value is axis:
+            return True
+        if value not in seen and isinstance(value.owner, Operation):
+            seen.add(value)
+            pending.extend(value.owner.operands)
+    return False
+
+
+def _compute_at(producer: Accessor, load: memref.LoadOp) -> None:
+    """Replaces `load` by the producer's computation at its indices."""
+    values: dict[SSAValue, SSAValue] = dict(zip(producer.block.axes, load.indices, strict=True))
+    for op in producer.block.body.block.ops:
+        if isinstance(op, memref.StoreOp):
+            stored = values.get(op.value, op.value)
+            load.results[0].replace_all_uses_with(stored)
+        elif not isinstance(op, tensor_loop.YieldOp):
+            clone = op.clone(values)
+            for old, new in zip(op.walk(), clone.walk(), strict=True):
+                new.location = old.location
+            Rewriter.insert_op(clone, InsertPoint.before(load))
+    _erase(load)
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase()

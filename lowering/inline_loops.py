@@ -1,0 +1,44 @@
+"""
+Fewer buffers inside a loop function: pass `inline-loops`.
+
+Before: block "add" stores `%T[i]`, block "exp" loads `%T[i]`.
+After: block "exp" computes the sum itself; `%T` is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..core.passes import StepwellPass
+from ..dialects import tensor_loop
+from .inline_blocks import forward_to_output, inline_producer
+
+
+@dataclass(frozen=True)
+class InlineLoopsPass(StepwellPass):
+    """
+    Removes temporaries of loop functions: producers are computed where they are read, results accumulate in place.
+
+    A producer is inlined when it is elementwise (spatial axes only, one store, no run-time check) and this repeats no
+    arithmetic: each of its elements is read once, or it only moves data. A temporary that an elementwise block copies
+    into an output at the same index, as after a matrix product, is replaced by that output.
+    """
+
+    name = "inline-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.ops:
+            if isinstance(function, tensor_loop.FuncOp):
+                self._run(function)
+
+    def _run(self, function: tensor_loop.FuncOp) -> None:
+        allocs = [op for op in function.body.block.ops if isinstance(op, tensor_loop.AllocOp)]
+        for alloc in allocs:
+            if inline_producer(alloc):
+                self.count("producers inlined")
+        for alloc in [alloc for alloc in allocs if alloc.parent is not None]:
+            if forward_to_output(function, alloc):
+                self.count("temporaries replaced by outputs")

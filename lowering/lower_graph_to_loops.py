@@ -1,0 +1,189 @@
+"""
+Graph ops to loop functions: pass `lower-graph-to-loops`.
+
+Every op that says what it means (`LoopSemantics`) becomes a call of a loop function made from its tensor expression;
+there are no lowerings per op.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from .. import te
+from ..core.diagnostics import Diagnostic, StepwellError, fail
+from ..core.locations import copy_location, location_string, nearest_source_point
+from ..core.passes import StepwellPass
+from ..dialects.graph.calls import CallKernelOp
+from ..dialects.graph.constants import ConstantOp, WeightOp
+from ..dialects.traits import LoopSemantics, may_fail
+from .convert_te_to_tensor_loop import convert_te_to_tensor_loop
+from .te_types import dtype_of, is_static
+
+LEFT_TO_BUFFERIZE = (
+    ConstantOp,
+    WeightOp,
+    CallKernelOp,
+    func.CallOp,
+    func.ReturnOp,
+    func.FuncOp,
+)
+"""Ops on tensors that are data or calls, not computations."""
+
+LEFT_BY_NAME = frozenset({"scf.if", "scf.for", "scf.yield", "tensor.extract"})
+
+
+@dataclass(frozen=True)
+class LowerGraphToLoopsPass(StepwellPass):
+    """
+    Turns every graph op into a call of a loop function made from its tensor expression.
+
+    Before: `%y = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>`
+    After: `%y = graph.call_kernel @relu(%x) : …` and a private `tensor_loop.func @relu`.
+
+    Ops with equal name, properties and types share one function. Raises an error that lists every op without a
+    tensor expression; with `allow-partial` those stay.
+    """
+
+    name = "lower-graph-to-loops"
+
+    allow_partial: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = KernelTable(op)
+        refused: list[Operation] = []
+        for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
+            for inner in [inner for inner in function.walk() if inner is not function]:
+                if isinstance(inner, LoopSemantics):
+                    _replace_by_call(inner, kernels)
+                    self.count("ops lowered")
+                elif not _is_left(inner):
+                    refused.append(inner)
+        self.count("loop functions", len(kernels.by_text))
+        if refused and not self.allow_partial:
+            _refuse(refused)
+
+
+def _is_left(op: Operation) -> bool:
+    if isinstance(op, LEFT_TO_BUFFERIZE) or op.name in LEFT_BY_NAME:
+        return True
+    return not any(isinstance(value.type, TensorType) for value in (*op.operands, *op.results))
+
+
+def _refuse(ops: list[Operation]) -> None:
+    names = sorted({op.name for op in ops})
+    shown = ", ".join(f"'{name}'" for name in names[:8])
+    message = f"{len(ops)} ops on tensors have no tensor expression: {shown}"
+    diagnostic = Diagnostic(
+        message,
+        point=nearest_source_point(ops[0]),
+        hint="implement LoopSemantics.te on the op, or use allow-partial",
+    )
+    for op in ops[1:6]:
+        diagnostic = diagnostic.with_note(f"'{op.name}' at {nearest_source_point(op) or 'unknown'}")
+    raise StepwellError(diagnostic)
+
+
+@dataclass
+class KernelTable:
+    """The loop functions of a module: by what they compute, and by their text."""
+
+    module: ModuleOp
+    by_key: dict[object, str] = field(default_factory=dict)
+    by_text: dict[str, str] = field(default_factory=dict)
+    taken: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        symbols = (op.get_attr_or_prop("sym_name") for op in self.module.ops)
+        self.taken = {symbol.data for symbol in symbols if symbol is not None}  # pyright: ignore
+
+    def kernel_of(self, op: Operation) -> str:
+        """The name of the loop function that computes `op`, made on first use."""
+        key = (
+            op.name,
+            tuple(sorted(op.properties.items())),
+            tuple(sorted(op.attributes.items())),
+            tuple(value.type for value in op.operands),
+            tuple(value.type for value in op.results),
+            _identity(op),
+        )
+        if key not in self.by_key:
+            self.by_key[key] = self._make(op)
+        return self.by_key[key]
+
+    def _make(self, op: Operation) -> str:
+        kernel = convert_te_to_tensor_loop("kernel", *_semantics(op), location=op)
+        text = f"{kernel}{_identity(op)}"
+        if text not in self.by_text:
+            name = self._unique(op.name.partition(".")[2].replace(".", "_"))
+            kernel.properties["sym_name"] = type(kernel.sym_name)(name)
+            self.module.body.block.add_op(kernel)
+            self.by_text[text] = name
+        return self.by_text[text]
+
+    def _unique(self, base: str) -> str:
+        name, number = base, 1
+        while name in self.taken:
+            name, number = f"{base}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+
+def _identity(op: Operation) -> str:
+    """What keeps kernels of equal ops apart: a failing op reports where it stands, so its kernel is its own."""
+    return location_string(op) if may_fail(op) else ""
+
+
+def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
+    """The placeholders and results of an op's tensor expression. Raises errors at the op."""
+    assert isinstance(op, LoopSemantics)
+    operands = [_placeholder(op, value, index) for index, value in enumerate(op.operands)]
+    try:
+        results = op.te(*operands)
+    except te.TEError as error:
+        fail(op, f"'{op.name}' has no loops: {error}")
+    for value, result in zip(op.results, results, strict=True):
+        type_ = value.type
+        assert isinstance(type_, TensorType)
+        if (dtype_of(type_.get_element_type()), type_.get_shape()) != (result.dtype, result.shape):
+            fail(
+                op,
+                f"the tensor expression of '{op.name}' gives {result.shape} of {result.dtype}, expected {type_}",
+            )
+    return operands, results
+
+
+def _placeholder(op: Operation, value: SSAValue, index: int) -> te.Tensor:
+    type_ = value.type
+    if not isinstance(type_, TensorType):
+        fail(op, f"operand {index} of '{op.name}' has type {type_}, expected a tensor")
+    if not is_static(type_):
+        hint = 'give the sizes first: specialize-shapes{main="4x784"}'
+        fail(op, f"operand {index} of '{op.name}' has type {type_}, whose sizes are not all known", hint=hint)
+    return te.placeholder(type_.get_shape(), dtype_of(type_.get_element_type()), _operand_name(op, index))
+
+
+def _operand_name(op: Operation, index: int) -> str:
+    """The name of an operand in the op's definition; operands of one variadic group are numbered."""
+    declared = op.get_irdl_definition().operands if isinstance(op, IRDLOperation) else []
+    if len(declared) == len(op.operands):
+        return declared[index][0]
+    return f"{declared[0][0]}{index}" if len(declared) == 1 else f"in{index}"
+
+
+def _replace_by_call(op: Operation, kernels: KernelTable) -> None:
+    name = kernels.kernel_of(op)
+    call = CallKernelOp(SymbolRefAttr(name), op.operands, [result.type for result in op.results])
+    copy_location(op, call)
+    for old, new in zip(op.results, call.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    Rewriter.insert_op(call, InsertPoint.before(op))
+    op.detach()
+    op.erase()
