@@ -65,9 +65,11 @@ def _divide(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
 
 
 def _exact_floor_of_quotient(x: float, y: float) -> float:
-    """`floor(x / y)` by exact arithmetic, rounded to a double; the limits where `x` or `y` is not finite."""
-    if x != x or y != y or y == 0 or abs(x) == np.inf:
-        return float(np.floor(np.divide(np.float64(x), np.float64(y))))
+    """`floor(x / y)` by exact arithmetic, rounded to a double; NaN for an infinite `x`, `x / y` for a zero `y`."""
+    if abs(x) == np.inf and y != 0:
+        return np.nan  # by `mod`, whose result is NaN too
+    if x != x or y != y or y == 0:
+        return float(np.divide(np.float64(x), np.float64(y)))
     if abs(y) == np.inf:
         # The quotient is a zero; of the sign of an infinitely small number when x is not 0.
         return -1.0 if x != 0 and (x < 0) != (y < 0) else float(np.divide(np.float64(x), np.float64(y)))
