@@ -11,6 +11,7 @@ expressions on NumPy arrays.
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from . import dtypes as dtypes
 from .expr import Axis as Axis
 from .expr import Const as Const
 from .expr import Expr as Expr

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import dtypes
@@ -32,6 +33,7 @@ class Expr:
 
     @property
     def dtype(self) -> str:
+        """The element type; nodes that take it from an operand keep it, so that deep expressions need no recursion."""
         raise NotImplementedError
 
     @property
@@ -189,7 +191,7 @@ class Unary(Expr):
     function: str
     operand: Expr
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return "i1" if self.function in UNARY_TEST else self.operand.dtype
 
@@ -222,7 +224,8 @@ class Binary(Expr):
     """
     `function(lhs, rhs)`, one element type. `add sub mul` wrap on integers; float `max min` propagate NaN and order
     -0 < +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly); `truncdiv truncmod floordiv floormod shl shr` for integers, with
-    the divisor not zero and not overflowing (the library guards both), `shr` arithmetic on signed types;
+    the divisor not zero and not overflowing and the shift count below the bit width (the library guards all three), `shr`
+    arithmetic on signed types;
     `and or xor` for i1 and integers.
     """
 
@@ -230,7 +233,7 @@ class Binary(Expr):
     lhs: Expr
     rhs: Expr
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.lhs.dtype
 
@@ -296,7 +299,7 @@ class Select(Expr):
     if_false: Expr
     lazy: bool = False
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.if_true.dtype
 
@@ -321,7 +324,7 @@ class FusedMultiplyAdd(Expr):
     b: Expr
     c: Expr
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.a.dtype
 
@@ -367,7 +370,7 @@ class Check(Expr):
     message: str
     """`<op name>: <reason>`, for instance `graph.take: index out of range`."""
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.value.dtype
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .. import dtypes, ops
 from ..expr import Expr, TEError
-from ..tensor import Tensor
+from ..tensor import Dim, Tensor
 from .reduction import reduced
 from .shapes import (
     Indices,
@@ -42,22 +42,19 @@ def batch_norm(
         return ops.cast(x.dtype, value)
 
     y = stage("batch_norm", x.shape, body)
-    unchanged = (elementwise(name, vector, lambda value: value) for name, vector in _statistics(mean, var))
-    return (y, *unchanged)  # pyright: ignore[reportReturnType]
+    same_mean = elementwise("batch_norm_mean", mean, lambda value: value)
+    same_var = elementwise("batch_norm_var", var, lambda value: value)
+    return y, same_mean, same_var
 
 
-def _statistics(mean: Tensor, var: Tensor) -> tuple[tuple[str, Tensor], ...]:
-    return (("batch_norm_mean", mean), ("batch_norm_var", var))
-
-
-def _require_shape(name: str, vector: Tensor, shape: tuple[object, ...]) -> None:
+def _require_shape(name: str, vector: Tensor, shape: tuple[Dim, ...]) -> None:
     if vector.rank != len(shape) or any(
         isinstance(found, int) and isinstance(expected, int) and found != expected
         for found, expected in zip(vector.shape, shape, strict=True)
     ):
         raise TEError(
             f"{name}: '{vector.name}' has shape {shape_text(vector.shape)}, expected {shape_text(shape)}"
-        )  # pyright: ignore[reportArgumentType]
+        )
 
 
 def layer_norm(

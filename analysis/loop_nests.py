@@ -1,0 +1,88 @@
+"""Loops around a block, one level per loop variable, and what values depend on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ..dialects.tensor_loop import BlockOp, Extent, LoopOp, YieldOp
+
+
+@dataclass(frozen=True)
+class Level:
+    """One loop: variable number `position` of a grid, or the loop of a `tensor_loop.for`."""
+
+    loop: LoopOp
+    position: int
+
+    @property
+    def variable(self) -> BlockArgument:
+        return self.loop.variables[self.position]
+
+    @property
+    def extent(self) -> Extent:
+        return self.loop.extents[self.position]
+
+    @property
+    def kind(self) -> str:
+        return self.loop.kinds[self.position]
+
+
+def levels_of(loop: LoopOp) -> tuple[Level, ...]:
+    """The levels of one op, outermost first."""
+    return tuple(Level(loop, position) for position in range(len(loop.variables)))
+
+
+def enclosing_levels(op: Operation) -> tuple[Level, ...]:
+    """The loops directly around `op`, outermost first, up to the first op that is no loop."""
+    found: list[Level] = []
+    parent = op.parent_op()
+    while isinstance(parent, LoopOp):
+        found[:0] = levels_of(parent)
+        parent = parent.parent_op()
+    return tuple(found)
+
+
+def body_ops(block: Block) -> list[Operation]:
+    """The ops of `block` without its implicit terminator."""
+    return [op for op in block.ops if not isinstance(op, YieldOp)]
+
+
+def loop_dependencies(values: Iterable[SSAValue]) -> set[SSAValue]:
+    """Every loop variable that one of `values` is computed from."""
+    pending = list(values)
+    seen: set[SSAValue] = set(pending)
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation):
+            used = [operand for nested in owner.walk() for operand in nested.operands]
+            fresh = [value for value in used if value not in seen]
+            seen.update(fresh)
+            pending.extend(fresh)
+    return {
+        value
+        for value in seen
+        if isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), LoopOp)
+    }
+
+
+def axis_dependencies(block: BlockOp, kind: str) -> set[SSAValue]:
+    """The loop variables that the axes of one kind (`spatial` or `reduce`) of `block` depend on."""
+    dims = set[int]()
+    for expr, axis_kind in zip(block.binding_exprs, block.kinds, strict=True):
+        if axis_kind == kind:
+            dims |= expr.used_dims()
+    return loop_dependencies(block.binding_operands[dim] for dim in sorted(dims))
+
+
+def perfect_block(levels: Iterable[Level]) -> BlockOp | None:
+    """The only op inside the innermost of `levels` if that is a block, and nothing but loops lies between."""
+    block: BlockOp | None = None
+    for loop in dict.fromkeys(level.loop for level in levels):
+        ops = body_ops(loop.body.block)
+        if len(ops) != 1:
+            return None
+        block = ops[0] if isinstance(ops[0], BlockOp) else None
+    return block

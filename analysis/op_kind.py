@@ -1,0 +1,198 @@
+"""
+What fusion may do with an op, read off its tensor expressions: which elements of its operands each result needs.
+
+The rules follow the pattern kinds of TVM (J. Roesch et al., "Relay: A High-Level Compiler for Deep Learning", 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from enum import IntEnum
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation
+
+from .. import te
+from ..dialects.graph.element_types import dtype_name
+from ..dialects.traits import LoopSemantics, may_fail
+from ..te.expr import Axis, Binary, Cast, Check, Expr, Load, ReductionResult
+
+
+class OpKind(IntEnum):
+    """From the easiest to fuse to the hardest; a chain of ops that only move or map is as hard as its hardest."""
+
+    ELEMENTWISE = 0
+    """A result element needs the elements of the operands at the same place; dimensions of size 1 are ignored."""
+    BROADCAST = 1
+    """As before, but some result dimensions are missing in every operand."""
+    INJECTIVE = 2
+    """A result element needs a known few elements anywhere: transposition, slices, concatenation."""
+    REDUCTION = 3
+    """The elements along whole dimensions are combined: nothing may run between the loop and its result."""
+    OUT_FUSABLE = 4
+    """A contraction, a window, or a reduction with more after it: elementwise ops may follow in the same kernel."""
+    OPAQUE = 5
+    """Nothing is known, the op may fail, or it has several results."""
+
+
+_MAX_KNOWN = 4096
+_known: dict[Hashable, OpKind] = {}
+
+
+def kind_of_op(op: Operation) -> OpKind:
+    """
+    The kind of an op with loop semantics; `OPAQUE` for every other op (constants and weights among them), for ops that
+    may fail and for ops whose meaning needs sizes that are not known yet.
+    """
+    if not isinstance(op, LoopSemantics) or may_fail(op):
+        return OpKind.OPAQUE
+    if op.regions:
+        return _computed_kind(op)
+    key = (
+        type(op),
+        tuple(sorted(op.properties.items())),
+        tuple(sorted(op.attributes.items())),
+        tuple(operand.type for operand in op.operands),
+        tuple(result.type for result in op.results),
+    )
+    if (kind := _known.get(key)) is None:
+        if len(_known) >= _MAX_KNOWN:
+            _known.clear()
+        kind = _known[key] = _computed_kind(op)
+    return kind
+
+
+def _computed_kind(op: Operation) -> OpKind:
+    assert isinstance(op, LoopSemantics)
+    placeholders = [_placeholder(operand.type, number) for number, operand in enumerate(op.operands)]
+    inputs = [tensor for tensor in placeholders if tensor is not None]
+    if len(inputs) != len(placeholders):
+        return OpKind.OPAQUE
+    try:
+        return kind_of_tensors(op.te(*inputs), inputs)
+    except te.TEError:
+        # A size is `?` where the meaning needs a number: nothing can be said before shapes are specialised.
+        return OpKind.OPAQUE
+
+
+def _placeholder(type_: Attribute, number: int) -> te.Tensor | None:
+    """An input tensor of an IR type, with one variable per `?`; None for a type that is no tensor of ours."""
+    if not isinstance(type_, TensorType):
+        return None
+    dtype = dtype_name(type_.element_type)
+    if dtype not in te.dtypes.ALL:
+        return None
+    sizes = [
+        te.var(f"size{number}_{dim}") if size == DYNAMIC_INDEX else size
+        for dim, size in enumerate(type_.get_shape())
+    ]
+    return te.placeholder(sizes, dtype, f"operand{number}")
+
+
+def kind_of_tensors(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> OpKind:
+    """
+    The kind of the computation from `inputs` to `outputs`.
+
+    Stages that map: the hardest of them. One reduction or contraction last: its kind. A reduction with mapping stages
+    after it (softmax, a mean): `OUT_FUSABLE`. A second result, a check, a reduction of a reduction: `OPAQUE`.
+    """
+    stages = _stages_between(outputs, inputs)
+    if len(outputs) != 1 or not stages:
+        return OpKind.OPAQUE
+    kinds = [_kind_of_stage(stage) for stage in stages]
+    if OpKind.OPAQUE in kinds:
+        return OpKind.OPAQUE
+    reductions = [kind for kind in kinds if kind >= OpKind.REDUCTION]
+    if not reductions:
+        return max(kinds)
+    if kinds[-1] < OpKind.REDUCTION:
+        return OpKind.OUT_FUSABLE
+    return kinds[-1] if len(reductions) == 1 else OpKind.OPAQUE
+
+
+def _stages_between(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> list[te.Compute]:
+    """The stages below `outputs` down to `inputs`, producers first."""
+    given = {id(tensor) for tensor in inputs}
+    inside: set[int] = set()
+    stack = list(outputs)
+    while stack:
+        tensor = stack.pop()
+        if id(tensor) in given or tensor.source is None or id(tensor.source) in inside:
+            continue
+        inside.add(id(tensor.source))
+        stack.extend(tensor.source.inputs)
+    return [stage for stage in te.stages(*outputs) if id(stage) in inside]
+
+
+def _kind_of_stage(stage: te.Compute) -> OpKind:
+    nodes = list(te.post_order(*stage.bodies))
+    if any(isinstance(node, Check) for node in nodes):
+        return OpKind.OPAQUE
+    loads = [node for node in nodes if isinstance(node, Load)]
+    first = stage.bodies[0]
+    if isinstance(first, ReductionResult):
+        return _kind_of_reduction(first, loads)
+    if len(stage.bodies) > 1:
+        return OpKind.OPAQUE
+    kinds = {_kind_of_load(stage, load) for load in loads}
+    if OpKind.INJECTIVE in kinds:
+        return OpKind.INJECTIVE
+    # Broadcast operands beside an elementwise one cost nothing more; a constant tensor has no operand at all.
+    return OpKind.BROADCAST if kinds == {OpKind.BROADCAST} else OpKind.ELEMENTWISE
+
+
+def _kind_of_load(stage: te.Compute, load: Load) -> OpKind:
+    """How the place of an element that is read relates to the place of the element that is computed."""
+    axes = [axis for axis in stage.axes if axis.extent != 1]
+    read: list[Axis] = []
+    for index, size in zip(load.indices, load.tensor.shape, strict=True):
+        if size == 1:
+            continue
+        if not isinstance(index, Axis) or not _covers(index, size) or index not in axes:
+            return OpKind.INJECTIVE
+        read.append(index)
+    if read == axes:
+        return OpKind.ELEMENTWISE
+    places = [axes.index(axis) for axis in read]
+    in_order = all(a < b for a, b in zip(places, places[1:], strict=False))
+    return OpKind.BROADCAST if in_order else OpKind.INJECTIVE
+
+
+def _covers(axis: Axis, size: te.Dim) -> bool:
+    """
+    Whether the axis runs over a whole dimension of `size`. Two symbolic sizes that meet in one index are equal.
+    """
+    if isinstance(axis.extent, int) and isinstance(size, int):
+        return axis.extent == size and axis.lower == 0
+    return True
+
+
+def _kind_of_reduction(result: ReductionResult, loads: Sequence[Load]) -> OpKind:
+    reduction = result.reduction
+    if any(isinstance(node, Load) for load in loads for node in te.post_order(*load.indices)):
+        return OpKind.OPAQUE
+    if _is_product_sum(result):
+        return OpKind.OUT_FUSABLE
+    # A reduction proper reads whole dimensions: its axes stand alone in indices. Others (windows) overlap.
+    for load in loads:
+        for index in load.indices:
+            if not isinstance(index, Axis) and any(node in reduction.axes for node in te.post_order(index)):
+                return OpKind.OUT_FUSABLE
+    return OpKind.REDUCTION
+
+
+def _is_product_sum(result: ReductionResult) -> bool:
+    """Whether the reduction sums products of elements of two tensors, casts aside."""
+    combined, value = result.reduction.reducer.results[0], _without_casts(result.reduction.values[0])
+    if not (isinstance(combined, Binary) and combined.function == "add"):
+        return False
+    if not (isinstance(value, Binary) and value.function == "mul"):
+        return False
+    lhs, rhs = _without_casts(value.lhs), _without_casts(value.rhs)
+    return isinstance(lhs, Load) and isinstance(rhs, Load) and lhs is not rhs
+
+
+def _without_casts(expr: Expr) -> Expr:
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr
