@@ -42,7 +42,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .block import BlockOp
-from .syntax import print_attributes, print_body
+from .syntax import print_attributes, print_body, value_name
 from .terminators import YieldOp, complete_bodies
 
 SCOPES = ("global", "local")
@@ -262,6 +262,14 @@ class CallOp(IRDLOperation):
         if isinstance(callee, str):
             callee = SymbolRefAttr(callee)
         super().__init__(operands=[inputs, outputs], properties={"callee": callee})
+
+    def verify_(self) -> None:
+        """The callee may assume that what it writes is nothing else that it is given."""
+        for output, times in Counter((*dict.fromkeys(self.inputs), *self.outputs)).items():
+            if times > 1:
+                raise VerifyException(
+                    f"{value_name(output)} is an output of the call and given to it twice; arguments must not overlap"
+                )
 
 
 @irdl_op_definition

@@ -1,0 +1,193 @@
+"""Emission of scf, arith and memref ops for the lowering of loops: a cursor, constants, affine expressions, loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, LocationAttr, StringAttr, UnitAttr, UnknownLoc
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from ..analysis.affine import Interval, bounds
+from ..dialects.tensor_loop import Extent
+
+OpT = TypeVar("OpT", bound=Operation)
+
+HINTS = {"vectorized": "vectorize", "unrolled": "unroll"}
+"""Kind of loop -> `stepwell.loop` of the `scf.for`, read by the later stairs."""
+
+PARALLEL = "stepwell.parallel"
+"""Unit attribute of an `scf.for` whose iterations may run on several threads."""
+
+
+class Emitter:
+    """
+    Adds ops at the end of a current block. Index constants are made once and stand at the start of the function.
+
+    Ops without a location get `location`, that of the op being lowered.
+    """
+
+    def __init__(self, entry: Block):
+        self._entry = entry
+        self.block = entry
+        self.location: LocationAttr = UnknownLoc()
+        self._constants: dict[int, arith.ConstantOp] = {}
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Ops go to the end of `block` for a while."""
+        outer, self.block = self.block, block
+        yield
+        self.block = outer
+
+    @contextmanager
+    def at(self, op: Operation) -> Iterator[None]:
+        """Ops stand for `op`: they get its location."""
+        outer, self.location = self.location, op.location
+        yield
+        self.location = outer
+
+    def add(self, op: OpT) -> OpT:
+        if isinstance(op.location, UnknownLoc):
+            op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    def constant(self, value: int) -> SSAValue:
+        """An `index` constant."""
+        op = self._constants.get(value)
+        if op is None:
+            op = arith.ConstantOp(IntegerAttr(value, IndexType()))
+            op.result.name_hint = f"c{value}" if value >= 0 else "negative"
+            self._constants[value] = op
+        return op.result
+
+    def place_constants(self) -> None:
+        """Puts the constants made so far at the start of the function; the last thing to do."""
+        ops = [self._constants[value] for value in sorted(self._constants)]
+        first = self._entry.first_op
+        if first is None:
+            self._entry.add_ops(ops)
+        else:
+            self._entry.insert_ops_before(ops, first)
+
+    def extent(self, extent: Extent) -> SSAValue:
+        return self.constant(extent) if isinstance(extent, int) else extent
+
+    def compare(self, predicate: str, lhs: SSAValue, rhs: int | SSAValue) -> SSAValue:
+        right = self.constant(rhs) if isinstance(rhs, int) else rhs
+        return self.add(arith.CmpiOp(lhs, right, predicate)).result
+
+    def fold(
+        self, combine: type[arith.AndIOp] | type[arith.OrIOp], conditions: Sequence[SSAValue]
+    ) -> SSAValue | None:
+        """All (`AndIOp`) or any (`OrIOp`) of `conditions`; `None` when there are none."""
+        total: SSAValue | None = None
+        for condition in conditions:
+            total = condition if total is None else self.add(combine(total, condition)).result
+        return total
+
+    @contextmanager
+    def where(self, condition: SSAValue | None) -> Iterator[None]:
+        """What is emitted inside runs only where `condition` holds; always without one."""
+        if condition is None:
+            yield
+            return
+        block = Block()
+        with self.inside(block):
+            yield
+            self.add(scf.YieldOp())
+        self.add(scf.IfOp(condition, [], Region(block)))
+
+    @contextmanager
+    def loop(
+        self,
+        extent: Extent,
+        name: str | None,
+        kind: str,
+        carried: Sequence[SSAValue] = (),
+        carried_names: Sequence[str | None] = (),
+    ) -> Iterator[Loop]:
+        """
+        `scf.for` from 0 to `extent`. Inside, `loop.variable` and `loop.carried` hold the values of the iteration; set
+        `loop.yielded` to the next ones. After it, `loop.results` are the final ones.
+        """
+        body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
+        body.args[0].name_hint = name
+        for argument, hint in zip(body.args[1:], carried_names, strict=True):
+            argument.name_hint = hint
+        state = Loop(body)
+        with self.inside(body):
+            yield state
+            self.add(scf.YieldOp(*state.yielded))
+        op = scf.ForOp(self.constant(0), self.extent(extent), self.constant(1), carried, body)
+        if kind in HINTS:
+            op.attributes["stepwell.loop"] = StringAttr(HINTS[kind])
+        if kind == "parallel":
+            op.attributes[PARALLEL] = UnitAttr()
+        state.results = tuple(self.add(op).results)
+
+
+class AffineScope:
+    """
+    Emits affine expressions over `operands`, of which `ranges` tells the values where they are known.
+
+    Each expression is emitted once; the scope may be used where its first use dominates.
+    """
+
+    def __init__(self, emitter: Emitter, operands: Sequence[SSAValue], ranges: Sequence[Interval | None]):
+        self._emitter = emitter
+        self._operands = operands
+        self._ranges = ranges
+        self._known: dict[AffineExpr, SSAValue] = {}
+
+    def value(self, expr: AffineExpr) -> SSAValue:
+        found = self._known.get(expr)
+        if found is None:
+            found = self._known[expr] = self._emit(expr)
+        return found
+
+    def _emit(self, expr: AffineExpr) -> SSAValue:
+        if isinstance(expr, AffineConstantExpr):
+            return self._emitter.constant(expr.value)
+        if isinstance(expr, AffineDimExpr):
+            return self._operands[expr.position]
+        assert isinstance(expr, AffineBinaryOpExpr)
+        lhs, rhs = self.value(expr.lhs), self.value(expr.rhs)
+        if expr.kind is AffineBinaryOpKind.Add:
+            return self._emitter.add(arith.AddiOp(lhs, rhs)).result
+        if expr.kind is AffineBinaryOpKind.Mul:
+            return self._emitter.add(arith.MuliOp(lhs, rhs)).result
+        found = bounds(expr.lhs, self._ranges)
+        return self._divide(expr.kind, lhs, rhs, found is not None and found[0] >= 0)
+
+    def _divide(self, kind: AffineBinaryOpKind, lhs: SSAValue, rhs: SSAValue, non_negative: bool) -> SSAValue:
+        """Division or remainder by a positive constant; the remainder is never negative."""
+        add = self._emitter.add
+        if kind is AffineBinaryOpKind.CeilDiv:
+            return add(arith.CeilDivSIOp(lhs, rhs)).result
+        if kind is AffineBinaryOpKind.FloorDiv:
+            return add((arith.DivUIOp if non_negative else arith.FloorDivSIOp)(lhs, rhs)).result
+        if non_negative:
+            return add(arith.RemUIOp(lhs, rhs)).result
+        quotient = add(arith.FloorDivSIOp(lhs, rhs)).result
+        return add(arith.SubiOp(lhs, add(arith.MuliOp(quotient, rhs)).result)).result
+
+
+class Loop:
+    """A loop being emitted, see `Emitter.loop`."""
+
+    def __init__(self, body: Block):
+        self.variable: SSAValue = body.args[0]
+        self.carried: tuple[SSAValue, ...] = tuple(body.args[1:])
+        self.yielded: tuple[SSAValue, ...] = self.carried
+        self.results: tuple[SSAValue, ...] = ()

@@ -1,0 +1,338 @@
+"""Lowering of the body of one loop function: loops to `scf.for`, blocks in place, inits before their reduce loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..analysis.loop_nests import Level, body_ops, enclosing_levels
+from ..analysis.reductions import (
+    ReductionNest,
+    constraint_dependencies,
+    init_may_be_hoisted,
+    reduction_nest,
+)
+from ..core.diagnostics import fail
+from ..dialects.tensor_loop import AllocOp, BlockOp, CallOp, Constraint, InitOp, LoopOp
+from ..dialects.tensor_loop.loops import loop_variable_range
+from .loops_emitter import AffineScope, Emitter
+from .loops_reduction import lower_chain, reduction_chain
+
+STACK_BYTES = 4096
+"""Largest buffer that goes on the stack."""
+
+ALIGNMENT = 64
+"""Of buffers made here, in bytes: one cache line, one AVX-512 register."""
+
+
+class FunctionLowering:
+    """
+    Turns the ops of `source` into ops at the end of `target`, whose arguments stand for those of `source`.
+
+    `values` maps values of the source to values of the target.
+    """
+
+    def __init__(self, source: Block, target: Block):
+        self.emitter = Emitter(target)
+        self.values: dict[SSAValue, SSAValue] = dict(zip(source.args, target.args, strict=True))
+        self.target = target
+        self._guarded: dict[BlockOp, ReductionNest] = {}
+        self._inits: dict[Level, list[ReductionNest]] = {}
+        self._plan_inits(source)
+        self._frees: list[list[SSAValue]] = [[]]
+
+    def _plan_inits(self, source: Block) -> None:
+        """Decides for each init: before its outermost reduce loop, or (guarded) where its block stands."""
+        for op in source.walk():
+            if not isinstance(op, BlockOp) or op.init is None:
+                continue
+            nest = reduction_nest(op)
+            first = nest.first_reduce
+            if first is None:
+                continue
+            if init_may_be_hoisted(nest):
+                self._inits.setdefault(nest.levels[first], []).append(nest)
+            else:
+                self._guarded[op] = nest
+                self._inits.setdefault(nest.levels[first], []).append(nest)
+
+    def run(self, source: Block) -> None:
+        self.lower_ops(source)
+        self._free_buffers()
+        self.emitter.add(func.ReturnOp())
+        self.emitter.place_constants()
+
+    # Ops
+
+    def lower_ops(self, block: Block) -> None:
+        for op in body_ops(block):
+            with self.emitter.at(op):
+                self.lower_op(op)
+
+    def lower_op(self, op: Operation) -> None:
+        if isinstance(op, LoopOp):
+            self.lower_loop(Level(op, 0)) if op.variables else self.lower_ops(op.body.block)
+        elif isinstance(op, BlockOp):
+            self.lower_block(op)
+        elif isinstance(op, AllocOp):
+            self.lower_alloc(op)
+        elif isinstance(op, CallOp):
+            arguments = [self.value(operand) for operand in op.operands]
+            self.emitter.add(func.CallOp(op.callee, arguments, []))
+        elif any(nested.name.startswith("tensor_loop.") for region in op.regions for nested in region.walk()):
+            self._lower_regions(op)
+        else:
+            self.emitter.add(op.clone(self.values))
+
+    def value(self, value: SSAValue) -> SSAValue:
+        return self.values.get(value, value)
+
+    def _lower_regions(self, op: Operation) -> None:
+        """An op of another dialect around ours (`scf.if`, `scf.for`): kept, with lowered regions."""
+        new_op = op.clone_without_regions(self.values)
+        for region, new_region in zip(op.regions, new_op.regions, strict=True):
+            for block in region.blocks:
+                new_block = Block(arg_types=block.arg_types)
+                new_region.add_block(new_block)
+                self.values.update(zip(block.args, new_block.args, strict=True))
+                with self.emitter.inside(new_block):
+                    self._lower_region_block(block)
+        self.emitter.add(new_op)
+
+    def _lower_region_block(self, block: Block) -> None:
+        """The ops of a block of a kept op; buffers made in it are freed before its terminator."""
+        *ops, terminator = block.ops
+        self._frees.append([])
+        for op in ops:
+            with self.emitter.at(op):
+                self.lower_op(op)
+        self._free_buffers()
+        self._frees.pop()
+        self.lower_op(terminator)
+
+    def lower_alloc(self, op: AllocOp) -> None:
+        """Small buffers of known size go to the stack, at the start of the function; the others are freed at its end."""
+        kind = op.memref.type
+        shape = kind.get_shape()
+        if DYNAMIC_INDEX not in shape and _bytes(kind) <= STACK_BYTES:
+            stack = memref.AllocaOp.get(
+                kind.element_type, ALIGNMENT, shape, layout=kind.layout, memory_space=kind.memory_space
+            )
+            stack.location = op.location
+            first = self.target.first_op
+            if first is None:
+                self.target.add_op(stack)
+            else:
+                self.target.insert_op_before(stack, first)
+            result = stack.memref
+        else:
+            sizes = [self.value(size) for size in op.dynamic_sizes]
+            result = self.emitter.add(
+                memref.AllocOp.get(kind.element_type, ALIGNMENT, shape, sizes, kind.layout, kind.memory_space)
+            ).memref
+            self._frees[-1].append(result)
+        result.name_hint = op.memref.name_hint
+        self.values[op.memref] = result
+
+    def _free_buffers(self) -> None:
+        for buffer in reversed(self._frees[-1]):
+            self.emitter.add(memref.DeallocOp.get(buffer))
+
+    # Loops
+
+    def lower_loop(self, level: Level) -> None:
+        """The loop `level` and all it contains, with the inits that belong before it."""
+        chain = reduction_chain(level, self._guarded)
+        for nest in self._inits.get(level, ()):
+            if nest.block in self._guarded:
+                self._init_of_empty_loops(nest, level)
+            elif chain is None or not chain.sets_accumulators_from(nest):
+                self._init_nest(nest, level)
+        if chain is not None:
+            lower_chain(self, chain)
+            return
+        extent = level.extent if isinstance(level.extent, int) else self.value(level.extent)
+        with self.emitter.loop(extent, level.variable.name_hint, level.kind) as loop:
+            self.values[level.variable] = loop.variable
+            if level.position + 1 < len(level.loop.variables):
+                self.lower_loop(Level(level.loop, level.position + 1))
+            else:
+                self._frees.append([])
+                self.lower_ops(level.loop.body.block)
+                self._free_buffers()
+                self._frees.pop()
+
+    # Blocks
+
+    def lower_block(self, op: BlockOp) -> None:
+        """The body of a block, in place: a guarded init, the predicate, then its ops over the values of the axes."""
+        if op.init is not None:
+            self._init_in_place(op)
+        scope = self.scope(op)
+        with self.emitter.where(self.predicate(scope, op.constraints)):
+            self.bind_axes(scope, op, range(len(op.axes)))
+            for nested in body_ops(op.body.block):
+                if not isinstance(nested, InitOp):
+                    with self.emitter.at(nested):
+                        self.lower_op(nested)
+
+    def scope(self, op: BlockOp) -> AffineScope:
+        """For the bindings and the predicate of `op`, over what the loop variables stand for now."""
+        operands = [self.value(operand) for operand in op.binding_operands]
+        return AffineScope(
+            self.emitter, operands, [loop_variable_range(operand) for operand in op.binding_operands]
+        )
+
+    def bind_axes(self, scope: AffineScope, op: BlockOp, positions: Sequence[int]) -> None:
+        """Gives the axes at `positions` the values of their bindings."""
+        for position in positions:
+            axis = op.axes[position]
+            value = scope.value(op.binding_exprs[position])
+            if value.name_hint is None:
+                value.name_hint = axis.name_hint
+            self.values[axis] = value
+
+    def predicate(self, scope: AffineScope, constraints: Sequence[Constraint]) -> SSAValue | None:
+        """Whether all of `constraints` hold; `None` when there are none."""
+        conditions = [self.emitter.compare("slt", scope.value(expr), bound) for expr, bound in constraints]
+        return self.emitter.fold(arith.AndIOp, conditions)
+
+    def spatial_axes(self, op: BlockOp) -> list[int]:
+        return [position for position, kind in enumerate(op.kinds) if kind == "spatial"]
+
+    def emit_init(self, op: BlockOp) -> None:
+        """The ops of the init; the spatial axes have values."""
+        assert op.init is not None
+        values = dict(self.values)
+        for nested in body_ops(op.init.body.block):
+            self.emitter.add(nested.clone(values))
+
+    # Inits
+
+    def _init_nest(self, nest: ReductionNest, level: Level) -> None:
+        """The init over the loops from `level` inwards that spatial axes need, without the reduce loops."""
+        block = nest.block
+        with self.emitter.at(block.init or block):
+            self._init_loops(
+                nest,
+                [
+                    inner
+                    for inner in nest.levels[nest.levels.index(level) :]
+                    if inner.variable in nest.spatial
+                ],
+            )
+
+    def _init_loops(self, nest: ReductionNest, levels: list[Level]) -> None:
+        if levels:
+            level = levels[0]
+            extent = level.extent if isinstance(level.extent, int) else self.value(level.extent)
+            with self.emitter.loop(extent, level.variable.name_hint, level.kind) as loop:
+                self.values[level.variable] = loop.variable
+                self._init_loops(nest, levels[1:])
+            return
+        block = nest.block
+        kept = self.spatial_constraints(nest)
+        scope = self.scope(block)
+        with self.emitter.where(self.predicate(scope, kept)):
+            self.bind_axes(scope, block, self.spatial_axes(block))
+            with self.emitter.where(self._within_extents(nest, len(kept) < len(block.constraints))):
+                self.emit_init(block)
+
+    def spatial_constraints(self, nest: ReductionNest) -> list[Constraint]:
+        """The terms of the predicate that say nothing about reduce loops: which points there are at all."""
+        block = nest.block
+        return [
+            constraint
+            for constraint in block.constraints
+            if not any(
+                variable in nest.reduce and variable not in nest.spatial
+                for variable in constraint_dependencies(block, constraint)
+            )
+        ]
+
+    def _within_extents(self, nest: ReductionNest, terms_dropped: bool) -> SSAValue | None:
+        """
+        A term about spatial and reduce loops together is dropped from the predicate of an init; then the axes
+        themselves must be tested, so that no point outside their extents is written.
+        """
+        if not terms_dropped:
+            return None
+        conditions = [
+            self.emitter.compare(
+                "slt", self.value(nest.block.axes[position]), self.extent_value(nest.block, position)
+            )
+            for position in self.spatial_axes(nest.block)
+        ]
+        return self.emitter.fold(arith.AndIOp, conditions)
+
+    def extent_value(self, op: BlockOp, position: int) -> SSAValue:
+        extent = op.extents[position]
+        return self.emitter.extent(extent if isinstance(extent, int) else self.value(extent))
+
+    def _init_in_place(self, op: BlockOp) -> None:
+        """The init of a block that keeps it: in the first iteration of the reduce loops, or always without any."""
+        nest = self._guarded.get(op)
+        if nest is None:
+            if reduction_nest(op).first_reduce is not None:
+                return
+            constraints, conditions = list(op.constraints), []
+        else:
+            constraints = self.spatial_constraints(nest)
+            conditions = self._first_iteration(nest)
+        with self.emitter.at(op):
+            scope = self.scope(op)
+            term = self.predicate(scope, constraints)
+            if term is not None:
+                conditions.append(term)
+            with self.emitter.where(self.emitter.fold(arith.AndIOp, conditions)):
+                self.bind_axes(scope, op, self.spatial_axes(op))
+                self.emit_init(op)
+
+    def _first_iteration(self, nest: ReductionNest) -> list[SSAValue]:
+        """That every loop of the reduce axes is at 0; where a loop serves a spatial axis too, the axes are compared."""
+        conditions = [
+            self.emitter.compare("eq", self.value(level.variable), 0)
+            for level in nest.levels
+            if nest.reduces_only(level)
+        ]
+        if nest.spatial & nest.reduce:
+            reduce_axes = [position for position, kind in enumerate(nest.block.kinds) if kind == "reduce"]
+            self.bind_axes(self.scope(nest.block), nest.block, reduce_axes)
+            conditions += [
+                self.emitter.compare("eq", self.value(nest.block.axes[position]), 0)
+                for position in reduce_axes
+            ]
+        return conditions
+
+    def _init_of_empty_loops(self, nest: ReductionNest, level: Level) -> None:
+        """A guarded init never runs where a reduce loop has no iterations: then it runs here instead."""
+        first = nest.levels.index(level)
+        extents = [inner.extent for inner in nest.levels[first:] if nest.reduces_only(inner)]
+        unknown = [extent for extent in extents if not isinstance(extent, int)]
+        if 0 not in extents and not unknown:
+            return
+        if (
+            any(extent not in self.values for extent in unknown)
+            or enclosing_levels(nest.block) != nest.levels
+        ):
+            fail(
+                nest.block,
+                "its init cannot be placed: an extent of a reduce loop is computed inside another one",
+            )
+        tests = (
+            [] if 0 in extents else [self.emitter.compare("eq", self.value(extent), 0) for extent in unknown]
+        )
+        with self.emitter.where(self.emitter.fold(arith.OrIOp, tests)):
+            self._init_nest(nest, level)
+
+
+def _bytes(kind: MemRefType) -> int:
+    """Size of a buffer of known shape, in bytes."""
+    elements = 1
+    for extent in kind.get_shape():
+        elements *= extent
+    width = getattr(kind.element_type, "bitwidth", 64)
+    return elements * max(1, width // 8)

@@ -1,0 +1,86 @@
+"""The pass `lower-loops-to-scf`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Block, Region
+from xdsl.rewriter import Rewriter
+
+from ..core.passes import StepwellPass
+from ..dialects.tensor_loop import CallOp, FuncOp
+from .leftovers import require_lowered
+from .loops_function import FunctionLowering
+
+NOALIAS = "stepwell.noalias"
+"""Function attribute: no two memref arguments share memory."""
+
+
+@dataclass(frozen=True)
+class LowerLoopsToSCFPass(StepwellPass):
+    """
+    Turns loop functions into `func.func` with `scf.for` loops, blocks into their bodies.
+
+    Before:
+
+        tensor_loop.func @row_sum(%A: memref<4x8xf32>) outs(%S: memref<4xf32>) {
+          tensor_loop.grid (%i, %k) in (4, 8) {
+            tensor_loop.block "row_sum" spatial(%vi in 4 = %i) reduce(%vk in 8 = %k) ... { init { ... } ... }
+          }
+        }
+
+    After:
+
+        func.func @row_sum(%A: memref<4x8xf32>, %S: memref<4xf32>) attributes {stepwell.noalias} {
+          scf.for %i = %c0 to %c4 step %c1 {
+            %s = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %zero) -> (f32) { ... }
+            memref.store %s, %S[%i] : memref<4xf32>
+          }
+        }
+
+    An init runs before the outermost reduce loop of its block; where other ops in that loop forbid it, in the first
+    iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce loops.
+    Raises when something of the dialect is left.
+    """
+
+    name = "lower-loops-to-scf"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
+            Rewriter.replace_op(function, lower_function(function), [])
+            self.count("functions lowered")
+        for call in [found for found in op.walk() if isinstance(found, CallOp)]:
+            Rewriter.replace_op(call, _lower_call(call))
+        require_lowered(op, "tensor_loop", self.name)
+
+
+def lower_function(function: FuncOp) -> func.FuncOp:
+    """The `func.func` that does what `function` does; arguments are the inputs, then the outputs."""
+    source = function.body.block
+    target = Block(arg_types=source.arg_types)
+    for argument, new_argument in zip(source.args, target.args, strict=True):
+        new_argument.name_hint = argument.name_hint
+        new_argument.location = argument.location
+    FunctionLowering(source, target).run(source)
+    visibility = None if function.sym_visibility is None else function.sym_visibility
+    new_function = func.FuncOp(
+        function.sym_name.data,
+        (source.arg_types, ()),
+        Region(target),
+        visibility,
+        arg_attrs=function.arg_attrs,
+    )
+    new_function.attributes.update(function.attributes)
+    new_function.attributes[NOALIAS] = UnitAttr()
+    new_function.location = function.location
+    return new_function
+
+
+def _lower_call(call: CallOp) -> func.CallOp:
+    new_call = func.CallOp(call.callee, list(call.operands), [])
+    new_call.attributes.update(call.attributes)
+    new_call.location = call.location
+    return new_call
