@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.graph.base import python_properties
 from ..dialects.graph.constants import FullOp
+from .engine.functions import PRIMITIVE, Names, captured_values, outlined
 from .engine.match import Match, as_value, builder
 from .graph_conditions import permutation
 
@@ -57,3 +59,19 @@ def reshape_to_result(match: Match, value: Any) -> Sequence[SSAValue] | None:
 def _reshape_properties(match: Match, shape: list[int]) -> dict[str, Attribute]:
     op_type: Any = match.session.op_type("graph.reshape")
     return python_properties(op_type, {"shape": [-1 if size == DYNAMIC_INDEX else size for size in shape]})
+
+
+@builder("outline-primitive")
+def outline_primitive(match: Match, *ops: Operation, **parameters: Any) -> Sequence[SSAValue]:
+    """
+    A call of a new private function with the attribute `graph.primitive` that holds `ops`, the root last.
+
+    Each captured value is one parameter, in order of use. The parameter `name` is the stem of the function's name.
+    """
+    stem = parameters["name"]
+    assert isinstance(stem, StringAttr)
+    inputs = captured_values(ops)
+    name = match.session.index(Names).supply.fresh(stem.data)
+    match.new_functions.append(outlined(name, ops, match.root.results, inputs, PRIMITIVE))
+    call = func.CallOp(name, inputs, [result.type for result in match.root.results])
+    return match.add(call).results

@@ -19,6 +19,12 @@ def single_use(match: Match, thing: Any) -> bool:
     return all(value.has_one_use() for value in values)
 
 
+@condition("absorbable")
+def absorbable(match: Match, thing: Any) -> bool:
+    """`single-use`, unless the option `allow-duplicate` of the pass lets the rule compute it twice."""
+    return bool(match.session.options.get("allow-duplicate")) or single_use(match, thing)
+
+
 @condition("same-block")
 def same_block(match: Match, first: Any, second: Any) -> bool:
     """Both ops are in one block: nothing moves into or out of a branch or loop."""
@@ -38,6 +44,12 @@ def same_type(match: Match, first: Any, second: Any) -> bool:
 
 def _is_static(type_: Attribute) -> bool:
     return not isinstance(type_, ShapedType) or DYNAMIC_INDEX not in type_.get_shape()
+
+
+@condition("equal-types")
+def equal_types(match: Match, first: Any, second: Any) -> bool:
+    """Both values have the same type; sizes `?` count as equal although they may differ at run time."""
+    return as_value(first).type == as_value(second).type
 
 
 @condition("static")

@@ -20,7 +20,7 @@ from xdsl.traits import IsolatedFromAbove
 from ...core.diagnostics import OperationError, emit_remark
 from ...core.dominance import DominatorTree
 from ...core.passes import count
-from ...dialects.traits import is_pure
+from .functions import Purity
 from .match import Match, Session
 from .matcher import CompiledRule, compile_rule
 from .patterns import Rule, depth
@@ -143,12 +143,6 @@ class Driver:
             if value.type != result.type:
                 message = f"rule '{match.rule.name}' changes the type from {result.type} to {value.type}"
                 raise OperationError(root, message)
-        for op in match.new_ops:
-            try:
-                op.verify(verify_nested_ops=False)
-            except Exception as error:
-                message = f"rule '{match.rule.name}' makes an invalid '{op.name}': {_reason(error)}"
-                raise OperationError(root, message) from error
 
     # Changing the program
 
@@ -167,6 +161,7 @@ class Driver:
             enclosing_module(root).body.block.add_ops(match.new_functions)
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
+            _verify(match, new_op)
         for result, value in zip(root.results, values, strict=True):
             if value.name_hint is None and result.name_hint is not None:
                 value.name_hint = result.name_hint
@@ -202,7 +197,11 @@ class Driver:
                 producer = value.owner
                 if not isinstance(producer, Operation) or producer in self._dead:
                     continue
-                if self._erase_dead and producer.parent is not None and is_unused_and_pure(producer):
+                if (
+                    self._erase_dead
+                    and producer.parent is not None
+                    and is_dead(producer, self._session.purity)
+                ):
                     stack.append(producer)
                 elif value.has_one_use():  # conditions on single use may hold now
                     self._touch(_users((value,)))
@@ -238,6 +237,15 @@ class Driver:
                 self._work.append(op)
 
 
+def _verify(match: Match, new_op: Operation) -> None:
+    """Types of rules are checked by the verifier of the op, which needs the op in its place (symbols)."""
+    try:
+        new_op.verify(verify_nested_ops=False)
+    except Exception as error:
+        message = f"rule '{match.rule.name}' makes an invalid '{new_op.name}': {_reason(error)}"
+        raise OperationError(match.root, message) from error
+
+
 def _remark_text(remark: str, about: Sequence[Any]) -> str:
     """`remark` with `{name}` and `{users}` filled in from the first thing it is about."""
     thing = about[0] if about else None
@@ -266,9 +274,9 @@ def _users(values: Iterable[SSAValue]) -> list[Operation]:
     return list(dict.fromkeys(use.operation for value in values for use in value.uses))
 
 
-def is_unused_and_pure(op: Operation) -> bool:
+def is_dead(op: Operation, purity: Purity) -> bool:
     """Whether `op` can be erased: nothing uses it and it has no effect (it may be one that can fail)."""
-    return all(result.first_use is None for result in op.results) and bool(op.results) and is_pure(op)
+    return all(result.first_use is None for result in op.results) and bool(op.results) and purity.is_pure(op)
 
 
 def enclosing_module(op: Operation) -> ModuleOp:
@@ -322,4 +330,4 @@ def ordered_blocks(region: Region) -> list[Block]:
     return order + tree.unreachable
 
 
-__all__ = ["Driver", "RuleStatistics", "enclosing_module", "is_unused_and_pure", "program_order"]
+__all__ = ["Driver", "RuleStatistics", "enclosing_module", "is_dead", "program_order"]

@@ -17,7 +17,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.dominance import DominatorTree
-from ...dialects.traits import is_commutative, is_pure, only_reads
+from ...dialects.traits import is_commutative, only_reads
 from .match import Index, Match, Session, condition
 
 PROTECTED: Final = "graph.no_cse"
@@ -117,7 +117,7 @@ class EquivalenceIndex(Index):
         if not op.results or op.name in self._skipped or PROTECTED in op.attributes:
             return None
         memory: tuple[Any, ...] = ()
-        if not is_pure(op):
+        if not self.session.purity.is_pure(op):
             if not only_reads(op) or op.parent is None:
                 return None
             memory = (op.parent, self._epoch(op))
@@ -134,7 +134,7 @@ class EquivalenceIndex(Index):
             epochs, writes = {}, 0
             for each in op.parent.ops:
                 epochs[each] = writes
-                writes += not (is_pure(each) or only_reads(each))
+                writes += not (self.session.purity.is_pure(each) or only_reads(each))
             self._epochs[op.parent] = epochs
         return epochs[op]
 

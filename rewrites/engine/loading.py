@@ -36,6 +36,9 @@ from .patterns import (
     subpatterns,
 )
 
+SHIPPED = ("cse", "simplify", "ewise_fma", "matmul_add")
+"""Names of the rule files in `rewrites/`, without `.mlir`."""
+
 
 @lru_cache(maxsize=32)
 def shipped_rules(name: str) -> tuple[Rule, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.context import Context
@@ -12,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 if TYPE_CHECKING:
+    from .functions import Purity
     from .patterns import Rule
 
 IndexT = TypeVar("IndexT", bound="Index")
@@ -40,6 +42,13 @@ class Session:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the running pass that conditions ask for."""
     _op_types: dict[str, type[Operation] | None] = field(default_factory=dict)
+
+    @cached_property
+    def purity(self) -> Purity:
+        """Which ops are pure, calls included."""
+        from .functions import Purity
+
+        return Purity(self.scope)
 
     def index(self, index_type: type[IndexT]) -> IndexT:
         """The index of this type, made on first use."""

@@ -1,0 +1,58 @@
+"""The pass `apply-patterns`: rules from a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.passes import StepwellPass
+from .engine.driver import REWRITES_OF_ONE_OP, Driver
+from .engine.functions import is_primitive
+from .engine.loading import SHIPPED, rules_of_file, shipped_rules
+from .engine.patterns import Rule
+from .engine.selection import selected
+
+
+@dataclass(frozen=True)
+class ApplyPatternsPass(StepwellPass):
+    """
+    Applies the rewrite rules of a file until none applies.
+
+    `file` holds `pattern.rule` ops; a name that is no file but one of the shipped ones (`simplify.mlir`) means
+    that. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites of one op are an
+    error that names the rules that alternate. Bodies of fused functions are left alone unless `primitives`.
+
+    Before:
+        %0 = graph.relu %x : …
+        %1 = graph.relu %0 : …
+    After (with the shipped `simplify.mlir`):
+        %0 = graph.relu %x : …
+
+    Raises `StepwellError` for a file that cannot be read or has a rule that is not valid.
+    """
+
+    name = "apply-patterns"
+
+    file: str
+    rules: tuple[str, ...] = ()
+    numerics: str = "default"
+    limit: int = REWRITES_OF_ONE_OP
+    primitives: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        chosen = selected(self._all_rules(ctx), self.rules, self.numerics, f"'{self.file}'")
+        if self.limit < 1:
+            raise PassFailedException(f"{self.name}: limit is {self.limit}, expected a positive number")
+        Driver(
+            ctx, chosen, enter=lambda each: self.primitives or not is_primitive(each), limit=self.limit
+        ).run(op)
+
+    def _all_rules(self, ctx: Context) -> tuple[Rule, ...]:
+        stem = self.file.removesuffix(".mlir")
+        if not Path(self.file).exists() and stem in SHIPPED:
+            return shipped_rules(stem)
+        return rules_of_file(self.file, ctx)

@@ -1,0 +1,51 @@
+"""The pass `eliminate-dead-code`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..core.passes import StepwellPass, count
+from .engine.driver import is_dead, program_order
+from .engine.functions import Purity
+
+
+@dataclass(frozen=True)
+class EliminateDeadCodePass(StepwellPass):
+    """
+    Erases ops whose results nobody uses and that have no effect.
+
+    An op that may fail has no effect in this sense; a call goes when everything in the called function is pure.
+    Ops with unknown effects stay.
+
+    Before:
+        %0 = graph.exp %x : …
+        func.return %x : …
+    After:
+        func.return %x : …
+    """
+
+    name = "eliminate-dead-code"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        erase_dead_ops(op)
+
+
+def erase_dead_ops(scope: Operation) -> int:
+    """Erases dead ops inside `scope`, users before producers; returns how many."""
+    purity = Purity(scope)
+    erased = 0
+    for op in reversed(list(program_order(scope))):
+        # A region op comes before its content here: once it is erased, its inner ops have no parent any more.
+        if op.parent is not None and is_dead(op, purity):
+            for inner in op.walk():
+                erased += 1
+                if inner is not op:
+                    inner.detach()
+            op.erase()
+    if erased:
+        count("erased ops", erased)
+    return erased

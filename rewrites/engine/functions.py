@@ -1,0 +1,155 @@
+"""Functions of a module as rules and passes see them: fresh names, purity of calls, outlining."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from ...dialects.traits import is_pure
+from .match import Index, Session
+
+PRIMITIVE = "graph.primitive"
+"""Attribute of a function that is a fused group: one atom to every later pass."""
+
+PREPARE = "stepwell.prepare"
+"""Attribute of a function whose results are computed once per set of weights."""
+
+
+def is_primitive(op: Operation) -> bool:
+    return PRIMITIVE in op.attributes
+
+
+def symbol_name(op: Operation) -> str | None:
+    """The symbol that `op` defines."""
+    name = op.properties.get("sym_name") or op.attributes.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def functions_of(module: ModuleOp) -> Iterator[func.FuncOp]:
+    """The `func.func`s directly in the module."""
+    for op in module.body.ops:
+        if isinstance(op, func.FuncOp):
+            yield op
+
+
+class NameSupply:
+    """Fresh symbol names `base0, base1, …` of one module, lowest free number first."""
+
+    def __init__(self, module: ModuleOp):
+        self._taken = {name for op in module.body.ops if (name := symbol_name(op)) is not None}
+        self._next: dict[str, int] = {}
+
+    def fresh(self, base: str) -> str:
+        number = self._next.get(base, 0)
+        while f"{base}{number}" in self._taken:
+            number += 1
+        self._next[base] = number + 1
+        self._taken.add(f"{base}{number}")
+        return f"{base}{number}"
+
+
+class Names(Index):
+    """The name supply of the module that rules run over."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        module = session.scope
+        assert isinstance(module, ModuleOp)
+        self.supply = NameSupply(module)
+
+
+class Purity:
+    """
+    Which ops have no effect, calls of functions included: those that hold nothing but pure ops and return.
+
+    A function that may call itself counts as impure, since it may not return.
+    """
+
+    def __init__(self, scope: Operation):
+        self._functions: dict[str, Operation] = {}
+        if isinstance(scope, ModuleOp):
+            self._functions = {name: op for op in scope.body.ops if (name := symbol_name(op)) is not None}
+        self._known: dict[str, bool] = {}
+
+    def is_pure(self, op: Operation) -> bool:
+        """Whether `op` neither reads nor writes memory and has no other effect (it may fail)."""
+        if isinstance(op, func.CallOp):
+            return self._is_pure_function(op.callee.string_value())
+        return is_pure(op)
+
+    def _is_pure_function(self, name: str) -> bool:
+        """By an explicit stack: chains of calls may be long."""
+        stack = [name]
+        while stack:
+            current = stack[-1]
+            if current in self._known and self._known[current]:
+                stack.pop()
+                continue
+            function = self._functions.get(current)
+            called = [] if function is None else list(_called(function))
+            pending = [callee for callee in called if callee not in self._known]
+            if current not in self._known:
+                self._known[current] = False  # until proven; a cycle stays impure
+                if function is not None and pending:
+                    stack.extend(dict.fromkeys(pending))
+                    continue
+            self._known[current] = function is not None and self._body_is_pure(function)
+            stack.pop()
+        return self._known[name]
+
+    def _body_is_pure(self, function: Operation) -> bool:
+        if not function.regions or not function.regions[0].blocks:
+            return False
+        return all(
+            self._known.get(op.callee.string_value(), False)
+            if isinstance(op, func.CallOp)
+            else op.has_trait(IsTerminator) or bool(op.regions) or is_pure(op)
+            for op in function.walk()
+            if op is not function
+        )
+
+
+def _called(function: Operation) -> Iterator[str]:
+    for op in function.walk():
+        if isinstance(op, func.CallOp):
+            yield op.callee.string_value()
+
+
+def captured_values(ops: Sequence[Operation]) -> list[SSAValue]:
+    """The values that `ops` use and do not define, each once, in order of first use."""
+    inside = {result for op in ops for each in op.walk() for result in each.results}
+    inside |= {arg for op in ops for region in op.regions for block in region.blocks for arg in block.args}
+    used = (value for op in ops for each in op.walk() for value in each.operands)
+    return list(dict.fromkeys(value for value in used if value not in inside))
+
+
+def outlined(
+    name: str, ops: Sequence[Operation], outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], tag: str
+) -> func.FuncOp:
+    """A private function with copies of `ops` that takes `inputs`, returns `outputs` and has the attribute `tag`."""
+    block = Block(arg_types=[value.type for value in inputs])
+    mapping: dict[SSAValue, SSAValue] = {}
+    for value, argument in zip(inputs, block.args, strict=True):
+        argument.name_hint = value.name_hint
+        mapping[value] = argument
+    for op in ops:
+        block.add_op(op.clone(mapping))
+    block.add_op(func.ReturnOp(*[mapping[value] for value in outputs]))
+    types: list[Attribute] = [value.type for value in inputs]
+    function = func.FuncOp(
+        name, (types, [value.type for value in outputs]), Region(block), visibility=StringAttr("private")
+    )
+    function.attributes[tag] = UnitAttr()
+    _set_locations(function, ops[-1])
+    return function
+
+
+def _set_locations(function: func.FuncOp, source: Operation) -> None:
+    function.location = source.location
+    last = function.body.block.last_op
+    assert last is not None
+    last.location = source.location

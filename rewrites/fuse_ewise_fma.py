@@ -1,0 +1,40 @@
+"""The pass `fuse-ewise-fma`; its rule is in `ewise_fma.mlir`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..core.passes import StepwellPass
+from .engine.driver import Driver
+from .engine.loading import shipped_rules
+from .engine.selection import selected
+
+
+@dataclass(frozen=True)
+class FuseEwiseFmaPass(StepwellPass):
+    """
+    Turns a multiplication followed by an addition into one fused multiply-add.
+
+    The product must have no other user, unless `allow-duplicate`; what is left without users goes, unless
+    `dce=false`. The result is rounded once instead of twice, so `numerics="strict"` turns the pass off.
+
+    Before:
+        %0 = graph.multiply %x, %y : …
+        %1 = graph.add %z, %0 : …
+    After:
+        %1 = graph.ewise_fma %x, %y, %z : …
+    """
+
+    name = "fuse-ewise-fma"
+
+    allow_duplicate: bool = False
+    dce: bool = True
+    numerics: str = "default"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rules = selected(shipped_rules("ewise_fma"), (), self.numerics, self.name)
+        options = {"allow-duplicate": self.allow_duplicate}
+        Driver(ctx, rules, erase_dead=self.dce, options=options).run(op)

@@ -1,0 +1,140 @@
+"""The pass `remove-unused-functions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.diagnostics import did_you_mean
+from ..core.passes import StepwellPass
+from .engine.functions import symbol_name
+
+
+@dataclass(frozen=True)
+class RemoveUnusedFunctionsPass(StepwellPass):
+    """
+    Removes functions that no entry reaches by calls or by any other mention of their name.
+
+    Entries are the functions named in `entry`, or all public ones. Everything in the module that is no function is
+    kept, with what it mentions. A weight key `@prepare_0#0` mentions the function `@prepare_0`.
+
+    Before:
+        func.func @main() { func.call @a() : … }
+        func.func private @a() { … }
+        func.func private @b() { … }
+    After:
+        func.func @main() { func.call @a() : … }
+        func.func private @a() { … }
+
+    Raises `PassFailedException` for an entry that does not exist.
+    """
+
+    name = "remove-unused-functions"
+
+    entry: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {
+            name: each
+            for each in op.body.ops
+            if is_function(each) and (name := symbol_name(each)) is not None
+        }
+        self._check_entries(functions)
+        live = set(self.entry)
+        if not self.entry:
+            live = {name for name, function in functions.items() if not is_private(function)}
+        for other in op.body.ops:
+            if symbol_name(other) not in functions:
+                live.update(name for name in mentioned_symbols(other) if name in functions)
+        live.update(_symbols_of(op.attributes.values(), {}))
+        for name in _reachable(live, functions):
+            functions.pop(name, None)
+        for function in functions.values():
+            function.detach()
+        for function in functions.values():
+            function.erase()
+        if functions:
+            self.count("removed functions", len(functions))
+
+    def _check_entries(self, functions: dict[str, Operation]) -> None:
+        for name in self.entry:
+            if name not in functions:
+                known = ", ".join(f"@{function}" for function in functions) or "no function"
+                hint = did_you_mean(name, functions)
+                raise PassFailedException(
+                    f"{self.name}: there is no function @{name}{', ' + hint if hint else ''}; the module has {known}"
+                )
+
+
+def is_function(op: Operation) -> bool:
+    """Whether `op` defines or declares a function of any dialect."""
+    return symbol_name(op) is not None and (
+        "function_type" in op.properties or op.name in ("func.func", "tensor_loop.func", "llvm.func")
+    )
+
+
+def is_private(op: Operation) -> bool:
+    """Whether a symbol is visible in its module only."""
+    visibility = op.properties.get("sym_visibility", op.attributes.get("sym_visibility"))
+    linkage = op.properties.get("linkage")
+    internal = linkage is not None and "internal" in str(linkage)
+    return internal or (isinstance(visibility, StringAttr) and visibility.data == "private")
+
+
+def _reachable(roots: Iterable[str], functions: dict[str, Operation]) -> set[str]:
+    reached: set[str] = set()
+    stack = [name for name in roots if name in functions]
+    while stack:
+        name = stack.pop()
+        if name not in reached:
+            reached.add(name)
+            stack.extend(other for other in mentioned_symbols(functions[name]) if other in functions)
+    return reached
+
+
+def mentioned_symbols(scope: Operation) -> set[str]:
+    """The symbols that any attribute or property in `scope` mentions."""
+    known: dict[int, tuple[Attribute, frozenset[str]]] = {}
+    found: set[str] = set()
+    for op in scope.walk():
+        found |= _symbols_of(op.properties.values(), known)
+        found |= _symbols_of(op.attributes.values(), known)
+    return found
+
+
+def _symbols_of(
+    attributes: Iterable[Attribute], known: dict[int, tuple[Attribute, frozenset[str]]]
+) -> set[str]:
+    found: set[str] = set()
+    for attribute in attributes:
+        cached = known.get(id(attribute))
+        if cached is None:
+            cached = known[id(attribute)] = (attribute, frozenset(_symbols_in(attribute)))
+        found |= cached[1]
+    return found
+
+
+def _symbols_in(attribute: Attribute) -> Iterator[str]:
+    """The root symbols mentioned in one attribute, however deep."""
+    stack = [attribute]
+    while stack:
+        current = stack.pop()
+        match current:
+            case SymbolRefAttr():
+                yield current.root_reference.data
+            case StringAttr():
+                if current.data.startswith("@"):
+                    yield current.data[1:].partition("#")[0]
+            case ArrayAttr():
+                stack.extend(current.data)
+            case DictionaryAttr():
+                stack.extend(current.data.values())
+            case ParametrizedAttribute():
+                stack.extend(current.parameters)
+            case _:
+                pass
