@@ -46,18 +46,18 @@ def _round_half_away(x: Array) -> Array:
 
 
 CASES: dict[str, Case] = {
-    "exp": Case(_wide(np.exp), ((-105, 90), (-1, 1)), 1.0),
+    "exp": Case(_wide(np.exp), ((-105, 90), (-1, 1)), 1.2),
     "exp2": Case(_wide(np.exp2), ((-151, 130), (-1, 1)), 1.0),
-    "expm1": Case(_wide(np.expm1), ((-20, 90), (-1, 1)), 1.5),
+    "expm1": Case(_wide(np.expm1), ((-20, 90), (-1, 1)), 1.6),
     "log": Case(_wide(np.log), ((0, 10), (0.5, 2)), 1.0),
-    "log2": Case(_wide(np.log2), ((0, 10), (0.5, 2)), 1.0),
-    "log10": Case(_wide(np.log10), ((0, 10), (0.5, 2)), 1.0),
+    "log2": Case(_wide(np.log2), ((0, 10), (0.5, 2)), 1.2),
+    "log10": Case(_wide(np.log10), ((0, 10), (0.5, 2)), 1.2),
     "log1p": Case(_wide(np.log1p), ((-1, 10), (-0.5, 0.5)), 1.6),
     "sqrt": Case(_wide(np.sqrt), ((0, 10),), 0.5),
     "rsqrt": Case(_wide(lambda x: 1 / np.sqrt(x)), ((0, 10),), 1.5),
     "cbrt": Case(_wide(np.cbrt), ((-10, 10),), 1.0),
-    "sin": Case(points.trigonometric("sin"), ((-10, 10), (-40000, 40000)), 1.6),
-    "cos": Case(points.trigonometric("cos"), ((-10, 10), (-40000, 40000)), 1.6),
+    "sin": Case(points.trigonometric("sin"), ((-10, 10), (-40000, 40000)), 1.8),
+    "cos": Case(points.trigonometric("cos"), ((-10, 10), (-40000, 40000)), 1.8),
     "tan": Case(points.trigonometric("tan"), ((-10, 10), (-40000, 40000)), 0.51),
     "tanh": Case(_wide(np.tanh), ((-10, 10), (-1, 1)), 3.0),
     "sinh": Case(_wide(np.sinh), ((-90, 90), (-2, 2)), 2.0),
@@ -217,22 +217,28 @@ def test_fpowi_error_bound() -> None:
 
 SIGMOID = """
   %one = arith.constant 1.0 : f32
-  %m = arith.negf %x0 : f32
+  %zero = arith.constant 0.0 : f32
+  %a = math.absf %x0 : f32
+  %m = arith.negf %a : f32
   %e = math.exp %m : f32
   %d = arith.addf %e, %one : f32
-  %s = arith.divf %one, %d : f32
+  %c = arith.cmpf oge, %x0, %zero : f32
+  %t = arith.select %c, %one, %e : f32
+  %s = arith.divf %t, %d : f32
 """
 
 
 @pytest.mark.parametrize("name", ["sigmoid", "silu"])
 def test_sigmoid_and_silu_as_composed(name: str) -> None:
-    """1/(1 + exp(-x)) and x times that; where exp overflows (x < -88.7) sigmoid is 0, within 1e-38 of exact."""
-    x = points.unary_points([(-20, 20), (-88, 88)])
-    x = x[~(x < -88)]
+    """The te library's sigmoid: e = exp(-|x|), 1/(1 + e) for x >= 0, else e/(1 + e); silu is x times that."""
+    x = points.unary_points([(-20, 20), (-104, 104)])
     last = "%r = arith.mulf %s, %one : f32" if name == "sigmoid" else "%r = arith.mulf %s, %x0 : f32"
+    if name == "silu":
+        x = x[~(x < -87)]  # below, the rounding of a denormal sigmoid is multiplied by |x|
     found = native.run(SIGMOID + last, [("f32", x)], ("f32", np.float32))
     wide = x.astype(Real)
-    exact = 1 / (1 + np.exp(-wide))
+    small = np.exp(-np.abs(wide))
+    exact = np.where(wide >= 0, 1, small) / (1 + small)
     assert_within(name, found, exact if name == "sigmoid" else exact * wide, 5.0, x)
 
 

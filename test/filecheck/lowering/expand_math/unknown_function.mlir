@@ -1,0 +1,4 @@
+// RUN: not stepwell-opt %s -p 'expand-math{functions=sine}' 2>&1 | filecheck %s
+
+// CHECK: expand-math has no function sine; it has acos,
+builtin.module {}
