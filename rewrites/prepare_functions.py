@@ -1,0 +1,128 @@
+"""Moving what depends on constants and weights only to functions that run once per set of weights."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ..core.locations import copy_location
+from ..core.passes import count
+from ..dialects.traits import LoopSemantics, is_pure, may_fail
+from .engine.driver import program_order
+from .engine.functions import PREPARE, NameSupply, functions_of, is_primitive, outlined
+
+LEAVES = ("graph.constant", "graph.full", "graph.weight")
+
+MOST_GROWTH = 2
+"""A result with more elements than this times its largest operand is cheaper to make again than to read."""
+
+
+def move_to_prepare_functions(module: ModuleOp) -> None:
+    """
+    Moves every largest connected group of constant graph ops to a private function `@prepare_N`.
+
+    Leaves (constants, weights) are copied into the function. Ops that may fail stay, so that loading weights cannot
+    fail; so do results much larger than what they are made of, and groups without a constant or weight.
+    """
+    names = NameSupply(module)
+    for function in list(functions_of(module)):
+        if is_primitive(function) or PREPARE in function.attributes or not function.body.blocks:
+            continue
+        ops = [op for op in program_order(function) if op.regions == () and op.results]
+        static = _static_ops(ops)
+        calls: list[Operation] = []
+        for group in _connected_groups(ops, static):
+            outputs = [result for op in group for result in op.results if _is_used_outside(result, static)]
+            if outputs and any(_has_content(op, static) for op in group):
+                calls.append(_move(module, group, outputs, names.fresh("prepare_")))
+        if calls:
+            first = function.body.blocks[0].first_op
+            assert first is not None
+            function.body.blocks[0].insert_ops_before(calls, first)
+            for call in calls:
+                call.verify()
+
+
+def _is_leaf(op: object) -> bool:
+    return isinstance(op, Operation) and op.name in LEAVES
+
+
+def _static_ops(ops: list[Operation]) -> set[Operation]:
+    """The ops (no leaves) that depend on leaves only and may run at load time."""
+    static: set[Operation] = set()
+    for op in ops:
+        owners = [value.owner for value in op.operands]
+        if owners and all(_is_leaf(owner) or owner in static for owner in owners) and _may_move(op):
+            static.add(op)
+    return static
+
+
+def _may_move(op: Operation) -> bool:
+    if not isinstance(op, LoopSemantics) or not is_pure(op) or may_fail(op):
+        return False
+    largest = max(_elements(value) for value in op.operands)
+    sizes = [_elements(result) for result in op.results]
+    return min(sizes) >= 0 and max(sizes) <= MOST_GROWTH * max(largest, 1)
+
+
+def _elements(value: SSAValue) -> int:
+    type_ = value.type
+    if not isinstance(type_, TensorType) or DYNAMIC_INDEX in type_.get_shape():
+        return -1
+    return prod(type_.get_shape())
+
+
+def _connected_groups(ops: list[Operation], static: set[Operation]) -> list[list[Operation]]:
+    """Static ops that feed each other, in program order; groups by their first op."""
+    group_of: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        if op not in static:
+            continue
+        group = [op]
+        for value in op.operands:
+            other = group_of.get(value.owner)  # pyright: ignore[reportArgumentType]
+            if other is not None and other is not group:
+                small, large = (group, other) if len(group) <= len(other) else (other, group)
+                large.extend(small)
+                for each in small:
+                    group_of[each] = large
+                group = large
+        group_of.setdefault(op, group)
+    number = {op: position for position, op in enumerate(ops)}
+    groups = {id(group): group for group in group_of.values()}
+    for group in groups.values():
+        group.sort(key=number.__getitem__)
+    return sorted(groups.values(), key=lambda group: number[group[0]])
+
+
+def _is_used_outside(result: OpResult, static: set[Operation]) -> bool:
+    return any(use.operation not in static for use in result.uses)
+
+
+def _has_content(op: Operation, static: set[Operation]) -> bool:
+    """Whether an op reads a constant or weight: splats alone are cheaper to make again."""
+    return any(_is_leaf(value.owner) and value.owner.name != "graph.full" for value in op.operands)  # pyright: ignore
+
+
+def _move(module: ModuleOp, group: list[Operation], outputs: list[OpResult], name: str) -> Operation:
+    """Makes the function of `group` and the call of it, and erases the group."""
+    used = [value.owner for op in group for value in op.operands]
+    leaves = [owner for owner in dict.fromkeys(used) if isinstance(owner, Operation) and _is_leaf(owner)]
+    module.body.block.add_op(outlined(name, [*leaves, *group], outputs, [], PREPARE))
+    call = func.CallOp(name, [], [value.type for value in outputs])
+    copy_location(group[-1], call)
+    for value, result in zip(outputs, call.results, strict=True):
+        result.name_hint = value.name_hint
+        value.replace_all_uses_with(result)
+    for op in reversed(group):
+        op.detach()
+        op.erase()
+    for leaf in leaves:
+        if leaf.results[0].first_use is None:
+            leaf.detach()
+            leaf.erase()
+    count("prepare functions")
+    return call
