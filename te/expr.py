@@ -31,7 +31,7 @@ class Expr:
     def __post_init__(self) -> None:
         self.check()
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         """The element type; nodes that take it from an operand keep it, so that deep expressions need no recursion."""
         raise NotImplementedError
@@ -100,7 +100,7 @@ class Const(Expr):
     value: Number
     type: str
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.type
 
@@ -112,7 +112,7 @@ class Var(Expr):
     name: str
     type: str = "index"
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.type
 
@@ -127,7 +127,7 @@ class Axis(Expr):
     """`spatial` or `reduce`."""
     lower: int = 0
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return "index"
 
@@ -139,7 +139,7 @@ class Load(Expr):
     tensor: Tensor
     indices: tuple[Expr, ...]
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.tensor.dtype
 
@@ -223,10 +223,9 @@ BINARY_BITS = frozenset({"and", "or", "xor"})
 class Binary(Expr):
     """
     `function(lhs, rhs)`, one element type. `add sub mul` wrap on integers; float `max min` propagate NaN and order
-    -0 < +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly); `truncdiv truncmod floordiv floormod shl shr` for integers, with
-    the divisor not zero and not overflowing and the shift count below the bit width (the library guards all three), `shr`
-    arithmetic on signed types;
-    `and or xor` for i1 and integers.
+    -0 < +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly); `truncdiv truncmod floordiv
+    floormod shl shr` for integers, with the divisor not zero and not overflowing and the shift count below the bit width
+    (the library guards all three), `shr` arithmetic on signed types; `and or xor` for i1 and integers.
     """
 
     function: str
@@ -270,7 +269,7 @@ class Compare(Expr):
     lhs: Expr
     rhs: Expr
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return "i1"
 
@@ -348,7 +347,7 @@ class Cast(Expr):
     type: str
     operand: Expr
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.type
 
@@ -429,7 +428,7 @@ class ReductionResult(Expr):
     reduction: Reduction
     index: int
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         return self.reduction.reducer.identity[self.index].dtype
 

@@ -104,7 +104,7 @@ class TestExpressionsRefuse:
         with refuses("'add' takes one element type, found f32 and i32"):
             A[0, 0] + I32[0, 0]
         with refuses("'lt' compares one element type, found f32 and i32"):
-            A[0, 0] < I32[0, 0]
+            te.compare("lt", A[0, 0], I32[0, 0])
         with refuses("a selection takes one element type, found f32 and i32"):
             te.select(A[0, 0] < 1.0, A[0, 0], I32[0, 0])
 

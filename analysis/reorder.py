@@ -1,0 +1,77 @@
+"""Whether the iterations of a block may run in another order, and what an accumulation allows."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math, memref, scf
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation
+
+from ..dialects.tensor_loop import BlockOp, InitOp, YieldOp
+from .access_regions import body_accesses, is_inside, root_buffer
+from .reductions import Accumulator
+
+_ORDERLESS_DIALECTS = frozenset({"arith", "math"})
+
+_ASSOCIATIVE = (
+    arith.AddiOp,
+    arith.MuliOp,
+    arith.AndIOp,
+    arith.OrIOp,
+    arith.XOrIOp,
+    arith.MaxSIOp,
+    arith.MinSIOp,
+    arith.MaxUIOp,
+    arith.MinUIOp,
+    arith.MaximumfOp,
+    arith.MinimumfOp,
+)
+"""Updates that give the same bits in any order."""
+
+
+def may_reorder(block: BlockOp) -> bool:
+    """
+    Whether loops around `block` may be interchanged, reduce loops keeping their order among each other.
+
+    Its ops only compute, load and store (an assert must fail in program order); each buffer it writes is stored at
+    indices affine in the axes, and accessed nowhere else; no two of its buffers are views of one.
+    """
+    for op in block.body.walk():
+        if isinstance(
+            op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp
+        ):
+            continue
+        if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS_DIALECTS:
+            return False
+    accesses = body_accesses(block.body.block).accesses
+    if block.init is not None:
+        accesses = tuple(access for access in accesses if not is_inside(access.op, block.init.body.block))
+    buffers = list(dict.fromkeys(access.buffer for access in accesses))
+    if len({root_buffer(buffer) for buffer in buffers}) != len(buffers):
+        return False
+    for buffer in dict.fromkeys(access.buffer for access in accesses if access.is_store):
+        indices = {access.indices for access in accesses if access.buffer is buffer}
+        if len(indices) != 1 or None in next(iter(indices)):
+            return False
+    return True
+
+
+def is_reassociable(accumulator: Accumulator) -> bool:
+    """
+    Whether the updates of `accumulator` may be grouped in any way: an associative integer op, a maximum or minimum, or
+    a float sum or product marked `fastmath<reassoc>`; the accumulator used for nothing else.
+    """
+    update = accumulator.store.value.owner
+    if len(accumulator.loads) != 1 or not isinstance(update, Operation):
+        return False
+    old = accumulator.loads[0].res
+    if not old.has_one_use() or old not in update.operands:
+        return False
+    if isinstance(update, arith.AddfOp | arith.MulfOp):
+        return _has_reassoc(update.fastmath)
+    if isinstance(update, math.FmaOp):
+        return old is update.c and _has_reassoc(update.fastmath)
+    return isinstance(update, _ASSOCIATIVE)
+
+
+def _has_reassoc(flags: arith.FastMathFlagsAttr | None) -> bool:
+    return flags is not None and arith.FastMathFlag.REASSOC in flags.flags
