@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
+    BytesAttr,
     DenseIntOrFPElementsAttr,
     IntegerType,
     MemRefType,
@@ -62,6 +63,7 @@ def stored(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
     if storage == element:
         return value
     type_ = TensorType(storage, value.type.get_shape())
+    data = value.data.data
     if element == IntegerType(1):
-        return DenseIntOrFPElementsAttr.from_list(type_, [int(bool(v)) for v in value.get_values()])
-    return DenseIntOrFPElementsAttr(type_, value.data)
+        data = bytes(1 if byte else 0 for byte in data)
+    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))  # pyright: ignore[reportArgumentType]

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.diagnostics import fail
@@ -210,11 +210,11 @@ class FunctionBufferizer:
                 self._other(op)
 
     def _kernel(self, op: CallKernelOp) -> None:
-        kernel = self.signatures.kernels[op.callee.root_reference.data]
+        kernel = self.signatures.kernels[op.callee_name]
         outputs = [self._buffer_for(result) for result in op.results]
         temporaries = [self._allocate(op, type_, self.time) for type_ in kernel.temporaries]
         inputs = [self.buffers[operand] for operand in op.operands]
-        self._replace(op, tensor_loop.CallOp(op.callee, [*inputs, *temporaries], outputs))
+        self._replace(op, tensor_loop.CallOp(op.callee_name, [*inputs, *temporaries], outputs))
 
     def _call(self, op: func.CallOp) -> None:
         name = op.callee.root_reference.data
@@ -268,7 +268,8 @@ class FunctionBufferizer:
                 self._lower(inner)
             if region.blocks:
                 self._copy_yielded(region.block, results)
-        self._drop_tensor_results(op, scf.IfOp(op.cond, _scalars(op), *self._moved_regions(op)))
+        if_true, if_false = self._moved_regions(op)
+        self._drop_tensor_results(op, scf.IfOp(op.cond, _scalars(op), if_true, if_false))
 
     def _for(self, op: scf.ForOp) -> None:
         results = [self._buffer_for(r) if isinstance(r.type, TensorType) else None for r in op.results]
@@ -283,7 +284,8 @@ class FunctionBufferizer:
             argument.replace_all_uses_with(self.buffers[argument])
             op.body.block.erase_arg(argument)
         initial = [value for value in op.iter_args if not isinstance(value.type, TensorType)]
-        self._drop_tensor_results(op, scf.ForOp(op.lb, op.ub, op.step, initial, *self._moved_regions(op)))
+        (body,) = self._moved_regions(op)
+        self._drop_tensor_results(op, scf.ForOp(op.lb, op.ub, op.step, initial, body))
 
     def _copy_yielded(self, block: Block, results: list[SSAValue | None]) -> None:
         """Copies what a region yields into the buffers of the op's results, through temporaries where they cross."""
@@ -306,7 +308,7 @@ class FunctionBufferizer:
         scalars = [v for v in terminator.operands if not isinstance(v.type, TensorType)]
         self._replace(terminator, scf.YieldOp(*scalars))
 
-    def _moved_regions(self, op: Operation) -> list[object]:
+    def _moved_regions(self, op: Operation) -> list[Region]:
         for inner in [e for e in self.erased if e.parent_op() is op]:
             inner.detach()
         return [op.detach_region(region) for region in list(op.regions)]

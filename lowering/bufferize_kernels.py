@@ -24,7 +24,7 @@ from ..core.locations import copy_location
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 
-TEMPORARY = "tensor_loop.temporary"
+TEMPORARY = "stepwell.temporary"
 """Argument attribute of a loop function's input that is scratch memory of the caller's."""
 
 

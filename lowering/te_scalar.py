@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
 
 from xdsl.dialects import arith, cf, llvm, math, memref, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Block, Operation, SSAValue
 
 from .. import te
 from ..te import dtypes
@@ -32,7 +34,7 @@ from ..te.expr import (
 from .te_casts import emit_cast
 from .te_types import compute_type
 
-REDUCTION_FLAGS = arith.FastMathFlagsAttr([arith.FastMathFlag.REASSOC, arith.FastMathFlag.ALLOW_CONTRACT])
+REDUCTION_FLAGS = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 """Flags of the additions and products of a contraction or reduction: order and FMA are unspecified (semantics, rule 3)."""
 
 _MATH: dict[str, type[Operation]] = {
@@ -264,8 +266,11 @@ class ScalarEmitter:
         condition = self.emit(expr.condition)
         if not expr.lazy:
             return self.select(condition, self.emit(expr.if_true), self.emit(expr.if_false))
-        sides = [Region(self._side(side)) for side in (expr.if_true, expr.if_false)]
-        return self.add(scf.IfOp(condition, [compute_type(expr.dtype)], *sides))
+        return self.add(
+            scf.IfOp(
+                condition, [compute_type(expr.dtype)], [self._side(expr.if_true)], [self._side(expr.if_false)]
+            )
+        )
 
     def _side(self, expr: Expr) -> Block:
         """A block that yields `expr`; what it computes is not visible outside."""
@@ -279,7 +284,7 @@ class ScalarEmitter:
         return inner
 
     def _fma(self, expr: FusedMultiplyAdd) -> SSAValue:
-        return self.add(math.FmaOp(*(self.emit(operand) for operand in expr.operands)))
+        return self.add(math.FmaOp(self.emit(expr.a), self.emit(expr.b), self.emit(expr.c)))
 
     def _cast(self, expr: Cast) -> SSAValue:
         return emit_cast(self, self.emit(expr.operand), expr.operand.dtype, expr.type)
@@ -303,7 +308,7 @@ class ScalarEmitter:
     }
 
 
-def _maps(scope: MutableMapping[..., SSAValue]) -> list[MutableMapping[..., SSAValue]]:
+def _maps(scope: MutableMapping[Any, SSAValue]) -> list[MutableMapping[Any, SSAValue]]:
     return list(scope.maps) if isinstance(scope, ChainMap) else [scope]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -91,6 +92,6 @@ class NativeLibrary:
                 builder = builder.export_symbol(symbol)
             self._tracker = builder.link(_lljit(), f"stepwell{next(_LIBRARY_NUMBERS)}")
 
-    def entry(self, symbol: str) -> ctypes._CFuncPtr:
+    def entry(self, symbol: str) -> Callable[..., int]:
         """The function `i32 symbol(void **arguments)`; calling it releases the interpreter lock."""
         return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self._tracker[symbol])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -94,7 +94,7 @@ class Program:
     def entry(self, name: str) -> BoundEntry:
         return self._callables[name]
 
-    def native(self, name: str) -> ctypes._CFuncPtr:
+    def native(self, name: str) -> Callable[..., int]:
         return self._library.entry(ENTRY_PREFIX + name)
 
 

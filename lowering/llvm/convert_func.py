@@ -26,7 +26,7 @@ from .types import PTR, MemRefLayout, UnsupportedTypeError
 
 ENTRY_PREFIX = "_stepwell_entry_"
 ROLE = "stepwell.role"
-ALIGNED_ROLES = ("weight", "output", "arena")
+ALIGNED_ROLES = ("arena",)
 PREPARE = "stepwell.prepare"
 NOALIAS = "stepwell.noalias"
 FUNCTION = "stepwell.function"
