@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
+    "schedule-cpu": "schedule.cpu:ScheduleCPUPass",
     "lower-loops-to-scf": "lowering.lower_loops_to_scf:LowerLoopsToSCFPass",
     "apply-patterns": "rewrites.apply_patterns:ApplyPatternsPass",
     "eliminate-dead-code": "rewrites.eliminate_dead_code:EliminateDeadCodePass",
@@ -40,7 +41,9 @@ PASSES: dict[str, str] = {
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }
 
-TARGETS: dict[str, str] = {}
+TARGETS: dict[str, str] = {
+    "llvm-ir": "lowering.emit_llvm_text:LLVMTextTarget",
+}
 """Output formats for `-t`."""
 
 PIPELINES = "lowering.pipelines:PIPELINES"

@@ -1,0 +1,77 @@
+"""The pass `schedule-cpu`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
+from xdsl.rewriter import Rewriter
+
+from ..core.passes import StepwellPass
+from ..dialects.tensor_loop import Extent, ForOp, GridOp
+from ..dialects.tensor_loop.loops import loop_body
+from .loop_order import LoopOrder, choose_order
+
+
+@dataclass(frozen=True)
+class ScheduleCPUPass(StepwellPass):
+    """
+    Orders the loops of each grid so that the innermost one walks through memory, and marks it `vectorized` where it may.
+
+    Before:
+
+        tensor_loop.grid (%i, %j, %k) in (128, 10, 784) { <matmul> }
+
+    After:
+
+        tensor_loop.for %i in 128 {
+          tensor_loop.for %k in 784 {
+            tensor_loop.for %j in 10 vectorized { <matmul> } } }
+
+    Left as they are: grids that are not a perfect nest around one block, blocks with asserts or ops other than
+    loads, stores and arithmetic, and single loops (they have been scheduled). Float sums are marked only if
+    their additions carry `fastmath<reassoc>`. Running it twice changes nothing.
+    """
+
+    name = "schedule-cpu"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
+            order = choose_order(grid)
+            if order is None:
+                self.count("grids left alone")
+                continue
+            split_grid(grid, order)
+            self.count("grids scheduled")
+            if order.vectorized:
+                self.count("loops vectorized")
+
+
+def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
+    """Replaces `grid` by single loops in `order`; returns the outermost one."""
+    inner = grid.body.block
+    terminator = inner.last_op
+    content = [op for op in inner.ops if op is not terminator]
+    for op in content:
+        op.detach()
+    loop: ForOp | None = None
+    for level in reversed(order.levels):
+        kind = "vectorized" if loop is None and order.vectorized else "serial"
+        region = loop_body([level.variable.name_hint])
+        block: Block = region.block
+        block.add_ops(content)
+        level.variable.replace_all_uses_with(block.args[0])
+        loop = _loop(grid, level.extent, region, kind)
+        content = [loop]
+    assert loop is not None
+    loop.attributes.update(grid.attributes)
+    Rewriter.replace_op(grid, loop)
+    return loop
+
+
+def _loop(grid: GridOp, extent: Extent, region: Region, kind: str) -> ForOp:
+    loop = ForOp(extent, region, kind)
+    loop.location = grid.location
+    return loop

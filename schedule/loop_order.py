@@ -1,0 +1,102 @@
+"""The order of the loops of a grid for a CPU: the innermost loop walks through memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..analysis.access_regions import Access, body_accesses, is_inside, stride_along
+from ..analysis.loop_nests import Level, axis_dependencies, levels_of, perfect_block
+from ..analysis.reductions import accumulators
+from ..analysis.reorder import is_reassociable, may_reorder
+from ..dialects.tensor_loop import BlockOp, GridOp
+
+MIN_VECTOR_EXTENT = 4
+"""Loops known to be shorter are not worth a vector: four lanes is the narrowest register (SSE2, f32)."""
+
+
+@dataclass(frozen=True)
+class LoopOrder:
+    """The levels of a grid as they should be nested, outermost first."""
+
+    levels: tuple[Level, ...]
+    vectorized: bool
+    """Whether the innermost one should run several iterations at a time."""
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """How the accesses of a block move when one loop advances, the others standing still."""
+
+    level: Level
+    strides: tuple[int | None, ...]
+    """In elements, one per distinct access."""
+    stores: tuple[int | None, ...]
+    """Those of the stores."""
+
+    @property
+    def cost(self) -> tuple[int, int, bool, int]:
+        """Less is better innermost: accesses that jump, then those that do not stream, stores first, then the old place."""
+        jumps = sum(1 for stride in self.strides if stride not in (-1, 0, 1))
+        streams = sum(1 for stride in self.strides if stride in (-1, 1))
+        stores_stream = any(stride in (-1, 1) for stride in self.stores)
+        return jumps, -streams, not stores_stream, -self.level.position
+
+    @property
+    def contiguous(self) -> bool:
+        return all(stride in (0, 1) for stride in self.strides)
+
+
+def choose_order(grid: GridOp) -> LoopOrder | None:
+    """
+    The order for `grid`, or `None` where it must stay as it is: not a perfect nest around one block, or a block whose
+    iterations may not be reordered.
+
+    Spatial loops go outside, then reduce loops in their order, then the loop with the fewest jumps in memory.
+    """
+    levels = levels_of(grid)
+    block = perfect_block(levels)
+    if block is None or not levels or not may_reorder(block):
+        return None
+    reduce_variables = axis_dependencies(block, "reduce")
+    reduces = [level for level in levels if level.variable in reduce_variables]
+    spatial = [level for level in levels if level.variable not in reduce_variables]
+    walks = [_walk(block, level) for level in levels if level.extent not in (0, 1)]
+    walks = [walk for walk in walks if walk.level not in reduces[:-1] or _order_is_free(block)]
+    if not walks:
+        return LoopOrder(levels, vectorized=False)
+    best = min(walks, key=lambda walk: walk.cost)
+    inner = best.level
+    order = [level for level in (*spatial, *reduces) if level != inner]
+    return LoopOrder((*order, inner), _may_vectorize(block, best, inner in reduces))
+
+
+def _walk(block: BlockOp, level: Level) -> _Walk:
+    distinct: dict[tuple[object, ...], Access] = {}
+    for access in body_accesses(block.body.block).accesses:
+        if block.init is None or not is_inside(access.op, block.init.body.block):
+            distinct.setdefault((access.buffer, access.indices, access.is_store), access)
+    operands = list(block.binding_operands)
+    strides: dict[tuple[object, ...], int | None] = dict.fromkeys(distinct, 0)
+    if level.variable in operands:
+        number = operands.index(level.variable)
+        strides = {key: stride_along(access, block.binding_exprs, number) for key, access in distinct.items()}
+    return _Walk(
+        level,
+        tuple(strides.values()),
+        tuple(strides[key] for key, access in distinct.items() if access.is_store),
+    )
+
+
+def _order_is_free(block: BlockOp) -> bool:
+    """Whether the reduce loops may change places among each other."""
+    found = accumulators(block)
+    return found is not None and all(is_reassociable(accumulator) for accumulator in found)
+
+
+def _may_vectorize(block: BlockOp, walk: _Walk, reduces: bool) -> bool:
+    extent = walk.level.extent
+    if not walk.contiguous or (isinstance(extent, int) and extent < MIN_VECTOR_EXTENT):
+        return False
+    if reduces:
+        return _order_is_free(block) and all(stride == 0 for stride in walk.stores)
+    return all(stride == 1 for stride in walk.stores)
