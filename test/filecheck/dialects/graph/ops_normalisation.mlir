@@ -1,0 +1,38 @@
+// RUN: %roundtrip
+// RUN: %generic
+
+// CHECK-LABEL: @batch_norm
+// GENERIC-LABEL: sym_name = "batch_norm"
+func.func @batch_norm(%x: tensor<1x3x4x4xf32>, %gamma: tensor<3xf32>, %beta: tensor<3xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
+  // CHECK: graph.batch_norm %x, %gamma, %beta, %mean, %var : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  // GENERIC: "graph.batch_norm"(%x, %gamma, %beta, %mean, %var) <{axis = 1 : i64, epsilon = 1.000000e-05 : f64}> : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  %y, %m, %v = graph.batch_norm %x, %gamma, %beta, %mean, %var : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  func.return
+}
+
+// CHECK-LABEL: @batch_norm_1
+// GENERIC-LABEL: sym_name = "batch_norm_1"
+func.func @batch_norm_1(%x: tensor<1x4x4x3xf32>, %gamma: tensor<3xf32>, %beta: tensor<3xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
+  // CHECK: graph.batch_norm %x, %gamma, %beta, %mean, %var, axis = -1, epsilon = 0.001 : (tensor<1x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  // GENERIC: "graph.batch_norm"(%x, %gamma, %beta, %mean, %var) <{axis = -1 : i64, epsilon = 1.000000e-03 : f64}> : (tensor<1x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  %y, %m, %v = graph.batch_norm %x, %gamma, %beta, %mean, %var, axis = -1, epsilon = 0.001 : (tensor<1x4x4x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+  func.return
+}
+
+// CHECK-LABEL: @layer_norm
+// GENERIC-LABEL: sym_name = "layer_norm"
+func.func @layer_norm(%x: tensor<4x8xf32>, %gamma: tensor<8xf32>, %beta: tensor<8xf32>) {
+  // CHECK: graph.layer_norm %x, %gamma, %beta : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  // GENERIC: "graph.layer_norm"(%x, %gamma, %beta) <{axes = array<i64: -1>, epsilon = 1.000000e-05 : f64}> : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %y = graph.layer_norm %x, %gamma, %beta : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// CHECK-LABEL: @layer_norm_1
+// GENERIC-LABEL: sym_name = "layer_norm_1"
+func.func @layer_norm_1(%x: tensor<?x4x8xf32>, %gamma: tensor<4x8xf32>, %beta: tensor<4x8xf32>) {
+  // CHECK: graph.layer_norm %x, %gamma, %beta, axes = [-2, -1] : (tensor<?x4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<?x4x8xf32>
+  // GENERIC: "graph.layer_norm"(%x, %gamma, %beta) <{axes = array<i64: -2, -1>, epsilon = 1.000000e-05 : f64}> : (tensor<?x4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<?x4x8xf32>
+  %y = graph.layer_norm %x, %gamma, %beta, axes = [-2, -1] : (tensor<?x4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
+  func.return
+}
