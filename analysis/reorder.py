@@ -74,4 +74,4 @@ def is_reassociable(accumulator: Accumulator) -> bool:
 
 
 def _has_reassoc(flags: arith.FastMathFlagsAttr | None) -> bool:
-    return flags is not None and arith.FastMathFlag.REASSOC in flags.flags
+    return flags is not None and arith.FastMathFlag.REASSOC in flags.data
