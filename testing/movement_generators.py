@@ -24,8 +24,8 @@ def any_spec(choose: Chooser, low: int = 0, high: int = 4, *, empty: bool = True
     return TensorSpec(any_shape(choose, low, high, empty=empty), any_dtype(choose, ANY))
 
 
-def permute_dims(choose: Chooser, op: str) -> OpCase:
-    spec = any_spec(choose)
+def permute_dims(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or any_spec(choose)
     axes = None if rarely(choose, 4) else any_axes(choose, spec.rank, low=spec.rank)
     return case(choose, op, [spec], ["any"], axes=axes)
 
@@ -41,8 +41,8 @@ def factors_of(count: int) -> list[int]:
     return found
 
 
-def reshape(choose: Chooser, op: str) -> OpCase:
-    spec = any_spec(choose)
+def reshape(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or any_spec(choose)
     if spec.size == 0:
         shape = list(any_shape(choose, 1, 3, empty=False))
         shape[choose.integer(0, len(shape) - 1)] = 0
@@ -55,8 +55,8 @@ def reshape(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [spec], ["any"], shape=shape)
 
 
-def expand_dims(choose: Chooser, op: str) -> OpCase:
-    spec = any_spec(choose, 0, 3)
+def expand_dims(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or any_spec(choose, 0, 3)
     count = choose.integer(1, 2)
     return case(choose, op, [spec], ["any"], axis=any_axes(choose, spec.rank + count, count, count))
 
@@ -80,8 +80,8 @@ def broadcast_to(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [TensorSpec(source, any_dtype(choose, ANY))], ["any"], shape=[*leading, *target])
 
 
-def concat(choose: Chooser, op: str) -> OpCase:
-    first = any_spec(choose, 1)
+def concat(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    first = first or any_spec(choose, 1)
     axis = None if rarely(choose, 3) else any_axis(choose, first.rank)
     place = (0 if axis is None else axis) % first.rank
     operands = [first]
@@ -105,8 +105,8 @@ def split(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [TensorSpec(tuple(shape), dtype)], ["any"], axis=axis, indices=cuts)
 
 
-def strided_slice(choose: Chooser, op: str) -> OpCase:
-    spec = any_spec(choose, 1)
+def strided_slice(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or any_spec(choose, 1)
     axes = any_axes(choose, spec.rank)
     begin, end, strides = [], [], []
     for axis in axes:
@@ -118,16 +118,16 @@ def strided_slice(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [spec], ["any"], axes=axes, begin=begin, end=end, strides=steps)
 
 
-def pad(choose: Chooser, op: str) -> OpCase:
-    spec = any_spec(choose, 0, 3)
+def pad(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or any_spec(choose, 0, 3)
     widths = [choose.integer(0, 3) for _ in range(2 * spec.rank)]
     numbers: list[object] = [None, 1.5, -0.1] if spec.dtype in FLOATS else [None, 1, 7]
     value = choose.element([None, 1] if spec.dtype == "i1" else numbers)
     return case(choose, op, [spec], ["any"], pad_width=widths, value=value)
 
 
-def take(choose: Chooser, op: str) -> OpCase:
-    spec = any_spec(choose, 1, 3)
+def take(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or any_spec(choose, 1, 3)
     axis = any_axis(choose, spec.rank)
     if spec.shape[axis] == 0:
         shape = tuple(2 if place == axis % spec.rank else extent for place, extent in enumerate(spec.shape))

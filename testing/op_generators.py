@@ -52,11 +52,13 @@ def any_axes(choose: Chooser, rank: int, low: int = 1, high: int | None = None) 
     return axes
 
 
-def broadcast_operands(choose: Chooser, count: int) -> list[tuple[int, ...]]:
-    """Shapes that broadcast together: extents replaced by 1, leading dimensions left out."""
-    full = any_shape(choose)
-    shapes: list[tuple[int, ...]] = []
-    for _ in range(count):
+def broadcast_operands(
+    choose: Chooser, count: int, full: tuple[int, ...] | None = None
+) -> list[tuple[int, ...]]:
+    """Shapes that broadcast together: extents replaced by 1, leading dimensions left out; the first one may be given."""
+    shapes: list[tuple[int, ...]] = [] if full is None else [full]
+    full = any_shape(choose) if full is None else full
+    for _ in range(count - len(shapes)):
         shape = tuple(1 if rarely(choose, 5) else extent for extent in full)
         shapes.append(shape[choose.integer(0, len(shape)) :] if rarely(choose, 4) else shape)
     return shapes
@@ -85,8 +87,8 @@ UNARY: Final[dict[str, Sequence[str]]] = {
 }
 
 
-def unary(choose: Chooser, op: str) -> OpCase:
-    spec = TensorSpec(any_shape(choose), any_dtype(choose, UNARY[op]))
+def unary(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    spec = first or TensorSpec(any_shape(choose), any_dtype(choose, UNARY[op]))
     properties: dict[str, object] = {}
     if op == "astype":
         properties["dtype"] = ElementType(choose.element(ANY))
@@ -113,21 +115,22 @@ BINARY: Final[dict[str, Sequence[str]]] = {
 }
 
 
-def binary(choose: Chooser, op: str) -> OpCase:
-    dtype = any_dtype(choose, BINARY[op])
+def binary(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
+    dtype = any_dtype(choose, BINARY[op]) if first is None else first.dtype
+    full = None if first is None else first.shape
     if op == "where":
-        condition, *shapes = broadcast_operands(choose, 3)
-        operands = [TensorSpec(condition, "i1"), *(TensorSpec(shape, dtype) for shape in shapes)]
+        chosen, condition, other = broadcast_operands(choose, 3, full)
+        operands = [TensorSpec(condition, "i1"), TensorSpec(chosen, dtype), TensorSpec(other, dtype)]
         return case(choose, op, operands, ["any"] * 3)
     count = 3 if op == "ewise_fma" else 2
-    operands = [TensorSpec(shape, dtype) for shape in broadcast_operands(choose, count)]
+    operands = [TensorSpec(shape, dtype) for shape in broadcast_operands(choose, count, full)]
     flavours = ["any"] * count
     if op in ("divide", "floor_divide", "mod"):
         flavours[1] = choose.element(["divisor", "positive"])
     elif op in ("power", "left_shift", "right_shift"):
         flavours[1] = choose.element(["small", "any"])
-    elif rarely(choose, 3):
-        # Close values meet more often: equal operands, exact cancellation.
+    elif rarely(choose, 2 if op in ("maximum", "minimum") else 3):
+        # Close values meet more often: equal operands, zeros of both signs, exact cancellation.
         flavours = ["small"] * count
     return case(choose, op, operands, flavours)
 
@@ -226,12 +229,12 @@ REDUCTIONS: Final[dict[str, tuple[Sequence[str], str]]] = {
 }
 
 
-def reduction(choose: Chooser, op: str) -> OpCase:
+def reduction(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
     dtypes, flavour = REDUCTIONS[op]
     by_row = op.endswith("softmax")
     may_be_empty = op not in ("max", "min", "argmax", "argmin")
     shape = any_shape(choose, 1 if by_row else 0, empty=may_be_empty)
-    spec = TensorSpec(shape, any_dtype(choose, dtypes))
+    spec = first or TensorSpec(shape, any_dtype(choose, dtypes))
     if op in ("max", "min", "argmax", "argmin", "any", "all") and rarely(choose, 3):
         flavour = "small"
     if by_row:
@@ -286,4 +289,5 @@ def pool(choose: Chooser, op: str) -> OpCase:
     )
 
 
-Generator = Callable[[Chooser, str], OpCase]
+Generator = Callable[..., OpCase]
+"""`(choose, op) -> OpCase`; those that accept it take the type of the first operand as a third argument."""

@@ -16,7 +16,7 @@ FLAVOURS: Final = {
     "finite": "around 0 with a spread of 2, no special values",
     "positive": "between 0.1 and 4",
     "near-one": "between 0.5 and 1.5, either sign; now and then a zero, an infinity or NaN",
-    "small": "a few units around 0; floats are integers and halves",
+    "small": "a few units around 0; floats are integers and halves, zeros of both signs",
     "divisor": "like any, integers never 0",
 }
 """What each kind of values holds; `index:N` are positions from -N (from 0 when unsigned) to N - 1."""
@@ -75,7 +75,8 @@ def _floats(random: np.random.Generator, shape: tuple[int, ...], dtype: str, fla
         case "positive":
             return round_to(random.uniform(0.1, 4.0, shape), DTYPES[dtype])
         case "small":
-            return round_to(random.integers(-8, 9, shape) / 2, DTYPES[dtype])
+            # The sign of the zeros is random too: maximum and minimum of two zeros must look at it.
+            return round_to(random.integers(-4, 5, shape) / 2 * sign, DTYPES[dtype])
         case _:
             raise ValueError(f"flavour is '{flavour}', expected one of {sorted(FLAVOURS)} or index:N")
 

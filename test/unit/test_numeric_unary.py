@@ -12,7 +12,8 @@ from numeric import (
     check_natively,
     every_op,
 )
-from stepwell.testing.ir_generators import OpCase
+from stepwell.reference.element_types import DTYPES
+from stepwell.testing.ir_generators import ElementType, OpCase, TensorSpec
 from stepwell.testing.strategies import batches, cases, seeds
 
 FAMILY = "unary"
@@ -37,3 +38,21 @@ def test_native_code_gives_the_reference(batch: list[OpCase], seed: int) -> None
 
 def test_native_code_gives_the_reference_for_every_op() -> None:
     check_natively(every_op(FAMILY), 1)
+
+
+CASTS = [
+    OpCase("astype", (TensorSpec((67,), source),), (("dtype", ElementType(target)),), ("any",))
+    for source in DTYPES
+    for target in DTYPES
+]
+"""Every pair of element types."""
+
+
+def test_te_converts_between_all_pairs_of_types() -> None:
+    for seed in range(4):
+        for case in CASTS:
+            check_by_te(case, seed)
+
+
+def test_native_code_converts_between_all_pairs_of_types() -> None:
+    check_natively(CASTS, 5)

@@ -133,9 +133,9 @@ class Conditioning:
 
 
 def conditioning(op: str, properties: dict[str, Any], arrays: Sequence[Array]) -> Conditioning | None:
-    """`terms` and `magnitude` of the first result of an op that sums; `None` for other ops."""
+    """`terms` and `magnitude` of the first result of an op that sums; `None` for other ops and empty operands."""
     rule = _CONDITIONS.get(op)
-    if rule is None or NAMES[arrays[0].dtype] not in FLOATS:
+    if rule is None or NAMES[arrays[0].dtype] not in FLOATS or not all(array.size for array in arrays):
         return None
     with np.errstate(all="ignore"):
         exact = [array.astype(np.float64) for array in arrays]
@@ -282,6 +282,22 @@ def check_program(terms: int, found: Sequence[Array], expected: Sequence[Array])
             finite = wide[np.isfinite(wide)]
             condition = Conditioning(terms, np.asarray(finite.max() if finite.size else 0.0))
         problem = mismatch(tolerance("program", dtype), np.asarray(one), wanted, condition)
+        assert problem is None, f"result {number}: {problem}"
+
+
+RANDOM_PROGRAM_TERMS: Final = 600
+"""`terms` of the row `program` for random programs: a dozen ops, each of at most some tens of roundings."""
+
+
+def check_random_program(largest: float, found: Sequence[Array], expected: Sequence[Array]) -> None:
+    """Like `check_program`, relative to the largest value met on the way: results may come from cancellation."""
+    assert len(found) == len(expected), f"{len(found)} results, expected {len(expected)}"
+    condition = Conditioning(RANDOM_PROGRAM_TERMS, np.asarray(largest, np.longdouble))
+    for number, (one, wanted) in enumerate(zip(found, expected, strict=True)):
+        dtype = NAMES[wanted.dtype]
+        problem = mismatch(
+            tolerance("program", dtype), np.asarray(one), wanted, condition if dtype in FLOATS else None
+        )
         assert problem is None, f"result {number}: {problem}"
 
 
