@@ -7,8 +7,10 @@ or attribute without an entry is an error that names it; only `stepwell.*` attri
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import IO, Any
 
+from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -18,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.target import Target
 
 from .llvm_text.constants import EmitError, byte_string, constant_text, metadata_string
 from .llvm_text.function import FunctionText
@@ -286,3 +289,17 @@ def _passthrough(entry: Attribute) -> str:
                 return FUNCTION_NUMBERS[key].format(value)
             return f"{metadata_string(key)}={metadata_string(value)}"
     raise EmitError(f"passthrough entry {entry} is neither a string nor a pair of strings")
+
+
+@dataclass(frozen=True)
+class LLVMTextTarget(Target):
+    """`-t llvm-ir`: a module of the llvm dialect as LLVM text."""
+
+    name = "llvm-ir"
+
+    target_cpu: str | None = None
+    target_features: str | None = None
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        text = emit_llvm_text(module, target_cpu=self.target_cpu, target_features=self.target_features)
+        output.write(text)

@@ -8,6 +8,7 @@ from typing import Any
 import llvmlite.binding as binding
 import numpy as np
 from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.verification import verify_module
 from stepwell.lowering.emit_llvm_text import emit_llvm_text
 from stepwell.lowering.lower_to_llvm_dialect import LowerToLLVMDialectPass
 from xdsl.dialects.builtin import ModuleOp
@@ -28,9 +29,11 @@ def lower(source: str) -> ModuleOp:
     context = make_context()
     module = parse_text(context, source, "test.mlir")
     LowerToLLVMDialectPass().apply(context, module)
-    module.verify()
+    verify_module(module)
     text = str(module)
-    assert str(parse_text(context, text)) == text
+    again = parse_text(context, text)
+    verify_module(again)
+    assert str(again) == text
     return module
 
 

@@ -1,0 +1,57 @@
+// RUN: stepwell-opt %s -p lower-to-llvm-dialect --split-input-file --verify-diagnostics | filecheck %s
+
+/// Dynamic sizes come first.
+func.func @dynamic(%n: index) {
+  // expected-error@+1 {{type memref<?xf32> has a dynamic dimension; run specialize-shapes first}}
+  %m = memref.alloc(%n) : memref<?xf32>
+  func.return
+}
+
+// -----
+
+func.func @small_float(%x: bf16) -> bf16 {
+  // expected-error@+1 {{'arith.mulf': has no native bf16 form; run expand-math first}}
+  %y = arith.mulf %x, %x : bf16
+  func.return %y : bf16
+}
+
+// -----
+
+func.func @n_d_vector() {
+  // expected-error@+1 {{type vector<2x2xf32> is not a 1-D vector; unroll n-D vectors before lower-to-llvm-dialect}}
+  %y = arith.constant dense<0.0> : vector<2x2xf32>
+  func.return
+}
+
+// -----
+
+/// Every op without a lowering is named, not only the first.
+func.func @unknown(%x: i64) {
+  // expected-error@+1 {{'test.op': no lowering to the llvm dialect}}
+  "test.op"(%x) : (i64) -> ()
+  func.return
+}
+
+// -----
+
+func.func @hint(%n: index) {
+  // expected-error@+1 {{stepwell.loop is "fast", expected one of vectorize, no-vectorize, unroll, no-unroll}}
+  scf.for %i = %n to %n step %n {
+  } {stepwell.loop = "fast"}
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{an entry returns nothing, found 1 results}}
+func.func @entry(%x: memref<4xf32> {stepwell.role = "input"}) -> index {
+  %c0 = arith.constant 0 : index
+  func.return %c0 : index
+}
+
+// -----
+
+// CHECK: llvm.func @valid
+func.func @valid() {
+  func.return
+}
