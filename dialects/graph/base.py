@@ -192,8 +192,8 @@ class GraphOp(IRDLOperation, LoopSemantics, ABC):
         operands, properties = _parse_arguments(cls, definition, parser)
         attributes = parser.parse_optional_attr_dict()
         values, result_types = parse_types(parser, operands)
+        _require_properties(parser, definition, properties, start)
         if result_types is None:
-            _require_properties(parser, definition, properties, start)
             result_types = _parse_inferred_types(cls, parser, values, properties, start)
         return cls.create(
             operands=values, result_types=result_types, properties=properties, attributes=attributes
@@ -439,11 +439,12 @@ def parse_types(
 def _require_properties(
     parser: Parser, definition: OpDef, properties: Mapping[str, Attribute], start: int
 ) -> None:
-    """Before types are inferred, every property without a default must be there (else the verifier says so)."""
+    """Raises the parse error for a property without a default that is not there."""
     for name, property_definition in definition.properties.items():
         missing = name not in properties and property_definition.default_value is None
         if missing and not is_optional(definition, name):
-            parser.raise_error(f"{definition.name} needs the property '{name}'", start, parser.pos)
+            start = getattr(parser, "op_start", start)
+            parser.raise_error(f"{definition.name} needs the property '{name}'", start, start + 1)
 
 
 def _parse_inferred_types(

@@ -116,14 +116,15 @@ def _broadcast_two(lhs: Shape, rhs: Shape) -> Shape:
     rank = max(len(lhs), len(rhs))
     left, right = (1,) * (rank - len(lhs)) + lhs, (1,) * (rank - len(rhs)) + rhs
     dims: list[Dim] = []
-    for number, (a, b) in enumerate(zip(left, right, strict=True)):
+    for number in reversed(range(rank)):
         try:
-            dims.append(broadcast_dim(a, b))
+            dims.append(broadcast_dim(left[number], right[number]))
         except ValueError:
             raise ShapeError(
-                f"shapes {text(lhs)} and {text(rhs)} do not broadcast: dimension {number} is {a} and {b}"
+                f"shapes {text(lhs)} and {text(rhs)} do not broadcast: "
+                f"dimension {number} is {left[number]} and {right[number]}"
             ) from None
-    return tuple(dims)
+    return tuple(reversed(dims))
 
 
 # Contractions

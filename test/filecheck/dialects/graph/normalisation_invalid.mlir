@@ -1,0 +1,55 @@
+// RUN: stepwell-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+/// Every diagnostic is announced, so the run succeeds and prints what is valid.
+// CHECK: @valid
+func.func @valid() {
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x4xf32>, %g: tensor<3xf32>, %b: tensor<4xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
+  // expected-error@+1 {{'graph.batch_norm': beta is 4, expected 3: the extents of axis 1 of 1x3x4}}
+  %y, %m, %v = graph.batch_norm %x, %g, %b, %mean, %var : (tensor<1x3x4xf32>, tensor<3xf32>, tensor<4xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x4xf32>, %g: tensor<3xf32>, %b: tensor<3xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
+  // expected-error@+1 {{'graph.batch_norm': axis 3 is out of range for rank 3, expected -3 to 2}}
+  %y, %m, %v = graph.batch_norm %x, %g, %b, %mean, %var, axis = 3 : (tensor<1x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %g: tensor<4xf32>, %b: tensor<8xf32>) {
+  // expected-error@+1 {{'graph.layer_norm': gamma is 4, expected 8: the extents of axes [-1] of 4x8}}
+  %y = graph.layer_norm %x, %g, %b : (tensor<4x8xf32>, tensor<4xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %g: tensor<8x4xf32>, %b: tensor<8x4xf32>) {
+  // expected-error@+1 {{'graph.layer_norm': axes is [1, 0], expected at least one axis, in increasing order}}
+  %y = graph.layer_norm %x, %g, %b, axes = [1, 0] : (tensor<4x8xf32>, tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %g: tensor<f32>, %b: tensor<f32>) {
+  // expected-error@+1 {{'graph.layer_norm': axes is [], expected at least one axis, in increasing order}}
+  %y = graph.layer_norm %x, %g, %b, axes = [] : (tensor<4x8xf32>, tensor<f32>, tensor<f32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>, %g: tensor<8xf64>, %b: tensor<8xf64>) {
+  // expected-error@+1 {{'graph.layer_norm': operand has element type f32 but gamma has f64; convert with graph.astype}}
+  %y = graph.layer_norm %x, %g, %b : (tensor<8xf32>, tensor<8xf64>, tensor<8xf64>) -> tensor<8xf32>
+  func.return
+}
