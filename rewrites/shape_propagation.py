@@ -1,0 +1,206 @@
+"""Carrying known sizes forward through functions, calls, branches and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..core.diagnostics import OperationError
+from ..dialects.graph.base import GraphOp, infer_result_types
+from .engine.driver import ordered_blocks
+from .engine.functions import NameSupply, functions_of
+from .remove_unused_functions import is_private, mentioned_symbols
+
+SIGNATURE = "stepwell.signature"
+
+
+def sizes_text(shape: Sequence[int]) -> str:
+    """`4x?` of (4, -1); `scalar` of no sizes."""
+    return "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in shape) or "scalar"
+
+
+class Propagation:
+    """
+    One run over a module. Recurses over nested regions and chains of calls, not over ops.
+
+    A private function with one call is changed in place, any other gets a private copy per tuple of argument types.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._functions = {function.sym_name.data: function for function in functions_of(module)}
+        self._names = NameSupply(module)
+        self._calls: dict[str, int] = {}
+        for op in module.walk():
+            if isinstance(op, func.CallOp):
+                name = op.callee.string_value()
+                self._calls[name] = self._calls.get(name, 0) + 1
+        self._specialized: dict[tuple[str, tuple[Attribute, ...]], func.FuncOp] = {}
+        self._copied: dict[str, func.FuncOp] = {}
+
+    def specialize(self, function: func.FuncOp, types: Sequence[Attribute]) -> None:
+        """Gives `function` these argument types and infers everything in it."""
+        self._specialized[function.sym_name.data, tuple(types)] = function
+        blocks = ordered_blocks(function.body)
+        for argument, type_ in zip(blocks[0].args, types, strict=True):
+            set_type(argument, type_)
+        function.function_type = FunctionType.from_lists(
+            list(types), list(function.function_type.outputs.data)
+        )
+        for block in blocks:
+            self._block(list(block.ops))
+        self._update_signature(function)
+
+    def _update_signature(self, function: func.FuncOp) -> None:
+        inputs = list(function.function_type.inputs.data)
+        outputs = list(function.function_type.outputs.data)
+        for block in function.body.blocks:
+            if isinstance(last := block.last_op, func.ReturnOp):
+                outputs = [
+                    merged(last, f"result {number}", declared, value.type)
+                    for number, (declared, value) in enumerate(zip(outputs, last.operands, strict=True))
+                ]
+        function.function_type = FunctionType.from_lists(inputs, outputs)
+        if SIGNATURE in function.attributes:
+            function.attributes[SIGNATURE] = function.function_type
+
+    def finish(self) -> int:
+        """
+        Removes functions that were replaced by copies; returns how many functions were specialised.
+
+        Raises `OperationError` for a `?` that is left in one of them.
+        """
+        for function in self._specialized.values():
+            for op in function.walk():
+                for value in op.results:
+                    if is_dynamic(value.type):
+                        message = f"the result has type {value.type} after all sizes are given"
+                        raise OperationError(
+                            op, message, hint="its size depends on more than the shapes of the arguments"
+                        )
+        mentioned = mentioned_symbols(self._module)
+        for name, function in self._copied.items():
+            if name not in mentioned and is_private(function):
+                function.detach()
+                function.erase()
+        return len(self._specialized)
+
+    # Ops
+
+    def _block(self, ops: Sequence[Operation]) -> None:
+        for op in ops:
+            match op:
+                case GraphOp():
+                    self._graph_op(op)
+                case func.CallOp():
+                    self._call(op)
+                case scf.IfOp():
+                    self._if(op)
+                case scf.ForOp():
+                    self._for(op)
+                case _:
+                    for region in op.regions:
+                        for block in ordered_blocks(region):
+                            self._block(list(block.ops))
+
+    def _graph_op(self, op: Operation) -> None:
+        try:
+            types = infer_result_types(op)
+        except VerifyException as error:
+            raise OperationError(op, f"with the given sizes {error}") from error
+        _refine(op, types)
+
+    def _call(self, op: func.CallOp) -> None:
+        callee = self._functions.get(op.callee.string_value())
+        types = tuple(value.type for value in op.operands)
+        if callee is None or not callee.body.blocks or types == tuple(callee.function_type.inputs.data):
+            return
+        name = callee.sym_name.data
+        done = self._specialized.get((name, types))
+        if done is None:
+            done = callee
+            if self._calls.get(name, 0) > 1 or not is_private(callee):
+                done = self._copy(callee)
+            self._specialized[name, types] = done
+            self.specialize(done, types)
+        op.callee = type(op.callee)(done.sym_name.data)
+        _refine(op, list(done.function_type.outputs.data))
+
+    def _copy(self, callee: func.FuncOp) -> func.FuncOp:
+        name = callee.sym_name.data
+        copy = callee.clone()
+        copy.sym_name = StringAttr(self._names.fresh(f"{name}_"))
+        copy.sym_visibility = StringAttr("private")
+        self._module.body.block.insert_op_after(copy, callee)
+        self._functions[copy.sym_name.data] = copy
+        self._copied[name] = callee
+        return copy
+
+    def _if(self, op: scf.IfOp) -> None:
+        found: list[list[Attribute]] = []
+        for region in op.regions:
+            for block in region.blocks:
+                self._block(list(block.ops))
+                assert block.last_op is not None
+                found.append([value.type for value in block.last_op.operands])
+        if not op.results or len(found) != 2:
+            return
+        for number, (first, second) in enumerate(zip(*found, strict=True)):
+            if first != second:
+                raise OperationError(
+                    op, f"result {number} has type {first} in one branch and {second} in the other"
+                )
+        _refine(op, found[0])
+
+    def _for(self, op: scf.ForOp) -> None:
+        block = op.body.block
+        types = [value.type for value in op.iter_args]
+        for argument, type_ in zip(block.args[1:], types, strict=True):
+            set_type(argument, type_)
+        self._block(list(block.ops))
+        assert block.last_op is not None
+        for number, (value, type_) in enumerate(zip(block.last_op.operands, types, strict=True)):
+            if value.type != type_:
+                raise OperationError(
+                    op, f"value {number} of the loop has type {type_} before and {value.type} after a turn"
+                )
+        _refine(op, types)
+
+
+def set_type(value: SSAValue, type_: Attribute) -> None:
+    """Changes the type of a value in place: its uses stay."""
+    value._type = type_  # pyright: ignore[reportPrivateUsage]
+
+
+def is_dynamic(type_: Attribute) -> bool:
+    """Whether a tensor type has a `?`."""
+    return isinstance(type_, TensorType) and DYNAMIC_INDEX in type_.get_shape()
+
+
+def _refine(op: Operation, types: Sequence[Attribute]) -> None:
+    for number, (result, type_) in enumerate(zip(op.results, types, strict=True)):
+        what = "the result" if len(op.results) == 1 else f"result {number}"
+        set_type(result, merged(op, what, result.type, type_))
+
+
+def merged(op: Operation, what: str, declared: Attribute, found: Attribute) -> Attribute:
+    """The type with the sizes that either type knows; raises `OperationError` at `op` when they disagree."""
+    if declared == found or not isinstance(declared, TensorType) or not isinstance(found, TensorType):
+        return found
+    sizes, others = declared.get_shape(), found.get_shape()
+    agree = len(sizes) == len(others) and all(
+        DYNAMIC_INDEX in pair or pair[0] == pair[1] for pair in zip(sizes, others, strict=True)
+    )
+    if not agree:
+        message = (
+            f"{what} has the shape {sizes_text(others)} with the given sizes, declared is {sizes_text(sizes)}"
+        )
+        raise OperationError(op, message)
+    if DYNAMIC_INDEX not in others:
+        return found
+    shape = [size if other == DYNAMIC_INDEX else other for size, other in zip(sizes, others, strict=True)]
+    return TensorType(found.element_type, shape, found.encoding)

@@ -1,0 +1,131 @@
+"""The pass `specialize-shapes`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.diagnostics import OperationError, did_you_mean
+from ..core.passes import StepwellPass
+from .engine.functions import functions_of
+from .shape_propagation import Propagation, sizes_text
+
+Shape = tuple[int, ...]
+
+DIMS = "stepwell.dims"
+"""Argument attribute `["batch", ""]`: a name per dimension (empty: none); equal names are equal sizes."""
+
+
+@dataclass(frozen=True)
+class SpecializeShapesPass(StepwellPass):
+    """
+    Gives the arguments of an entry sizes in the place of `?`, and everything computed from them.
+
+    `main="4x784,"` has one shape per argument of `@main`, sizes joined by `x`, nothing for rank 0. For a function of
+    another name write `entry="f" shapes="4x784,"`. Types of results are inferred again; called functions are
+    specialised as well, by a copy where several calls need different sizes. Without shapes nothing is done.
+
+    Before:
+        func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>
+    After (`main="4x784"`):
+        func.func @main(%x: tensor<4x784xf32>) -> tensor<4x10xf32>
+
+    Raises `PassFailedException` when shapes do not fit the function, dimensions of one name differ in size, or a `?`
+    is left; the message names the op.
+    """
+
+    name = "specialize-shapes"
+
+    main: str | None = None
+    entry: str = "main"
+    shapes: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.main is not None and self.shapes is not None:
+            raise PassFailedException(f"{self.name}: both 'main' and 'shapes' are given, expected one")
+        if self.main is not None:
+            self._specialize(op, "main", self.main)
+        elif self.shapes is not None:
+            self._specialize(op, self.entry, self.shapes)
+
+    def _specialize(self, module: ModuleOp, name: str, text: str) -> None:
+        functions = {function.sym_name.data: function for function in functions_of(module)}
+        function = functions.get(name)
+        if function is None or not function.body.blocks:
+            known = ", ".join(f"@{each}" for each in functions) or "no function"
+            hint = did_you_mean(name, functions)
+            raise PassFailedException(
+                f"{self.name}: there is no function @{name}{', ' + hint if hint else ''}; the module has {known}"
+            )
+        types = argument_types(function, parse_shapes(text))
+        check_named_dims(function, types)
+        propagation = Propagation(module)
+        propagation.specialize(function, types)
+        self.count("specialised functions", propagation.finish())
+
+
+def parse_shapes(text: str) -> list[Shape]:
+    """`"4x784,,8"` as `[(4, 784), (), (8,)]`. Raises `PassFailedException`."""
+    shapes: list[Shape] = []
+    for part in text.split(","):
+        sizes = part.strip().split("x") if part.strip() else []
+        if not all(size.isdecimal() for size in sizes):
+            raise PassFailedException(
+                f"specialize-shapes: '{part.strip()}' is not a shape, expected sizes joined by 'x' such as 4x784"
+            )
+        shapes.append(tuple(int(size) for size in sizes))
+    return shapes
+
+
+def argument_types(function: func.FuncOp, shapes: list[Shape]) -> list[TensorType]:
+    """The types of the arguments with `shapes` in place; raises `OperationError` where they do not fit."""
+    name = function.sym_name.data
+    arguments = function.body.blocks[0].args
+    if not arguments and shapes == [()]:
+        return []
+    if len(shapes) != len(arguments):
+        raise OperationError(function, f"@{name} has {len(arguments)} arguments, found {len(shapes)} shapes")
+    types: list[TensorType] = []
+    for number, (argument, shape) in enumerate(zip(arguments, shapes, strict=True)):
+        what = f"argument {number} (%{argument.name_hint or f'arg{number}'}) of @{name}"
+        type_ = argument.type
+        if not isinstance(type_, TensorType):
+            raise OperationError(function, f"{what} has type {type_}, expected a tensor")
+        declared = type_.get_shape()
+        fits = len(declared) == len(shape) and all(
+            size in (DYNAMIC_INDEX, wanted) for size, wanted in zip(declared, shape, strict=True)
+        )
+        if not fits:
+            found, expected = sizes_text(shape), sizes_text(declared)
+            raise OperationError(function, f"{what} gets the shape {found}, expected {expected}")
+        types.append(
+            type_ if tuple(declared) == shape else TensorType(type_.element_type, shape, type_.encoding)
+        )
+    return types
+
+
+def check_named_dims(function: func.FuncOp, types: list[TensorType]) -> None:
+    """Dimensions that `stepwell.dims` gives one name have one size; raises `OperationError`."""
+    size_of: dict[str, tuple[int, str]] = {}
+    for number, (attributes, type_) in enumerate(zip(_argument_attributes(function), types, strict=False)):
+        names = attributes.data.get(DIMS)
+        if not isinstance(names, ArrayAttr):
+            continue
+        for axis, (name, size) in enumerate(zip(names.data, type_.get_shape(), strict=False)):
+            if not isinstance(name, StringAttr) or not name.data:
+                continue
+            place = f"dimension {axis} of argument {number}"
+            first, first_place = size_of.setdefault(name.data, (size, place))
+            if first != size:
+                raise OperationError(
+                    function, f"dimension '{name.data}' is {first} ({first_place}) and {size} ({place})"
+                )
+
+
+def _argument_attributes(function: func.FuncOp) -> list[DictionaryAttr]:
+    found = function.arg_attrs
+    return [] if found is None else list(found.data)
