@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp, UnknownLoc
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.parser import AttrParser, Parser, UnresolvedOperand
+from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from .diagnostics import Diagnostic, StepwellError, did_you_mean
 from .locations import UNNAMED_TEXT, LocationFactory, SourcePoint
@@ -31,6 +33,16 @@ class HintedParseError(ParseError):
         self.hint = hint
 
 
+class StepwellLexer(MLIRLexer):
+    """
+    xDSL's lexer with a string pattern that gives up at once on an unterminated string.
+
+    Upstream's takes time exponential in the rest of the line; possessive quantifiers never try a second split.
+    """
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class StepwellParser(Parser):
     """
     xDSL's parser, plus locations and sharper errors.
@@ -41,7 +53,12 @@ class StepwellParser(Parser):
     """
 
     def __init__(self, ctx: Context, text: str, name: str = UNNAMED_TEXT, line_offset: int = 0):
-        super().__init__(ctx, text, name)
+        # As Parser.__init__, with another lexer.
+        AttrParser.__init__(self, ParserState(StepwellLexer(Input(text, name))), ctx)
+        self.ssa_values = {}
+        self.blocks = {}
+        self.forward_block_references = defaultdict(list)
+        self.forward_ssa_references = {}
         self._locations = LocationFactory(name, text, line_offset)
         self._first_use: dict[str, Span] = {}
         self._defined_names: set[str] = set()
@@ -213,8 +230,17 @@ def make_context(*, allow_unregistered: bool = False) -> Context:
 
     ctx = Context(allow_unregistered=allow_unregistered)
     for name, factory in registry().dialects.items():
-        ctx.register_dialect(name, factory)
+        ctx.register_dialect(name, partial(_load_dialect, name, factory))
     return ctx
+
+
+def _load_dialect(name: str, factory: Callable[[], Dialect]) -> Dialect:
+    """Loads a dialect; a package that cannot be imported is told apart from a fault of the program."""
+    try:
+        return factory()
+    except Exception as error:
+        message = f"dialect '{name}' cannot be loaded: {type(error).__name__}: {error}"
+        raise StepwellError(Diagnostic(message)) from error
 
 
 def parse_text(
@@ -237,6 +263,8 @@ def parse_text(
         return parser.parse_module(allow_implicit_module)
     except ParseError as error:
         diagnostic = diagnostic_of_parse_error(error, line_offset)
+    except StepwellError as error:
+        diagnostic = _failure_at_op(parser, error.diagnostic.message)
     except RecursionError:
         diagnostic = _failure_at_op(parser, "the program is nested too deeply")
     except MemoryError:
@@ -271,7 +299,7 @@ def diagnostic_of_parse_error(error: ParseError, line_offset: int = 0) -> Diagno
                 Diagnostic(message or error.ref_text or "see here", "note", _point(span, line_offset))
             )
     return Diagnostic(
-        error.msg,
+        error.msg.replace("{first_char}", f"'{error.span.text[:1]}'"),
         point=_point(error.span, line_offset),
         length=max(1, error.span.len),
         hint=getattr(error, "hint", None),

@@ -198,7 +198,9 @@ class _Verifier:
 
     def _check_attributes(self, op: IRDLOperation) -> None:
         """A property written among the attributes would be ignored without a word."""
-        if op.name == "llvm.func":  # xDSL's custom syntax for it writes properties there; emit_llvm_text reads both
+        if (
+            op.name == "llvm.func"
+        ):  # xDSL's custom syntax for it writes properties there; emit_llvm_text reads both
             return
         for name in op.get_irdl_definition().properties:
             if name in op.attributes and name not in op.properties:

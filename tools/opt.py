@@ -87,6 +87,8 @@ class StepwellOptMain(xDSLOptMain):
         self.sources: dict[str, str] = {}
         self.passes: list[ModulePass] = []
         self.exit_code = 0
+        self.expects_diagnostics = False
+        """Whether the input announces diagnostics in comments, which are then to be exactly those that come."""
 
     # Registration
 
@@ -151,6 +153,10 @@ class StepwellOptMain(xDSLOptMain):
         name = self.get_input_name()
         text = read_source("-" if name == STANDARD_INPUT else name)
         self.sources[name] = text
+        if self.args.verify_diagnostics and "expected-" in text:
+            from .expected import expectations
+
+            self.expects_diagnostics = bool(expectations(text))
         output = Output(self.args.output_file)
         exit_code = 0
         for index, chunk in enumerate(chunks(text, self.args.split_input_file)):
@@ -273,7 +279,7 @@ class StepwellOptMain(xDSLOptMain):
             import traceback
 
             traceback.print_exception(outcome.error, file=sys.stderr)
-        if self.args.verify_diagnostics and "expected-" in chunk.text:
+        if self.expects_diagnostics:
             return self._match_expectations(chunk, outcome)
         for diagnostic in outcome.diagnostics:
             if diagnostic.severity == "warning" or (diagnostic.severity == "remark" and self.args.remarks):

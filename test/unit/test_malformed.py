@@ -40,6 +40,7 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("missing_comma", in_function("  %a = arith.addi %x %x : i32"), 2, "expected"),
     ("missing_equals", in_function("  %a arith.addi %x, %x : i32"), 2, "expected"),
     ("unterminated_string", in_function('  "test.op() : () -> ()'), 2, ""),
+    ("unterminated_long_string", in_function('  "test.op"() {a = "' + "many words " * 500 + "} : () -> ()"), 2, ""),
     ("unterminated_attributes", in_function("  %a = arith.constant {a = 1 0 : i32"), 2, "expected"),
     ("stray_character", in_function("  ` arith.constant 0 : i32"), 2, ""),
     ("bad_type", in_function("  %a = arith.constant 0 : i3x2"), 2, ""),
