@@ -14,7 +14,7 @@ from collections.abc import Callable
 from xdsl.dialects import arith, math, vector
 from xdsl.ir import Operation, SSAValue
 
-from .math_expansions.builder import WIDTH, MathBuilder, Value, element_kind
+from .math_expansions.builder import NO_FASTMATH, WIDTH, MathBuilder, Value, element_kind
 
 SMALL = ("f16", "bf16")
 ABS64 = (1 << 63) - 1
@@ -117,9 +117,7 @@ def through_f32(op: Operation, m: MathBuilder) -> SSAValue:
     """The op on f32: small operands are extended, a small result is rounded."""
     operands = [_widened(m, operand) for operand in op.operands]
     kind = _kind(op.results[0])
-    properties = {name: value for name, value in op.properties.items() if name != "fastmath"}
-    if "fastmath" in type(op).get_irdl_definition().properties:
-        properties["fastmath"] = arith.FastMathFlagsAttr("none")
+    properties = {name: NO_FASTMATH if name == "fastmath" else value for name, value in op.properties.items()}
     result = m.emit(type(op), operands, "f32" if kind in SMALL else kind, properties)
     return (result.narrow(kind) if kind in SMALL else result).ssa
 

@@ -207,6 +207,62 @@ def test_powf_special_cases() -> None:
         assert np.isnan(row[3]) or np.signbit(row[2]) == np.signbit(row[3]), row
 
 
+INF, NAN, PI = np.inf, np.nan, np.pi
+LIMITS: dict[str, list[tuple[float, float]]] = {
+    "exp": [(-INF, 0), (-1000, 0), (-103.98, 0), (-103.97, 2.0**-149), (88.73, INF), (INF, INF), (-0.0, 1)],
+    "exp2": [
+        (-INF, 0),
+        (-1000, 0),
+        (-150, 0),
+        (-149, 2.0**-149),
+        (127, 2.0**127),
+        (128, INF),
+        (INF, INF),
+        (0, 1),
+    ],
+    "expm1": [(-INF, -1), (-1000, -1), (89, INF), (INF, INF), (-0.0, -0.0), (1e-45, 1e-45)],
+    "log": [(0, -INF), (-0.0, -INF), (-1e-45, NAN), (-INF, NAN), (INF, INF), (1, 0)],
+    "log2": [(0, -INF), (-1, NAN), (INF, INF), (1, 0), (2.0**-149, -149), (2.0**127, 127), (8, 3)],
+    "log10": [(0, -INF), (-1, NAN), (INF, INF), (1, 0)],
+    "log1p": [(-1, -INF), (-1.0000001, NAN), (-INF, NAN), (INF, INF), (-0.0, -0.0), (1e-45, 1e-45)],
+    "rsqrt": [(0, INF), (-0.0, -INF), (-1, NAN), (INF, 0), (4, 0.5)],
+    "cbrt": [(0, 0), (-0.0, -0.0), (-INF, -INF), (INF, INF), (-8, -2)],
+    "sin": [(0, 0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (1e-45, 1e-45)],
+    "cos": [(0, 1), (INF, NAN)],
+    "tan": [(-0.0, -0.0), (INF, NAN)],
+    "tanh": [(-INF, -1), (INF, 1), (-0.0, -0.0), (10, 1), (1e-45, 1e-45)],
+    "sinh": [(INF, INF), (-89.5, -INF), (-0.0, -0.0), (1e-45, 1e-45)],
+    "cosh": [(-INF, INF), (89.5, INF), (0, 1)],
+    "asinh": [(-INF, -INF), (-0.0, -0.0), (1e-45, 1e-45)],
+    "acosh": [(1, 0), (0.99999994, NAN), (-2, NAN), (INF, INF)],
+    "atanh": [(1, INF), (-1, -INF), (1.0000001, NAN), (-INF, NAN), (-0.0, -0.0)],
+    "asin": [(-0.0, -0.0), (1.0000001, NAN), (1, PI / 2), (INF, NAN)],
+    "acos": [(1, 0), (-1, PI), (-1.0000001, NAN)],
+    "atan": [(-0.0, -0.0), (INF, PI / 2), (-INF, -PI / 2)],
+    "erf": [(-0.0, -0.0), (INF, 1), (-INF, -1), (4, 1), (1e30, 1)],
+    "round": [
+        (0.5, 1),
+        (-0.5, -1),
+        (0.49999997, 0),
+        (-0.49999997, -0.0),
+        (2.5, 3),
+        (8388609, 8388609),
+        (-INF, -INF),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_are_exact(name: str) -> None:
+    x, expected = (np.array(column, np.float32) for column in zip(*LIMITS[name], (NAN, NAN), strict=True))
+    found = native.run_f32(name, x)
+    for argument, value, limit in zip(x, found, expected, strict=True):
+        same = (
+            value == limit and np.signbit(value) == np.signbit(limit) or np.isnan(value) and np.isnan(limit)
+        )
+        assert same, f"{name}({argument}) is {value}, expected {limit}"
+
+
 def test_fpowi_error_bound() -> None:
     x, y = points.pairs()
     n = np.clip(np.nan_to_num(y), -(2**31), 2**31 - 128).astype(np.int32)
