@@ -51,7 +51,7 @@ PIPELINES = "lowering.pipelines:PIPELINES"
 
 EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object; see core.plugins.StepwellPlugin
-    "op-explainer": {},
+    "op-explainer": {"graph": "dialects.graph.documentation:explain"},
 }
 
 

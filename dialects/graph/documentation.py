@@ -1,0 +1,131 @@
+"""
+The reference page of the graph ops, docs/graph.md, made from their definitions.
+
+`python -m stepwell.dialects.graph.documentation > docs/graph.md` brings it up to date; a test fails when it is not.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation, OptPropertyDef
+
+from ..traits import Commutative, MayFail
+from . import FAMILIES, GraphOp, ops_of
+from .base import operand_signature
+from .element_types import class_members
+from .properties import ElementTypeKind, PropertyKind
+
+HEADER = """# Graph ops
+
+Made by `python -m stepwell.dialects.graph.documentation` from the definitions in `dialects/graph/`. What each op computes, element type
+by element type, is fixed in [semantics.md](semantics.md); the grammar is in [ir.md](ir.md). Operands of one op have one element type unless
+a row says otherwise.
+"""
+
+
+def title(family: ModuleType) -> str:
+    """The heading of a family: the first words of its docstring."""
+    return inspect.cleandoc(family.__doc__ or "").split("\n")[0].split(":")[0].removesuffix(".")
+
+
+def types_text(classes: str) -> str:
+    """The element types of a string of class letters, whole classes by their range."""
+    whole = {"S": "i8 … i64", "U": "ui8 … ui64", "F": "f16 bf16 f32 f64", "B": "i1"}
+    return ", ".join(whole[letter] for letter in classes if class_members(letter))
+
+
+def explain(op_type: type[Operation]) -> str | None:
+    """Element types of the operands and kinds of the properties of a graph op; `None` for any other op."""
+    rows = [*operand_rows(op_type), *property_rows(op_type)]
+    return None if not rows else "\n".join(["types:", *(f"  {name}: {text}" for name, text in rows)])
+
+
+def operand_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
+    """Name and element types of every operand of a graph op."""
+    if not issubclass(op_type, GraphOp):
+        return []
+    return [
+        (f"{name}{' (one or more)' if variadic else ''}", types_text(constraint.classes))
+        for name, constraint, variadic in operand_signature(op_type)
+    ]
+
+
+def property_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
+    """Name, kind and default of every property of a graph op."""
+    rows: list[tuple[str, str]] = []
+    if not issubclass(op_type, IRDLOperation) or not op_type.name.startswith("graph."):
+        return rows
+    for name, definition in op_type.get_irdl_definition().properties.items():
+        kind = definition.constr
+        if not isinstance(kind, PropertyKind):
+            continue
+        text = kind.word
+        if isinstance(definition, OptPropertyDef):
+            text += ", may be absent"
+        elif definition.default_value is not None:
+            text += f", default {default_text(kind, op_type, name)}"
+        rows.append((name, text))
+    return rows
+
+
+def default_text(kind: PropertyKind, op_type: type[IRDLOperation], name: str) -> str:
+    """The default of a property as it is written in IR."""
+    from io import StringIO
+
+    from xdsl.printer import Printer
+
+    default = op_type.get_irdl_definition().properties[name].default_value
+    assert default is not None and not isinstance(kind, ElementTypeKind)
+    stream = StringIO()
+    kind.print(Printer(stream), default)
+    return stream.getvalue()
+
+
+def link(op_type: type[Operation]) -> str:
+    """A link to the section of an op."""
+    return f"[{op_type.name.partition('.')[2]}](#{op_type.name.replace('.', '')})"
+
+
+def section(op_type: type[Operation]) -> str:
+    """The section of one op."""
+    lines = [f"### {op_type.name}", "", inspect.cleandoc(op_type.__doc__ or ""), ""]
+    if operands := operand_rows(op_type):
+        lines += [
+            "| operand | element types |",
+            "|---|---|",
+            *(f"| `{name}` | {text} |" for name, text in operands),
+            "",
+        ]
+    if properties := property_rows(op_type):
+        lines += [
+            "| property | value |",
+            "|---|---|",
+            *(f"| `{name}` | {text} |" for name, text in properties),
+            "",
+        ]
+    notes: list[str] = []
+    if op_type.has_trait(Commutative):
+        notes.append("Operands may be exchanged.")
+    if issubclass(op_type, MayFail):
+        notes.append("May fail at run time: it is never speculated.")
+    if notes:
+        lines += [" ".join(notes), ""]
+    return "\n".join(lines)
+
+
+def reference_page() -> str:
+    """The text of docs/graph.md."""
+    parts = [HEADER, "| family | ops |\n|---|---|"]
+    parts += [f"| {title(family)} | {' '.join(map(link, ops_of(family)))} |" for family in FAMILIES]
+    parts.append("")
+    for family in FAMILIES:
+        parts.append(f"## {title(family)}\n")
+        parts += [section(op_type) for op_type in ops_of(family)]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(reference_page(), end="")
