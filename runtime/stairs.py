@@ -48,16 +48,17 @@ class StairTexts(Instrument):
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
         if (stair := _LAST_PASS_OF_STAIR.get(pass_.name)) is not None:
-            self.texts[stair] = str(module)
+            self.texts.setdefault(stair, str(module))
 
     def after_pipeline(self, module: ModuleOp) -> None:
         self.texts["llvm"] = str(module)
 
 
 def chosen_pipeline(pipeline: str | None, opt_level: int, numerics: str) -> str:
-    """The text of all passes to run: `pipeline`, or that of the level, and the rest down to the llvm dialect."""
-    head = pipeline_text(opt_level, numerics) if pipeline is None else pipeline
-    return f"{head},finish" if head else "finish"
+    """The text of all passes to run: those of the level, or `pipeline` and whatever it leaves to lower."""
+    if pipeline is None:
+        return pipeline_text(opt_level, numerics)
+    return f"{pipeline},finish" if pipeline else "finish"
 
 
 def take_down(

@@ -22,6 +22,12 @@ class YieldOp(IRDLOperation):
 
 
 def complete_bodies(op: Operation) -> None:
-    """Adds the implicit terminator where a region of `op` lacks it."""
+    """
+    Adds the implicit terminator where a region of `op` lacks it.
+
+    Not while the regions are still empty: that is how `Operation.clone` makes an op before it fills it.
+    """
+    if not all(region.blocks for region in op.regions):
+        return
     for trait in op.get_traits_of_type(SingleBlockImplicitTerminator):
         ensure_terminator(op, trait)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stepwell.lowering import arena
 from stepwell.lowering.arena import ALIGNMENT, Lifetime, aligned, plan_arena
 
 lifetimes = st.lists(
@@ -34,14 +37,18 @@ def test_nothing_needs_nothing() -> None:
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(lifetimes, st.booleans())
-def test_no_two_live_buffers_overlap(buffers: list[Lifetime], reuse: bool) -> None:
-    plan = plan_arena(buffers, reuse)
+@given(lifetimes, st.booleans(), st.booleans())
+def test_no_two_live_buffers_overlap(buffers: list[Lifetime], reuse: bool, many: bool) -> None:
+    with patch.object(arena, "MOST_BY_SIZE", -1 if many else 2000):
+        plan = plan_arena(buffers, reuse)
     for i, one in enumerate(buffers):
         assert plan.offsets[i] % ALIGNMENT == 0
         assert plan.offsets[i] + one.size <= plan.size
         for j, other in enumerate(buffers[:i]):
             if one.overlaps(other) and one.size and other.size:
-                apart = plan.offsets[i] + one.size <= plan.offsets[j] or plan.offsets[j] + other.size <= plan.offsets[i]
+                apart = (
+                    plan.offsets[i] + one.size <= plan.offsets[j]
+                    or plan.offsets[j] + other.size <= plan.offsets[i]
+                )
                 assert apart
     assert plan.peak <= plan.size <= sum(aligned(b.size) for b in buffers)
