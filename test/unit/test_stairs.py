@@ -29,7 +29,7 @@ WALKED_IN_CI = ("attention", "mixed_dtypes")
 
 
 def text_of(module: object) -> str:
-    return f"{module}\n"
+    return f"{module!s}\n"
 
 
 def stand(name: str, side_car: Path, text: str, where: str) -> None:
