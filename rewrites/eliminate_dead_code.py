@@ -39,12 +39,10 @@ def erase_dead_ops(scope: Operation) -> int:
     purity = Purity(scope)
     erased = 0
     for op in reversed(list(program_order(scope))):
-        # A region op comes before its content here: once it is erased, its inner ops have no parent any more.
+        # A region op comes before its content here: once it is erased, its inner ops have no parent.
         if op.parent is not None and is_dead(op, purity):
-            for inner in op.walk():
-                erased += 1
-                if inner is not op:
-                    inner.detach()
+            erased += sum(1 for _ in op.walk())
+            op.detach()
             op.erase()
     if erased:
         count("erased ops", erased)

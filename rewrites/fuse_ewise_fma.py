@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..core.passes import StepwellPass
 from .engine.driver import Driver
+from .engine.functions import is_primitive
 from .engine.loading import shipped_rules
 from .engine.selection import selected
 
@@ -19,7 +20,7 @@ class FuseEwiseFmaPass(StepwellPass):
     Turns a multiplication followed by an addition into one fused multiply-add.
 
     The product must have no other user, unless `allow-duplicate`; what is left without users goes, unless
-    `dce=false`. The result is rounded once instead of twice, so `numerics="strict"` turns the pass off.
+    `dce=false`. The result is rounded once instead of twice, so `numerics="strict"` turns the pass off. Fused functions are left alone.
 
     Before:
         %0 = graph.multiply %x, %y : …
@@ -37,4 +38,7 @@ class FuseEwiseFmaPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = selected(shipped_rules("ewise_fma"), (), self.numerics, self.name)
         options = {"allow-duplicate": self.allow_duplicate}
-        Driver(ctx, rules, erase_dead=self.dce, options=options).run(op)
+        driver = Driver(
+            ctx, rules, enter=lambda each: not is_primitive(each), erase_dead=self.dce, options=options
+        )
+        driver.run(op)

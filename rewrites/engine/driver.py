@@ -139,7 +139,12 @@ class Driver:
             raise OperationError(
                 root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values"
             )
+        used = {operand for op in match.new_ops for each in op.walk() for operand in each.operands}
         for value, result in zip(values, root.results, strict=True):
+            if result in used or value is result:
+                raise OperationError(
+                    root, f"rule '{match.rule.name}' replaces a result by something that needs it"
+                )
             if value.type != result.type:
                 message = f"rule '{match.rule.name}' changes the type from {result.type} to {value.type}"
                 raise OperationError(root, message)
@@ -153,6 +158,7 @@ class Driver:
         users = _users(root.results)
         for op in (root, *users):
             self._forget(op)
+            self._touch_parents(op)
         lineage = self._lineage.pop(root, ORIGINAL).after(match.rule.name)
         if match.new_ops:
             self._check_limit(root, lineage)
@@ -162,11 +168,12 @@ class Driver:
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
             _verify(match, new_op)
+            for index in self._session.indexes.values():
+                index.inserted(new_op)
         for result, value in zip(root.results, values, strict=True):
             if value.name_hint is None and result.name_hint is not None:
                 value.name_hint = result.name_hint
             result.replace_all_uses_with(value)
-        self._touch_parents(root)
         self._erase(root)
         self._touch(users)
         for new_op in reversed(match.new_ops):
@@ -187,8 +194,8 @@ class Driver:
             op = stack.pop()
             operands = list(dict.fromkeys(op.operands))
             captured = [value for inner in op.walk() if inner is not op for value in inner.operands]
-            self._forget(op)
             for inner in op.walk():
+                self._forget(inner)
                 self._dead.add(inner)
                 self._lineage.pop(inner, None)
             op.detach()

@@ -55,6 +55,12 @@ class EquivalenceIndex(Index):
             same[op] = None
             self._members[number] = self._members.get(number, 0) + 1
 
+    def inserted(self, op: Operation) -> None:
+        if op.parent is not None and not (self.session.purity.is_pure(op) or only_reads(op)):
+            self._epochs.pop(op.parent, None)
+            for each in op.parent.ops:
+                self.forget(each)
+
     def forget(self, op: Operation) -> None:
         number = self._number_of.pop(op, None)
         if number is not None and op.parent is not None:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ...core.diagnostics import OperationError, StepwellError
-from ...core.parsing import make_context, parse_text, read_source
+from ...core.parsing import make_context, parse_text, read_source, unknown_op
 from ...core.verification import verify_module
 from ...dialects.pattern import ops as dialect
 from .. import graph_builders as graph_builders  # registers builders and, by import, graph conditions
@@ -54,16 +54,17 @@ def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, .
 
 def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
     """The rules of a module in text form."""
-    module = parse_text(make_context() if ctx is None else ctx, text, name)
+    context = make_context() if ctx is None else ctx
+    module = parse_text(context, text, name)
     verify_module(module, sources={name: text})
     try:
-        return rules_of_module(module)
+        return rules_of_module(module, context)
     except OperationError as error:
         raise StepwellError(error.diagnostic, {name: text}) from error
 
 
-def rules_of_module(module: ModuleOp) -> tuple[Rule, ...]:
-    """The rules of a module; raises `OperationError` at the rule that is not valid."""
+def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
+    """The rules of a module; raises `OperationError` at the rule or op that is not valid."""
     found: dict[str, Rule] = {}
     for op in dialect.rules_of(module):
         rule = rule_of_op(op)
@@ -73,8 +74,22 @@ def rules_of_module(module: ModuleOp) -> tuple[Rule, ...]:
             compile_rule(rule)
         except RuleError as error:
             raise OperationError(op, f"rule '{rule.name}': {error}") from error
+        _check_op_names(op, ctx)
         found[rule.name] = rule
     return tuple(found.values())
+
+
+def _check_op_names(rule: dialect.RuleOp, ctx: Context) -> None:
+    for op in rule.walk():
+        if isinstance(op, dialect.OpOp | dialect.CreateOp):
+            for name in _names(op):
+                if ctx.get_optional_op(name) is None:
+                    message, hint = unknown_op(ctx, name)
+                    raise OperationError(op, message, hint=hint)
+
+
+def _names(op: dialect.OpOp | dialect.CreateOp) -> tuple[str, ...]:
+    return tuple(name.strip() for name in op.target.data.split("|"))
 
 
 def rule_of_op(op: dialect.RuleOp) -> Rule:
@@ -142,8 +157,7 @@ class _RuleReader:
                     raise OperationError(op, "only a 'pattern.op' has results")
                 return Result(inner, op.index.value.data, key)
             case dialect.OpOp():
-                names = tuple(name.strip() for name in op.target.data.split("|"))
-                return Op(names, self._operands(op.arguments), tuple(op.parameter_values.items()), key)
+                return Op(_names(op), self._operands(op.arguments), tuple(op.parameter_values.items()), key)
             case _:
                 raise OperationError(op, "this op has no place before the replacement of a rule")
 

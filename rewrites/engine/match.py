@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from ...core.diagnostics import OperationError
+
 if TYPE_CHECKING:
     from .functions import Purity
     from .patterns import Rule
@@ -27,6 +29,9 @@ class Index:
 
     def visited(self, op: Operation) -> None:
         """`op` has been looked at by all rules and stays as it is for now."""
+
+    def inserted(self, op: Operation) -> None:
+        """`op` is new in its block."""
 
     def forget(self, op: Operation) -> None:
         """`op` is about to change or to go away."""
@@ -99,7 +104,7 @@ class Match:
         """Makes an op called `name`; result types that are not given are inferred."""
         op_type = self.session.op_type(name)
         if op_type is None:
-            raise KeyError(name)
+            raise OperationError(self.root, f"rule '{self.rule.name}' makes the unknown op '{name}'")
         given = dict(properties or {})
         stored, attributes = _sorted_properties(op_type, given)
         op = op_type.create(

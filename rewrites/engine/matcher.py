@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import permutations
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from .patterns import (
     Result,
     Rule,
     Splat,
+    subpatterns,
 )
 
 Bindings = dict[str, Any]
@@ -82,12 +84,20 @@ def compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
         case Op():
             return _compile_result(pattern, None, following)
         case Result(op, index, key):
-            return _compile_result(op, index, following)
-        case Or(alternatives, key):
-            arms = [compile_value(alternative, following) for alternative in alternatives]
-            return lambda value, bound: any(arm(value, bound) for arm in arms)
+            match_result = _compile_result(op, index, following)
+            return lambda value, bound: _bind(key, value, bound, lambda deeper: match_result(value, deeper))
+        case Or():
+            return _compile_or(pattern, following)
         case _:
             raise RuleError(f"{type(pattern).__name__.lower()} cannot stand for a value")
+
+
+def _compile_or(pattern: Or, following: Next) -> ValueMatcher:
+    arms = [compile_value(alternative, following) for alternative in pattern.alternatives]
+    key = pattern.key
+    return lambda value, bound: _bind(
+        key, value, bound, lambda deeper: any(arm(value, deeper) for arm in arms)
+    )
 
 
 def _compile_splat(pattern: Splat, following: Next) -> ValueMatcher:
@@ -204,19 +214,8 @@ def _orders(op: Operation, operands: tuple[SSAValue, ...]) -> Sequence[tuple[SSA
 
 
 def _compile_operand(pattern: Pattern, slot: str, number: int, following: Next) -> Next:
-    def continue_with_operands(bound: Bindings) -> bool:
-        return following(bound)
-
-    match_value = compile_value(pattern, continue_with_operands)
-
-    def match_operand(bound: Bindings) -> bool:
-        operands = bound[slot]
-        if match_value(operands[number], bound):
-            return True
-        bound[slot] = operands  # a deeper op under the same key may have replaced it
-        return False
-
-    return match_operand
+    match_value = compile_value(pattern, following)
+    return lambda bound: match_value(bound[slot][number], bound)
 
 
 def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next:
@@ -284,6 +283,18 @@ def _plain(parameters: Sequence[tuple[str, Attribute]]) -> dict[str, Attribute]:
     return {name.replace("-", "_"): value for name, value in parameters}
 
 
+def _check_arguments(
+    kind: str, name: str, function: Callable[..., Any], number: int, parameters: dict[str, Attribute]
+) -> None:
+    """Raises `RuleError` when `function` cannot be called with a match, `number` bound things and the parameters."""
+    try:
+        signature(function).bind(None, *[None] * number, **parameters)
+    except TypeError as error:
+        raise RuleError(
+            f"{kind} '{name}' cannot take {number} values and {sorted(parameters)}: {error}"
+        ) from None
+
+
 # Replacements
 
 ReplacementMaker = Callable[[Match], Sequence[SSAValue] | None]
@@ -301,6 +312,7 @@ def _compile_replacement(item: Replacement, *, types_of_root: slice | None) -> R
             if found is None:
                 raise RuleError(_unknown("builder", name, BUILDERS))
             function, plain = found.function, _plain(parameters)
+            _check_arguments("builder", name, function, len(keys), plain)
 
             def make(match: Match) -> Sequence[SSAValue] | None:
                 return function(match, *[match.bound[key] for key in keys], **plain)
@@ -376,8 +388,42 @@ class CompiledRule:
         return values
 
 
+def _certain_keys(pattern: Pattern) -> set[str]:
+    """The keys that are bound in every match of `pattern`: of alternatives those that all of them bind."""
+    key: str = getattr(pattern, "key")  # noqa: B009
+    if isinstance(pattern, Or):
+        arms = [_certain_keys(alternative) for alternative in pattern.alternatives]
+        return {key} | set.intersection(*arms)
+    captured = {wanted.key for _, wanted in getattr(pattern, "attributes", ()) if isinstance(wanted, Capture)}
+    return {key} | captured | {each for part in subpatterns(pattern) for each in _certain_keys(part)}
+
+
+def _used_keys(item: Replacement) -> set[str]:
+    """The keys that a replacement needs."""
+    match item:
+        case Bound(key):
+            return {key}
+        case Build():
+            return set(item.keys)
+        case Create():
+            captured = {wanted.key for _, wanted in item.attributes if isinstance(wanted, Capture)}
+            below = {key for operand in item.operands for key in _used_keys(operand)}
+            return captured | below | ({item.like} if item.like is not None else set())
+
+
+def _check_keys(rule: Rule) -> None:
+    certain = _certain_keys(rule.lhs) | {key for op in rule.free for key in _certain_keys(op)}
+    used = {key for item in rule.rhs for key in _used_keys(item)} | {
+        key for each in rule.when for key in each.keys
+    }
+    if unbound := sorted(used - certain):
+        names = ", ".join(f"%{key.partition('.')[0]}" for key in unbound)
+        raise RuleError(f"{names} is not bound by every match of the root")
+
+
 def compile_rule(rule: Rule) -> CompiledRule:
     """Raises `RuleError` for names of conditions, builders or keys that do not exist."""
+    _check_keys(rule)
     makers = tuple(
         _compile_replacement(
             item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1)

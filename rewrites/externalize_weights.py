@@ -1,0 +1,201 @@
+"""Passes between constants in the text and weights in a side-car file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.diagnostics import fail
+from ..core.locations import copy_location, source_directory
+from ..core.passes import StepwellPass
+from ..core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_tensor, write_weights
+from ..dialects.graph import ConstantOp, WeightOp
+
+ATTRIBUTE = "stepwell.weights"
+"""The module attribute that names the side-car."""
+
+
+def side_car(module: ModuleOp) -> Path | None:
+    """
+    The path of the weights file of a module, `None` when it names none: relative to the folder of the IR file, or to the
+    working directory for standard input.
+    """
+    name = module.attributes.get(ATTRIBUTE)
+    if name is None:
+        return None
+    if not isinstance(name, StringAttr):
+        raise PassFailedException(f"module attribute '{ATTRIBUTE}' is {name}, expected a string")
+    return (source_directory(module) or Path()) / name.data
+
+
+def open_side_car(module: ModuleOp, user: Operation) -> WeightFile:
+    """The weights file of a module; the error for none is located at `user`."""
+    path = side_car(module)
+    if path is None:
+        fail(user, f"the module names no weights file: it has no attribute '{ATTRIBUTE}'")
+    return open_weights(path)
+
+
+def ops_of_type(module: ModuleOp, op_type: type[Any]) -> Iterator[Any]:
+    return (op for op in module.walk() if isinstance(op, op_type))
+
+
+def replace(op: Operation, new: Operation) -> None:
+    """`new` in place of `op`, at its location, its result under the same name."""
+    copy_location(op, new)
+    block = op.parent
+    assert block is not None
+    block.insert_op_before(new, op)
+    new.results[0].name_hint = op.results[0].name_hint
+    new.attributes.update(op.attributes)
+    op.results[0].replace_all_uses_with(new.results[0])
+    op.detach()
+    op.erase()
+
+
+@dataclass(frozen=True)
+class ExternalizeWeightsPass(StepwellPass):
+    """
+    Moves constants of many elements to a safetensors file.
+
+    Before: `%w = graph.constant dense<…> : tensor<784x128xf32>`.
+    After: `%w = graph.weight "w" : tensor<784x128xf32>`, and the module attribute `stepwell.weights` naming the file.
+
+    Keys come from the names of the values. Weights that the module has already are copied to the new file. Splats stay.
+    `name` is what the attribute says, `file` as given when it is empty. Without a constant to move nothing is written.
+    Raises `WeightsError` when a file cannot be read or written.
+    """
+
+    name: ClassVar[str] = "externalize-weights"
+
+    file: str
+    min_elements: int = 1024
+    record_as: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        moved = [constant for constant in ops_of_type(op, ConstantOp) if self._is_large(constant)]
+        if not moved:
+            return
+        if not self.file:
+            raise PassFailedException(f"{self.name} needs a file to write to")
+        tensors = self._known(op)
+        by_content: dict[DenseIntOrFPElementsAttr, str] = {}
+        for constant in moved:
+            value = constant.dense
+            key = by_content.get(value)
+            if key is None:
+                key = by_content[value] = free_key(constant.results[0].name_hint, tensors)
+                shaped = constant.shaped
+                shape = tuple(dim for dim in shaped.shape if dim is not None)
+                tensors[key] = RawTensor(shaped.dtype, shape, constant.data)
+            type_ = constant.results[0].type
+            assert isinstance(type_, TensorType)
+            replace(constant, WeightOp(key, type_))
+            self.count("constants moved")
+        write_weights(self.file, tensors)
+        op.attributes[ATTRIBUTE] = StringAttr(self.record_as or self.file)
+
+    def _is_large(self, constant: ConstantOp) -> bool:
+        return prod(constant.dense.get_shape()) >= self.min_elements and constant.splat is None
+
+    def _known(self, module: ModuleOp) -> dict[str, RawTensor]:
+        """The weights that the module reads so far."""
+        tensors: dict[str, RawTensor] = {}
+        for weight in ops_of_type(module, WeightOp):
+            key = weight.weight_key
+            if key not in tensors:
+                tensors[key] = raw_tensor(open_side_car(module, weight).array(key))
+        return tensors
+
+
+def free_key(hint: str | None, taken: dict[str, RawTensor]) -> str:
+    """A key that is not taken, after the name of the value."""
+    base = re.sub(r"_[0-9]+$", "", hint) if hint else "constant"
+    key, number = base, 0
+    while key in taken:
+        number += 1
+        key = f"{base}_{number}"
+    return key
+
+
+@dataclass(frozen=True)
+class InlineWeightsPass(StepwellPass):
+    """
+    Writes weights of a side-car into the text as constants.
+
+    Before: `%w = graph.weight "w" : tensor<2xf32>`.
+    After: `%w = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>`; without any weight left the module names no file.
+
+    Weights of more than `max_elements` elements stay; 0 means no limit. Raises `WeightsError` for a file that cannot be
+    read, or lacks a key or the expected type.
+    """
+
+    name: ClassVar[str] = "inline-weights"
+
+    max_elements: int = 0
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        weights = list(ops_of_type(op, WeightOp))
+        file = open_side_car(op, weights[0]) if weights else None
+        left = 0
+        for weight in weights:
+            assert file is not None
+            require(file, weight)
+            type_ = weight.results[0].type
+            assert isinstance(type_, TensorType)
+            if self.max_elements and prod(type_.get_shape()) > self.max_elements:
+                left += 1
+                continue
+            replace(weight, ConstantOp.from_bytes(file.array(weight.weight_key).tobytes(), type_))
+            self.count("weights inlined")
+        if not left:
+            op.attributes.pop(ATTRIBUTE, None)
+
+
+def require(file: WeightFile, weight: WeightOp) -> None:
+    """Raises an error located at `weight` unless the file holds it with its type."""
+    shaped = weight.shaped
+    shape = tuple(dim for dim in shaped.shape if dim is not None)
+    try:
+        file.require(weight.weight_key, shaped.dtype, shape)
+    except WeightsError as error:
+        fail(weight, error.diagnostic.message, hint=error.diagnostic.hint)
+
+
+@dataclass(frozen=True)
+class VerifyWeightsPass(StepwellPass):
+    """
+    Checks that the side-car holds every weight with its type and is as it was written.
+
+    Changes nothing. Raises an error at the first weight that differs, and `WeightsError` when the hash of the data differs
+    from the one recorded in the file.
+    """
+
+    name: ClassVar[str] = "verify-weights"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        weights = list(ops_of_type(op, WeightOp))
+        if not weights:
+            return
+        file = open_side_car(op, weights[0])
+        for weight in weights:
+            require(file, weight)
+            self.count("weights verified")
+        file.verify()
+
+
+def recorded_path(file: str, output: str | None) -> str:
+    """`file` as a program written to `output` names it: relative to the folder of the output, if there is one."""
+    if output in (None, "-") or os.path.isabs(file):
+        return file
+    return os.path.relpath(file, Path(output).parent)
