@@ -24,6 +24,7 @@ from xdsl.utils.target import Target
 
 from .llvm_text.constants import EmitError, byte_string, constant_text, metadata_string
 from .llvm_text.function import FunctionText
+from .llvm_text.instructions import HANDLERS, INLINE
 from .llvm_text.module import OWN_ATTRIBUTES, ModuleText
 from .llvm_text.tables import (
     ARGUMENT_ATTRIBUTES,
@@ -115,7 +116,7 @@ class _Emitter:
     # Functions
 
     def function(self, op: llvm.FuncOp) -> str:
-        text = FunctionText(self.module)
+        text = FunctionText(self.module, HANDLERS, INLINE)
         try:
             head = self.head(op, text)
         except EmitError as error:
@@ -250,7 +251,7 @@ class _Emitter:
 
     def _initial_region(self, op: llvm.GlobalOp) -> str:
         """A region that returns one constant."""
-        text = FunctionText(self.module)
+        text = FunctionText(self.module, HANDLERS, INLINE)
         blocks = list(op.body.blocks)
         text.assign_names(blocks)
         last: Operation | None = blocks[0].last_op

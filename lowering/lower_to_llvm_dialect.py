@@ -8,21 +8,22 @@ from xdsl.context import Context
 from xdsl.dialects import func, llvm, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BytesAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    TensorType,
     UnrealizedConversionCastOp,
     i8,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
 from .llvm import convert_arith, convert_math, convert_memref, convert_vector
 from .llvm.builder import Builder, ConversionTable
 from .llvm.convert_control import ControlConversions, region_blocks
 from .llvm.convert_func import (
-    ENTRY_PREFIX,
     FunctionConversions,
     entry_wrapper,
     failing_functions,
@@ -98,8 +99,8 @@ class FunctionConverter:
         for old, new in zip(op.results, kept.results, strict=True):
             builder.values[old] = new
 
-    def body(self, function: func.FuncOp) -> Region:
-        """The blocks of the `llvm.func`."""
+    def body(self, function: func.FuncOp, lowered: llvm.FuncOp) -> Region:
+        """The blocks of `lowered`, the `llvm.func` in place of `function`."""
         builder = Builder(self.state)
         if self.signature.may_fail:
             builder.heap = HeapTracker.for_function(function)
@@ -109,7 +110,7 @@ class FunctionConverter:
         assert source_entry is not None
         for argument, new in zip(source_entry.args, entry.args, strict=True):
             builder.bind(argument, new)
-        self._known_alignment(builder, function, entry)
+        self._known_alignment(builder, lowered, entry)
         region_blocks(builder, function.body, self.convert)
         finish_failing_return(builder, self.signature)
         if builder.prologue:
@@ -118,7 +119,7 @@ class FunctionConverter:
             entry.insert_ops_before(builder.prologue, first)
         return Region(builder.blocks)
 
-    def _known_alignment(self, builder: Builder, function: func.FuncOp, entry: Block) -> None:
+    def _known_alignment(self, builder: Builder, function: llvm.FuncOp, entry: Block) -> None:
         if function.arg_attrs is None:
             return
         for attributes, argument in zip(function.arg_attrs, entry.args, strict=True):
@@ -160,16 +161,13 @@ def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | N
 def _raw_elements(value: DenseIntOrFPElementsAttr, boolean: bool) -> Attribute:
     if not boolean:
         return value
-    from xdsl.dialects.builtin import BytesAttr, TensorType
-
     data = value.data.data.translate(_BOOLEAN_BYTES)
     return DenseIntOrFPElementsAttr(TensorType(i8, value.get_shape()), BytesAttr(data))
 
 
 @dataclass(frozen=True)
 class LowerToLLVMDialectPass(StepwellPass):
-    """
-    Lower functions on memrefs, vectors and scalars to the llvm dialect.
+    """Lower functions on memrefs, vectors and scalars to the llvm dialect.
 
     Before: `func.func`, `func.call`, `scf`, `cf`, `memref` (static shapes), `arith`, `math`, `vector` (1-D).
     After: `llvm` and `llvm_ext` ops only; an entry point per function with roles; `stepwell.checks`.
@@ -232,7 +230,7 @@ class LowerToLLVMDialectPass(StepwellPass):
             return []
         shell = new_function(state, function, signature, Region(), is_called)
         if not function.is_declaration:
-            body = FunctionConverter(state, signature).body(function)
+            body = FunctionConverter(state, signature).body(function, shell)
             body.move_blocks(shell.body)
         result: list[Operation] = [shell]
         if is_entry(function) and len(state.errors) == errors:
@@ -257,6 +255,3 @@ class LowerToLLVMDialectPass(StepwellPass):
         block.add_ops(new)
         if state.checks:
             module.attributes[CHECKS] = ArrayAttr([StringAttr(text) for text in state.checks])
-
-
-__all__ = ["CHECKS", "ENTRY_PREFIX", "LowerToLLVMDialectPass", "SSAValue"]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -399,8 +398,4 @@ def constant_of(source: SSAValue) -> int | None:
 
 
 Conversion = Callable[[Builder, Any], None]
-"""Emits what stands for one source op and binds its results."""
-
 ConversionTable = dict[type[Operation], Conversion]
-
-__all__ = ["ArrayAttr", "Builder", "Conversion", "ConversionTable", "constant_of", "fastmath", "number"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
-    AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
@@ -13,10 +12,10 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from ...dialects import llvm_ext
-from .builder import NO_PROPERTIES, NSW, NUW, Builder, ConversionTable, fastmath, number
+from .builder import NSW, NUW, Builder, ConversionTable, fastmath, number
 from .small_floats import change_format, element_type, extend, is_bf16
 from .types import F32
 
@@ -237,16 +236,12 @@ def convert_mul_extended(builder: Builder, op: arith.MulUIExtendedOp | arith.Mul
     width = element.width.data
     double = builder.types.like(IntegerType(2 * width), lhs.type)
     signed = isinstance(op, arith.MulSIExtendedOp)
-    wide = [builder.resize_integer(value, double, signed=signed) for value in (lhs, rhs)]
-    product = builder.mul(*wide)
+    wide_lhs = builder.resize_integer(lhs, double, signed=signed)
+    wide_rhs = builder.resize_integer(rhs, double, signed=signed)
+    product = builder.mul(wide_lhs, wide_rhs)
     upper = builder.binary(llvm.LShrOp, product, builder.constant(width, double))
     builder.bind(op.low, builder.resize_integer(product, lhs.type, signed=False))
     builder.bind(op.high, builder.resize_integer(upper, lhs.type, signed=False))
-
-
-def is_float(value: SSAValue) -> bool:
-    """True for floats and vectors of floats."""
-    return isinstance(element_type(value.type), AnyFloat)
 
 
 CONVERSIONS: ConversionTable = {
@@ -272,5 +267,3 @@ CONVERSIONS: ConversionTable = {
     arith.BitcastOp: convert_bitcast,
     arith.IndexCastOp: convert_index_cast,
 }
-
-__all__ = ["CONVERSIONS", "NO_BF16", "NO_PROPERTIES", "is_float"]

@@ -245,8 +245,7 @@ def counted_loop(
     else:
         builder.branch(start, (lower, *initial))
     builder.start(start)
-    index, *carried = start.args
-    results = body(index, carried)
+    results = body(start.args[0], list(start.args[1:]))
     builder.source = op
     # The sum cannot wrap for an index: it is below the upper bound plus the step, both sizes of memory.
     following = builder.add(index, step, NSW if isinstance(bounds[0].type, IndexType) else 0)

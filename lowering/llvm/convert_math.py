@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import llvm, math
 from xdsl.dialects.builtin import Float32Type, Float64Type, VectorType, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext
 from .builder import Builder, ConversionTable, fastmath
@@ -116,11 +116,6 @@ def convert_libm(builder: Builder, op: Operation) -> None:
     result = call_libm(builder, LIBM[type(op)], builder.values_of(op.operands))
     if result is not None:
         builder.bind(op.results[0], result)
-
-
-def same_type(values: list[SSAValue]) -> Attribute:
-    """The type of the first value."""
-    return values[0].type
 
 
 CONVERSIONS: ConversionTable = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects import llvm, memref
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     MemRefType,
     StridedLayoutAttr,
     StringAttr,
@@ -170,8 +171,7 @@ def _offset_terms(op: Any) -> list[int | SSAValue]:
     """The offsets of a subview or reinterpret_cast: integers where static, source values where not."""
     dynamic = iter(op.offsets)
     return [
-        next(dynamic) if offset == memref.DYNAMIC_INDEX else offset
-        for offset in op.static_offsets.iter_values()
+        next(dynamic) if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.iter_values()
     ]
 
 

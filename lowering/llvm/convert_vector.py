@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
-from xdsl.dialects import llvm, vector
+from xdsl.dialects import arith, llvm, scf, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
@@ -17,7 +18,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from .addressing import address, is_nontemporal, lane_alignment, layout_of, load_value, store_value
@@ -79,8 +80,6 @@ def alignment_at(builder: Builder, base: SSAValue, layout: MemRefLayout, indices
     Bytes to which the element at `indices` is known to be aligned: from the alignment of the buffer and from
     what divides each index (constants, and loop variables that start at and step by constants).
     """
-    from math import gcd
-
     known = builder.alignment.get(builder.value(base), 0)
     lane = lane_alignment(layout.value_type)
     if known <= lane:
@@ -92,11 +91,6 @@ def alignment_at(builder: Builder, base: SSAValue, layout: MemRefLayout, indices
 
 def divisor_of(index: SSAValue) -> int:
     """A number that divides `index` for certain; 0 when the index is the constant 0."""
-    from math import gcd
-
-    from xdsl.dialects import arith, scf
-    from xdsl.ir import BlockArgument
-
     if (known := constant_of(index)) is not None:
         return known
     if isinstance(index, BlockArgument):
@@ -187,7 +181,7 @@ def first_lanes(builder: Builder, count: SSAValue, mask_type: Attribute) -> SSAV
         llvm.ConstantOp,
         (),
         numbers_type,
-        {"value": DenseIntOrFPElementsAttr.from_list(numbers_type, list(range(lanes)))},
+        {"value": DenseIntOrFPElementsAttr.from_list(VectorType(i32, [lanes]), list(range(lanes)))},
     )
     bound = broadcast(builder, builder.resize_integer(clamped, i32, signed=True), numbers_type)
     return builder.icmp("slt", numbers, bound)
@@ -320,9 +314,9 @@ def _position(builder: Builder, op: vector.ExtractOp | vector.InsertOp) -> SSAVa
 
 def convert_extract(builder: Builder, op: vector.ExtractOp) -> None:
     operand = builder.value(op.vector)
-    properties_free = (operand, _position(builder, op))
+    operands = (operand, _position(builder, op))
     element = element_type(operand.type)
-    builder.bind(op.result, builder.emit(llvm_ext.ExtractElementOp, properties_free, element))
+    builder.bind(op.result, builder.emit(llvm_ext.ExtractElementOp, operands, element))
 
 
 def convert_insert(builder: Builder, op: vector.InsertOp) -> None:

@@ -394,7 +394,8 @@ def test_declarations_stay_external_and_llvm_functions_stay_as_they_are():
 def test_attributes_of_functions_and_arguments_survive():
     text = str(
         lower("""
-    func.func @main(%x: memref<4xi8> {stepwell.role = "weight", stepwell.key = "w0"})
+    func.func @main(%x: memref<4xi8> {stepwell.role = "weight", stepwell.key = "w0"},
+                    %a: memref<64xi8> {stepwell.role = "arena", stepwell.bytes = 64 : i64})
       attributes {stepwell.signature = (tensor<4xui8>) -> tensor<4xi8>} {
       func.return
     }
@@ -408,15 +409,27 @@ def test_attributes_of_functions_and_arguments_survive():
       func.return
     }""")
     )
-    assert (
-        'stepwell.role = "weight", stepwell.key = "w0", llvm.noalias, llvm.align = 64 : i64, llvm.nonnull'
-        in text
-    )
+    assert 'stepwell.key = "w0", llvm.noalias, llvm.align = 1 : i64, llvm.nonnull}' in text
+    assert "stepwell.bytes = 64 : i64, llvm.noalias, llvm.align = 64 : i64, llvm.nonnull}" in text
     assert "stepwell.signature = (tensor<4xui8>) -> tensor<4xi8>" in text
-    assert re.search(r"@kernel\(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}\)", text)
+    assert re.search(r"@kernel\(%a\w*: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}\)", text)
     assert re.search(r"@plain\(%a\w*: !llvm.ptr\) attributes", text)
     assert "@_stepwell_entry_prepare_0" in text
-    assert "llvm.align = 64 : i64}" in text, "an empty buffer may be null"
+    assert "llvm.align = 2 : i64}" in text, "an empty buffer may be null"
+
+
+def test_views_of_the_arena_are_known_to_be_aligned():
+    text = str(
+        lower("""
+    func.func @main(%a: memref<256xi8> {stepwell.role = "arena", stepwell.bytes = 256 : i64}) {
+      %s = arith.constant 128 : index
+      %c0 = arith.constant 0 : index
+      %v = memref.view %a[%s][] : memref<256xi8> to memref<16xf32>
+      %x = vector.load %v[%c0] : memref<16xf32>, vector<16xf32>
+      func.return
+    }""")
+    )
+    assert "{alignment = 64 : i64} : !llvm.ptr -> vector<16xf32>" in text
 
 
 def test_an_entry_that_the_program_calls_promises_nothing():

@@ -483,7 +483,7 @@ def test_our_own_attributes_stay_behind():
 
 def test_every_llvm_op_has_an_entry():
     from stepwell.dialects.llvm_ext import LLVMExt
-    from stepwell.lowering.llvm_text.function import HANDLERS, INLINE
+    from stepwell.lowering.llvm_text.instructions import HANDLERS, INLINE
     from xdsl.dialects import llvm
 
     known = {*HANDLERS, *INLINE, llvm.FuncOp, llvm.GlobalOp}

@@ -1,0 +1,59 @@
+"""
+Ops that xDSL's `llvm` dialect lacks and that the last stair needs; each is one LLVM instruction or intrinsic.
+
+Source: LLVM Language Reference Manual, sections named in each op. `llvm.call_intrinsic` serves every
+intrinsic that needs no operand of a kind MLIR cannot express (alignment on a pointer argument, say).
+"""
+
+from xdsl.ir import Dialect
+
+from .control import SwitchOp
+from .memory import AtomicRMWOp, MaskedLoadOp, MaskedStoreOp
+from .values import (
+    ExtractElementOp,
+    FCmpOp,
+    FPToSIOp,
+    FPToUIOp,
+    FreezeOp,
+    PoisonOp,
+    SelectOp,
+    SIToFPOp,
+    UIToFPOp,
+)
+
+LLVMExt = Dialect(
+    "llvm_ext",
+    [
+        AtomicRMWOp,
+        ExtractElementOp,
+        FCmpOp,
+        FPToSIOp,
+        FPToUIOp,
+        FreezeOp,
+        MaskedLoadOp,
+        MaskedStoreOp,
+        PoisonOp,
+        SIToFPOp,
+        SelectOp,
+        SwitchOp,
+        UIToFPOp,
+    ],
+    [],
+)
+
+__all__ = [
+    "AtomicRMWOp",
+    "ExtractElementOp",
+    "FCmpOp",
+    "FPToSIOp",
+    "FPToUIOp",
+    "FreezeOp",
+    "LLVMExt",
+    "MaskedLoadOp",
+    "MaskedStoreOp",
+    "PoisonOp",
+    "SIToFPOp",
+    "SelectOp",
+    "SwitchOp",
+    "UIToFPOp",
+]
