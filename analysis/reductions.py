@@ -114,8 +114,12 @@ class ReductionNest:
         """Number of the outermost level that a reduce axis depends on."""
         return next((n for n, level in enumerate(self.levels) if level.variable in self.reduce), None)
 
+    def is_only_reduced(self, variable: SSAValue) -> bool:
+        """Whether reduce axes depend on the loop variable and spatial axes do not."""
+        return variable in self.reduce and variable not in self.spatial
+
     def reduces_only(self, level: Level) -> bool:
-        return level.variable in self.reduce and level.variable not in self.spatial
+        return self.is_only_reduced(level.variable)
 
 
 def reduction_nest(block: BlockOp) -> ReductionNest:

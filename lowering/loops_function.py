@@ -234,37 +234,36 @@ class FunctionLowering:
                 self._init_loops(nest, levels[1:])
             return
         block = nest.block
-        kept = self.spatial_constraints(nest)
         scope = self.scope(block)
-        with self.emitter.where(self.predicate(scope, kept)):
+        with self.emitter.where(self.predicate(scope, self.spatial_constraints(nest))):
             self.bind_axes(scope, block, self.spatial_axes(block))
-            with self.emitter.where(self._within_extents(nest, len(kept) < len(block.constraints))):
+            with self.emitter.where(self._within_extents(nest)):
                 self.emit_init(block)
 
     def spatial_constraints(self, nest: ReductionNest) -> list[Constraint]:
         """The terms of the predicate that say nothing about reduce loops: which points there are at all."""
-        block = nest.block
         return [
             constraint
-            for constraint in block.constraints
-            if not any(
-                variable in nest.reduce and variable not in nest.spatial
-                for variable in constraint_dependencies(block, constraint)
-            )
+            for constraint in nest.block.constraints
+            if not any(map(nest.is_only_reduced, constraint_dependencies(nest.block, constraint)))
         ]
 
-    def _within_extents(self, nest: ReductionNest, terms_dropped: bool) -> SSAValue | None:
+    def _within_extents(self, nest: ReductionNest) -> SSAValue | None:
         """
-        A term about spatial and reduce loops together is dropped from the predicate of an init; then the axes
+        A term about spatial and reduce loops together is not part of the predicate of an init; then the axes
         themselves must be tested, so that no point outside their extents is written.
         """
-        if not terms_dropped:
+        kept = self.spatial_constraints(nest)
+        block = nest.block
+        if not any(
+            constraint_dependencies(block, constraint) & nest.spatial
+            for constraint in block.constraints
+            if constraint not in kept
+        ):
             return None
         conditions = [
-            self.emitter.compare(
-                "slt", self.value(nest.block.axes[position]), self.extent_value(nest.block, position)
-            )
-            for position in self.spatial_axes(nest.block)
+            self.emitter.compare("ult", self.value(block.axes[position]), self.extent_value(block, position))
+            for position in self.spatial_axes(block)
         ]
         return self.emitter.fold(arith.AndIOp, conditions)
 
