@@ -15,8 +15,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "test" / "unit"))
 
-import expand_math_native as native  # noqa: E402
-import llvm_jit  # noqa: E402
+import expand_math_native as native
+import llvm_jit
 
 STRIDE = 37
 CHUNK = 1 << 22
