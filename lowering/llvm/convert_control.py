@@ -248,7 +248,7 @@ def counted_loop(
     results = body(start.args[0], list(start.args[1:]))
     builder.source = op
     # The sum cannot wrap for an index: it is below the upper bound plus the step, both sizes of memory.
-    following = builder.add(index, step, NSW if isinstance(bounds[0].type, IndexType) else 0)
+    following = builder.add(start.args[0], step, NSW if isinstance(bounds[0].type, IndexType) else 0)
     again = builder.icmp("slt", following, upper)
     back = builder.branch_if(again, start, (following, *results), done, results)
     set_hint(back, hint)
