@@ -37,6 +37,9 @@ PASSES: dict[str, str] = {
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.remove_unused_functions:RemoveUnusedFunctionsPass",
     "specialize-shapes": "rewrites.specialize_shapes:SpecializeShapesPass",
+    "externalize-weights": "rewrites.externalize_weights:ExternalizeWeightsPass",
+    "inline-weights": "rewrites.externalize_weights:InlineWeightsPass",
+    "verify-weights": "rewrites.externalize_weights:VerifyWeightsPass",
     "expand-math": "lowering.expand_math:ExpandMathPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }

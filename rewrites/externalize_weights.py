@@ -195,7 +195,13 @@ class VerifyWeightsPass(StepwellPass):
 
 
 def recorded_path(file: str, output: str | None) -> str:
-    """`file` as a program written to `output` names it: relative to the folder of the output, if there is one."""
-    if output in (None, "-") or os.path.isabs(file):
+    """
+    How a program written to `output` names `file`: relative to the folder of the output. Without an output, and for an
+    absolute path outside of that folder, as given.
+    """
+    if output in (None, "-"):
         return file
-    return os.path.relpath(file, Path(output).parent)
+    folder, target = Path(output).resolve().parent, Path(file).resolve()
+    if os.path.isabs(file) and not target.is_relative_to(folder):
+        return file
+    return os.path.relpath(target, folder)

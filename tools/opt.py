@@ -50,6 +50,7 @@ from ..core.pipelines import (
     run_pipeline,
 )
 from ..core.plugins import registry
+from . import opt_weights
 from .opt_flags import add_flags
 from .opt_streams import Chunk, Outcome, Output, chunks, silence, verification_of_attributes
 
@@ -104,13 +105,15 @@ class StepwellOptMain(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
         add_flags(arg_parser, self.available_targets)
+        opt_weights.add_weight_flags(arg_parser)
 
     def setup_pipeline(self) -> None:
         target = parse_spec(self.args.target)
         if target.name not in self.available_targets:
             hint = did_you_mean(target.name, self.available_targets)
             raise StepwellError(Diagnostic(f"unknown target '{target.name}'", hint=hint))
-        self.passes = parse_pipeline(self.args.passes)
+        own = parse_pipeline(self.args.passes)
+        self.passes = [*opt_weights.passes_before(self.args), *own, *opt_weights.passes_after(self.args)]
 
     # Running
 
@@ -258,7 +261,8 @@ class StepwellOptMain(xDSLOptMain):
 
     def print_module(self, module: ModuleOp) -> str:
         """The text of the module in the format of `-t`; flags about how weights are printed take effect here."""
-        return self.output_resulting_program(module)
+        with opt_weights.weight_printing(self.args):
+            return self.output_resulting_program(module)
 
     # Reporting
 
