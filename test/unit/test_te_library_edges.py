@@ -130,10 +130,10 @@ class TestReshapeIndices:
 
 class TestIntegers:
     def test_divide(self) -> None:
-        x, y = [7, -7, 7, -7, -128, -128], [2, 2, -2, -2, -1, 1]
-        assert run("divide", ("i8", x), ("i8", y)).tolist() == [3, -3, -3, 3, -128, -128]
-        assert run("floor_divide", ("i8", x), ("i8", y)).tolist() == [3, -4, -4, 3, -128, -128]
-        assert run("mod", ("i8", x), ("i8", y)).tolist() == [1, 1, -1, -1, 0, 0]
+        x, y = [7, -7, 7, -7, -128, -128, 7], [2, 2, -2, -2, -1, 1, -1]
+        assert run("divide", ("i8", x), ("i8", y)).tolist() == [3, -3, -3, 3, -128, -128, -7]
+        assert run("floor_divide", ("i8", x), ("i8", y)).tolist() == [3, -4, -4, 3, -128, -128, -7]
+        assert run("mod", ("i8", x), ("i8", y)).tolist() == [1, 1, -1, -1, 0, 0, 0]
 
     @pytest.mark.parametrize("name", ["divide", "floor_divide", "mod"])
     @pytest.mark.parametrize("dtype", ["i8", "ui32", "i64"])
@@ -213,9 +213,14 @@ class TestFloats:
         assert run("log_softmax", ("f16", [-60000.0, 0.0])).tolist() == [-60000.0, 0.0]
 
     def test_layer_norm_does_not_cancel(self) -> None:
-        x = np.array([[10000.0, 10001.0, 10002.0]])
-        found = run("layer_norm", ("f32", x), ("f32", [1, 1, 1]), ("f32", [0, 0, 0]))
-        np.testing.assert_allclose(found, [[-1.2247357, 0.0, 1.2247357]], rtol=1e-5)
+        x = (10_000 + np.random.default_rng(5).standard_normal((1, 4096))).astype(np.float32)
+        ones = ("f32", np.ones(4096))
+        found = run("layer_norm", ("f32", x), ones, ("f32", np.zeros(4096)))
+        wide = x.astype(np.float64)
+        mean = np.float32(wide.mean())
+        expected = (wide - mean) / np.sqrt(((wide - mean) ** 2).mean() + 1e-5)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
+        assert abs(float((found.astype(np.float64) ** 2).mean()) - 1) < 1e-4
 
 
 class TestEmptyAndRankZero:
