@@ -11,6 +11,7 @@ builder and verifier are driven by those (assembly formats cannot express named 
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -416,6 +417,26 @@ def parse_property(parser: Parser, definition: OpDef, properties: dict[str, Attr
     )
 
 
+_TENSOR_TEXT = re.compile(rf"tensor<((?:(?:[0-9]{{1,15}}|\?)x)*)({'|'.join(ATTRIBUTES)})>")
+
+
+def parse_type(parser: Parser) -> Attribute:
+    """
+    Parses a type. The usual spellings of tensor types are recognised in one step: token by token, types are two thirds
+    of the time that a graph takes to parse.
+    """
+    found = _TENSOR_TEXT.match(parser.lexer.input.content, parser.pos)
+    if found is None:
+        return parser.parse_type()
+    parser._resume_from(found.end())  # pyright: ignore[reportPrivateUsage]
+    return _type_of_text(found[1], found[2])
+
+
+@lru_cache(maxsize=4096)
+def _type_of_text(dims: str, dtype: str) -> TensorType:
+    return tensor_type(Shaped(tuple(None if dim == "?" else int(dim) for dim in dims.split("x")[:-1]), dtype))
+
+
 def parse_types(
     parser: Parser, operands: Sequence[UnresolvedOperand]
 ) -> tuple[list[SSAValue], list[Attribute] | None]:
@@ -423,7 +444,7 @@ def parse_types(
     parser.parse_punctuation(":", " before the types of the operands")
     types_start = parser.pos
     types = parser.parse_comma_separated_list(
-        parser.Delimiter.PAREN, parser.parse_type, " around operand types"
+        parser.Delimiter.PAREN, lambda: parse_type(parser), " around operand types"
     )
     if len(types) != len(operands):
         parser.raise_error(f"{len(operands)} operands have {len(types)} types", types_start, parser.pos)
@@ -432,8 +453,8 @@ def parse_types(
     ]
     if parser.parse_optional_punctuation("->") is None:
         return values, None
-    results = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return values, [parser.parse_type()] if results is None else list(results)
+    results = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_type(parser))
+    return values, [parse_type(parser)] if results is None else list(results)
 
 
 def _require_properties(

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..traits import LoopSemantics
 from . import literals
-from .base import shaped_of, tensor_result, tensor_type
+from .base import parse_type, shaped_of, tensor_result, tensor_type
 from .properties import NUMBER, TextKind, prop
 from .shapes import Shaped
 
@@ -52,7 +52,7 @@ class LiteralOp(IRDLOperation, ABC):
 
 def _parse_static_type(parser: Parser) -> tuple[TensorType, Shaped]:
     start = parser.pos
-    type_ = parser.parse_type()
+    type_ = parse_type(parser)
     try:
         shaped = shaped_of(type_, "the result")
     except VerifyException as error:

@@ -358,3 +358,17 @@ def test_i1_is_legal_where_booleans_are() -> None:
     assert str(binary.LessOp(value(2, dtype=i1), value(2, dtype=i1)).results[0].type) == "tensor<2xi1>"
     with pytest.raises(VerifyException, match="lhs has element type i1, expected float or integer"):
         binary.AddOp(value(2, dtype=i1), value(2, dtype=i1))
+
+
+@pytest.mark.parametrize(
+    "text", ["tensor<f32>", "tensor<0x3x?xui8>", "tensor<2xi1>", "tensor<4xbf16>", "tensor<?xi64>"]
+)
+def test_types_read_in_one_step_are_those_of_the_parser(text: str) -> None:
+    from xdsl.context import Context
+    from xdsl.parser import Parser
+
+    fast, slow = Parser(Context(), f"{text} )"), Parser(Context(), f"{text} )")
+    assert base.parse_type(fast) == slow.parse_type()
+    assert fast.pos == slow.pos
+    spaced = text.replace("<", "< ")
+    assert str(base.parse_type(Parser(Context(), spaced))) == text
