@@ -33,6 +33,7 @@ from .expr import (
     Var,
     post_order,
 )
+from .lines import line_of
 from .numeric import Array, dtype_of, numpy_dtype
 from .tensor import Compute, Dim, Tensor, placeholder, stages
 
@@ -348,7 +349,7 @@ class _Grid:
         items: list[int | slice] = []
         used: list[int] = []
         for index, size in zip(expr.indices, array.shape, strict=True):
-            line = _line(index)
+            line = line_of(index)
             if line is None or (line[0] is not None and line[0] not in self.axes):
                 return None
             axis, factor, offset = line
@@ -380,34 +381,3 @@ def _constant(expr: Const) -> Array:
     if dtypes.is_float(expr.type):
         return numeric.cast("f64", expr.type, np.asarray(expr.value, dtype=np.float64))
     return np.asarray(expr.value, dtype=numpy_dtype(expr.type))
-
-
-def _line(index: Expr) -> tuple[Axis | None, int, int] | None:
-    """`(axis, factor, offset)` of an index that is affine in one axis; no axis for a constant; None for others."""
-    match index:
-        case Const():
-            return None, 0, int(index.value)
-        case Axis():
-            return index, 1, 0
-        case Binary("add" | "sub" | "mul" as function, lhs, rhs):
-            left, right = _line(lhs), _line(rhs)
-            if left is None or right is None:
-                return None
-            return _join(function, left, right)
-        case _:
-            return None
-
-
-def _join(
-    function: str, left: tuple[Axis | None, int, int], right: tuple[Axis | None, int, int]
-) -> tuple[Axis | None, int, int] | None:
-    """The sum, difference or product of two lines, if it is one."""
-    (a, factor_a, offset_a), (b, factor_b, offset_b) = left, right
-    if function == "mul":
-        if a is not None and b is not None:
-            return None
-        return a if a is not None else b, factor_a * offset_b + factor_b * offset_a, offset_a * offset_b
-    if a is not None and b is not None and a is not b:
-        return None
-    sign = 1 if function == "add" else -1
-    return a if a is not None else b, factor_a + sign * factor_b, offset_a + sign * offset_b
