@@ -3,8 +3,10 @@ The graph dialect: pure operations on whole tensors.
 
 | file | ops |
 |---|---|
-| `elementwise.py` | one operand: `negative exp relu clip astype` … |
-| `binary.py` | two or three, broadcasting: `add divide less logical_and where ewise_fma` … |
+| `elementwise.py` | one operand: `negative floor isnan clip astype` … |
+| `functions.py` | one operand: `exp sqrt tanh sigmoid relu` … |
+| `binary.py` | two or three, broadcasting: `add divide power maximum ewise_fma` … |
+| `comparison.py` | likewise: `less logical_and bitwise_or left_shift where` … |
 | `contraction.py` | `matmul conv2d` |
 | `reduction.py` | `sum mean max argmax softmax` … |
 | `movement.py` | `permute_dims reshape concat split strided_slice pad take` … |
@@ -23,37 +25,49 @@ from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import binary, calls, constants, contraction, elementwise, movement, normalisation, pooling, reduction
+from . import (
+    binary,
+    calls,
+    comparison,
+    constants,
+    contraction,
+    elementwise,
+    functions,
+    movement,
+    normalisation,
+    pooling,
+    reduction,
+)
 from .base import GraphOp as GraphOp
 from .base import infer_result_types as infer_result_types
 from .base import plain_properties as plain_properties
 from .base import te_operands as te_operands
 from .binary import AddOp as AddOp
-from .binary import BitwiseAndOp as BitwiseAndOp
-from .binary import BitwiseOrOp as BitwiseOrOp
-from .binary import BitwiseXorOp as BitwiseXorOp
 from .binary import DivideOp as DivideOp
-from .binary import EqualOp as EqualOp
 from .binary import EwiseFmaOp as EwiseFmaOp
 from .binary import FloorDivideOp as FloorDivideOp
-from .binary import GreaterEqualOp as GreaterEqualOp
-from .binary import GreaterOp as GreaterOp
-from .binary import LeftShiftOp as LeftShiftOp
-from .binary import LessEqualOp as LessEqualOp
-from .binary import LessOp as LessOp
-from .binary import LogicalAndOp as LogicalAndOp
-from .binary import LogicalOrOp as LogicalOrOp
-from .binary import LogicalXorOp as LogicalXorOp
 from .binary import MaximumOp as MaximumOp
 from .binary import MinimumOp as MinimumOp
 from .binary import ModOp as ModOp
 from .binary import MultiplyOp as MultiplyOp
-from .binary import NotEqualOp as NotEqualOp
 from .binary import PowerOp as PowerOp
-from .binary import RightShiftOp as RightShiftOp
 from .binary import SubtractOp as SubtractOp
-from .binary import WhereOp as WhereOp
 from .calls import CallKernelOp as CallKernelOp
+from .comparison import BitwiseAndOp as BitwiseAndOp
+from .comparison import BitwiseOrOp as BitwiseOrOp
+from .comparison import BitwiseXorOp as BitwiseXorOp
+from .comparison import EqualOp as EqualOp
+from .comparison import GreaterEqualOp as GreaterEqualOp
+from .comparison import GreaterOp as GreaterOp
+from .comparison import LeftShiftOp as LeftShiftOp
+from .comparison import LessEqualOp as LessEqualOp
+from .comparison import LessOp as LessOp
+from .comparison import LogicalAndOp as LogicalAndOp
+from .comparison import LogicalOrOp as LogicalOrOp
+from .comparison import LogicalXorOp as LogicalXorOp
+from .comparison import NotEqualOp as NotEqualOp
+from .comparison import RightShiftOp as RightShiftOp
+from .comparison import WhereOp as WhereOp
 from .constants import ConstantOp as ConstantOp
 from .constants import FullOp as FullOp
 from .constants import WeightOp as WeightOp
@@ -64,35 +78,35 @@ from .elementwise import AstypeOp as AstypeOp
 from .elementwise import BitwiseNotOp as BitwiseNotOp
 from .elementwise import CeilOp as CeilOp
 from .elementwise import ClipOp as ClipOp
-from .elementwise import CosOp as CosOp
-from .elementwise import ErfOp as ErfOp
-from .elementwise import Exp2Op as Exp2Op
-from .elementwise import Expm1Op as Expm1Op
-from .elementwise import ExpOp as ExpOp
 from .elementwise import FloorOp as FloorOp
-from .elementwise import GeluOp as GeluOp
 from .elementwise import IsfiniteOp as IsfiniteOp
 from .elementwise import IsinfOp as IsinfOp
 from .elementwise import IsnanOp as IsnanOp
-from .elementwise import LeakyReluOp as LeakyReluOp
-from .elementwise import Log1pOp as Log1pOp
-from .elementwise import Log2Op as Log2Op
-from .elementwise import Log10Op as Log10Op
 from .elementwise import LogicalNotOp as LogicalNotOp
-from .elementwise import LogOp as LogOp
 from .elementwise import NegativeOp as NegativeOp
-from .elementwise import ReluOp as ReluOp
 from .elementwise import RoundOp as RoundOp
-from .elementwise import RsqrtOp as RsqrtOp
-from .elementwise import SigmoidOp as SigmoidOp
 from .elementwise import SignOp as SignOp
-from .elementwise import SiluOp as SiluOp
-from .elementwise import SinOp as SinOp
-from .elementwise import SqrtOp as SqrtOp
 from .elementwise import SquareOp as SquareOp
-from .elementwise import TanhOp as TanhOp
-from .elementwise import TanOp as TanOp
 from .elementwise import TruncOp as TruncOp
+from .functions import CosOp as CosOp
+from .functions import ErfOp as ErfOp
+from .functions import Exp2Op as Exp2Op
+from .functions import Expm1Op as Expm1Op
+from .functions import ExpOp as ExpOp
+from .functions import GeluOp as GeluOp
+from .functions import LeakyReluOp as LeakyReluOp
+from .functions import Log1pOp as Log1pOp
+from .functions import Log2Op as Log2Op
+from .functions import Log10Op as Log10Op
+from .functions import LogOp as LogOp
+from .functions import ReluOp as ReluOp
+from .functions import RsqrtOp as RsqrtOp
+from .functions import SigmoidOp as SigmoidOp
+from .functions import SiluOp as SiluOp
+from .functions import SinOp as SinOp
+from .functions import SqrtOp as SqrtOp
+from .functions import TanhOp as TanhOp
+from .functions import TanOp as TanOp
 from .movement import BroadcastToOp as BroadcastToOp
 from .movement import ConcatOp as ConcatOp
 from .movement import ExpandDimsOp as ExpandDimsOp
@@ -121,7 +135,9 @@ from .reduction import SumOp as SumOp
 
 FAMILIES: tuple[ModuleType, ...] = (
     elementwise,
+    functions,
     binary,
+    comparison,
     contraction,
     reduction,
     movement,
