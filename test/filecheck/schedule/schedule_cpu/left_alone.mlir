@@ -1,0 +1,70 @@
+// RUN: stepwell-opt %s -p schedule-cpu | filecheck %s
+
+/// The first failing iteration in program order is reported: blocks with asserts keep their order.
+// CHECK-LABEL: @no_assert
+// CHECK: tensor_loop.grid (%j, %i) in (8, 8) {
+tensor_loop.func @no_assert(%I: memref<8x8xi64>) outs(%B: memref<8x8xi64>) {
+  %c0 = arith.constant 0 : i64
+  tensor_loop.grid (%j, %i) in (8, 8) {
+    tensor_loop.block "check" spatial(%vi in 8 = %i, %vj in 8 = %j) {
+      %x = memref.load %I[%vi, %vj] : memref<8x8xi64>
+      %ok = arith.cmpi sge, %x, %c0 : i64
+      cf.assert %ok, "graph.take: index out of range"
+      memref.store %x, %B[%vi, %vj] : memref<8x8xi64>
+    }
+  }
+}
+
+/// A data-dependent store: the last iteration wins.
+// CHECK-LABEL: @no_scatter
+// CHECK: tensor_loop.grid (%i) in (8) {
+tensor_loop.func @no_scatter(%I: memref<8xindex>, %x: f32) outs(%B: memref<8xf32>) {
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scatter" spatial(%vi in 8 = %i) {
+      %r = memref.load %I[%vi] : memref<8xindex>
+      memref.store %x, %B[%r] : memref<8xf32>
+    }
+  }
+}
+
+/// A recurrence: iterations read what others write.
+// CHECK-LABEL: @no_recurrence
+// CHECK: tensor_loop.grid (%j, %i) in (8, 8) {
+tensor_loop.func @no_recurrence() outs(%B: memref<9x8xf32>) {
+  %c1 = arith.constant 1 : index
+  tensor_loop.grid (%j, %i) in (8, 8) {
+    tensor_loop.block "cumsum" spatial(%vi in 8 = %i, %vj in 8 = %j) {
+      %b = memref.load %B[%vi, %vj] : memref<9x8xf32>
+      %next = arith.addi %vi, %c1 : index
+      memref.store %b, %B[%next, %vj] : memref<9x8xf32>
+    }
+  }
+}
+
+/// Two blocks in one nest stay together.
+// CHECK-LABEL: @no_imperfect
+// CHECK: tensor_loop.grid (%j, %i) in (8, 8) {
+tensor_loop.func @no_imperfect(%x: f32) outs(%B: memref<8x8xf32>, %C: memref<8x8xf32>) {
+  tensor_loop.grid (%j, %i) in (8, 8) {
+    tensor_loop.block "a" spatial(%vi in 8 = %i, %vj in 8 = %j) {
+      memref.store %x, %B[%vi, %vj] : memref<8x8xf32>
+    }
+    tensor_loop.block "b" spatial(%vi in 8 = %i, %vj in 8 = %j) {
+      memref.store %x, %C[%vi, %vj] : memref<8x8xf32>
+    }
+  }
+}
+
+/// Single loops have been scheduled by somebody.
+// CHECK-LABEL: @no_for
+// CHECK-NEXT: tensor_loop.for %j in 8 {
+// CHECK-NEXT: tensor_loop.for %i in 8 {
+tensor_loop.func @no_for(%x: f32) outs(%B: memref<8x8xf32>) {
+  tensor_loop.for %j in 8 {
+    tensor_loop.for %i in 8 {
+      tensor_loop.block "fill" spatial(%vi in 8 = %i, %vj in 8 = %j) {
+        memref.store %x, %B[%vi, %vj] : memref<8x8xf32>
+      }
+    }
+  }
+}
