@@ -52,7 +52,9 @@ class DominatorTree:
         predecessors: list[list[int]] = [[] for _ in self._postorder]
         for number, block in enumerate(self._postorder):
             for successor in successors(block):
-                predecessors[self._number[successor]].append(number)
+                # A branch out of the region is an error that others report.
+                if successor in self._number:
+                    predecessors[self._number[successor]].append(number)
         parent = [-1] * len(self._postorder)
         parent[entry] = entry
         changed = True

@@ -18,9 +18,9 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .branches import branch_mismatch
 from .diagnostics import Diagnostic, attach_source_line, op_name, render
 from .dominance import DominatorTree
+from .extra_checks import missed_by_verifier
 from .locations import nearest_source_point
 
 GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect", "irdl.operation"})
@@ -153,7 +153,9 @@ class _Verifier:
         parent = None if region is None else region.parent
         if region is None or parent is None or block.first_op is not None:
             return
-        if block.next_block is None and region.first_block is block and not parent.has_trait(NoTerminator):
+        if block.next_block is not None or region.first_block is not block:
+            self._fail(parent, "a block of the op is empty, expected at least a terminator")
+        if not parent.has_trait(NoTerminator):
             self._fail(parent, "the region is empty, expected at least a terminator")
 
     def _check_structure(self, op: Operation) -> None:
@@ -189,10 +191,9 @@ class _Verifier:
         except Exception as error:
             # Some verifiers of xDSL raise bare exceptions (KeyError for a missing property, Exception, …).
             self._fail(op, f"{str(error) or type(error).__name__}", error)
-        if op.successors:
-            mismatch = branch_mismatch(op)
-            if mismatch is not None:
-                self._fail(op, mismatch)
+        missed = missed_by_verifier(op)
+        if missed is not None:
+            self._fail(op, missed)
         if op.attributes and isinstance(op, IRDLOperation):
             self._check_attributes(op)
 

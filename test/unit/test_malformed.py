@@ -8,6 +8,8 @@ To add a case: a line in `PROGRAMS` (name, program, 1-based line of the error, p
 from __future__ import annotations
 
 import os
+import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +17,9 @@ import pytest
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command, Finished
 from stepwell.tools.opt import main
+
+FULL = os.environ.get("STEPWELL_FULL", "") == "1"
+MUTATIONS_PER_SEED = 100
 
 SCREEN_LINES = 24
 SCREEN_COLUMNS = 120
@@ -25,6 +30,10 @@ def in_function(
 ) -> str:
     """A function around `body`, whose first line becomes line 2."""
     return f"func.func @main({arguments}) {{\n{body}\n  func.return\n}}\n"
+
+
+def in_graph(body: str) -> str:
+    return in_function(body, "%a: tensor<4x8xf32>, %v: tensor<3xf32>, %k: tensor<3xi32>, %s: f32")
 
 
 PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
@@ -129,6 +138,8 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("unknown_block", in_function("  cf.br ^nowhere"), 5, "nowhere"),
     ("block_twice", in_function("  cf.br ^a\n^a:\n  cf.br ^b\n^a:\n  cf.br ^b\n^b:"), 5, "re-declaration"),
     ("block_arguments", in_function("  cf.br ^a(%x : i32)\n^a:"), 2, "passes 1 values to successor 0, which takes 0"),
+    ("empty_block", "func.func @main(%c: i1) {\n  cf.cond_br %c, ^a, ^b\n^a:\n  func.return\n^b:\n}\n", 1, "a block of the op is empty"),
+    ("predicate", in_function('  %a = "arith.cmpi"(%x, %x) <{predicate = 22 : i64}> : (i32, i32) -> i1'), 2, "predicate is 22, expected 0 to 9"),
     ("block_argument_type", in_function("  cf.br ^a(%x : i32)\n^a(%z: i64):"), 2, "passes i32 to argument 0"),
     (
         "value_of_a_block_that_does_not_dominate",
@@ -143,6 +154,22 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("loop_bound_type", in_function("  scf.for %k = %f to %f step %f {\n  }"), 2, ""),
     ("deep_nesting", in_function("  scf.execute_region {\n" * 400), 0, "nested too deeply"),
     ("deep_attribute", in_function(f'  "test.op"() {{a = {"[" * 3000}}} : () -> ()'), 2, "nested too deeply"),
+    # Tensors
+    ("matmul_extents", in_graph("  %r = graph.matmul %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"), 2, "lhs has K = 8 columns but rhs has K = 4 rows"),
+    ("no_broadcast", in_graph("  %r = graph.add %a, %v : (tensor<4x8xf32>, tensor<3xf32>) -> tensor<4x8xf32>"), 2, "do not broadcast"),
+    ("wrong_result_shape", in_graph("  %r = graph.relu %a : (tensor<4x8xf32>) -> tensor<4x9xf32>"), 2, "4x9"),
+    ("wrong_result_type", in_graph("  %r = graph.relu %a : (tensor<4x8xf32>) -> tensor<4x8xf64>"), 2, "f64"),
+    ("mixed_element_types", in_graph("  %r = graph.add %v, %k : (tensor<3xf32>, tensor<3xi32>) -> tensor<3xf32>"), 2, "i32"),
+    ("axis_out_of_range", in_graph("  %r = graph.sum %a, axis = [2] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2, "axis 2 is out of range for rank 2"),
+    ("axis_twice", in_graph("  %r = graph.sum %a, axis = [1, -1] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2, "axis"),
+    ("permutation", in_graph("  %r = graph.permute_dims %a, axes = [0, 0] : (tensor<4x8xf32>) -> tensor<4x4xf32>"), 2, "axes"),
+    ("reshape_elements", in_graph("  %r = graph.reshape %a, shape = [5, 5] : (tensor<4x8xf32>) -> tensor<5x5xf32>"), 2, "32"),
+    ("unknown_graph_op", in_graph("  %r = graph.mutmal %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"), 2, "did you mean 'graph.matmul'?"),
+    ("unknown_property", in_graph("  %r = graph.sum %a, axes = [1] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2, "ax"),
+    ("operand_is_no_tensor", in_graph("  %r = graph.relu %s : (f32) -> f32"), 2, "f32"),
+    ("huge_result", in_graph(f"  %r = graph.full 0.0 : tensor<{'9' * 30}xf32>\n  func.call @none(%r) : (f32) -> ()"), 3, ""),
+    ("unknown_loop_kind", "tensor_loop.for %i in 4 vectorised {\n}\n", 1, "unknown loop kind 'vectorised'"),
+    ("negative_extent", "tensor_loop.grid (%i) in (-4) {\n}\n", 1, "extent must be 0 or more, found -4"),
     # Bytes
     ("not_utf8", b"func.func @main() {\n  // \xff\xfe\n  func.return\n}\n", 2, "byte 0xff is not valid UTF-8"),
     ("cut_utf8", "func.func @main() {\n  // é".encode()[:-1], 2, "is not valid UTF-8"),
@@ -255,6 +282,82 @@ def test_debug_shows_the_traceback(tmp_path: Path):
     finished = run_opt(str(path), "--debug")
     assert finished.exit_code == 1
     assert b"Traceback" in finished.stderr and b"op 'arith.adi' is unknown" in finished.stderr
+
+
+TOKENS = re.compile(r"\\s+|[\\w.$%@#!^-]+|.", re.DOTALL)
+INTRUDERS = (
+    '"',
+    "{",
+    "}",
+    "(",
+    "<",
+    ">",
+    "%",
+    "-1",
+    "0x",
+    "1.e",
+    "dense<",
+    "i0",
+    "?",
+    "\\0",
+    "é",
+    "//",
+    "9" * 25,
+)
+ORIGINAL = """func.func @main(%x: i32, %m: memref<4x8xf32>, %n: index, %a: tensor<4x8xf32>) -> i32 attributes {a = "b"} {
+  %c = arith.constant dense<[[1.0, 2.5], [3.0, -4.0]]> : tensor<2x2xf32>
+  %i = arith.constant 1 : index
+  %r = scf.for %k = %i to %n step %i iter_args(%s = %x) -> (i32) {
+    %v = memref.load %m[%k, %i] : memref<4x8xf32>
+    %t = arith.addi %s, %x {tag = [1 : i32, "x", @main]} : i32
+    scf.yield %t : i32
+  }
+  %g = graph.sum %a, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %p = "arith.cmpi"(%r, %x) <{predicate = 2 : i64}> : (i32, i32) -> i1
+  cf.cond_br %p, ^a(%r : i32), ^b
+^a(%q: i32):
+  func.return %q : i32
+^b:
+  func.return %x : i32
+}
+"""
+
+
+def mutated(source: random.Random) -> str:
+    """`ORIGINAL` with a few tokens removed, doubled, replaced, swapped or put in."""
+    tokens = TOKENS.findall(ORIGINAL)
+    for _ in range(source.choice((1, 1, 1, 2, 3))):
+        here, there = source.randrange(len(tokens)), source.randrange(len(tokens))
+        match source.randrange(5):
+            case 0:
+                del tokens[here]
+            case 1:
+                tokens.insert(here, tokens[there])
+            case 2:
+                tokens[here] = tokens[there]
+            case 3:
+                tokens[here], tokens[there] = tokens[there], tokens[here]
+            case _:
+                tokens.insert(here, source.choice(INTRUDERS))
+    return "".join(tokens)
+
+
+@pytest.mark.parametrize("seed", range(20_000 // MUTATIONS_PER_SEED if FULL else 4))
+def test_mutated_programs(seed: int):
+    """Whatever becomes of a valid program when tokens are changed: it is valid still, or refused in one screen."""
+    source = random.Random(seed)
+    refused = 0
+    for _ in range(MUTATIONS_PER_SEED):
+        program = mutated(source)
+        finished = run_opt("-", "-p", "canonicalize,cse", data=program.encode())
+        if finished.exit_code != 0:
+            assert assert_one_screen(finished).startswith("<stdin>:"), program
+            refused += 1
+    assert refused > MUTATIONS_PER_SEED // 2
+
+
+def test_the_original_is_valid():
+    assert run_opt("-", data=ORIGINAL.encode()).exit_code == 0
 
 
 def test_there_are_sixty_cases():

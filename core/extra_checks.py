@@ -1,0 +1,32 @@
+"""Checks of single ops of xDSL that their own verifiers leave out, and without which printing or passes would break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from xdsl.ir import Operation
+
+from .branches import branch_mismatch
+
+
+def missed_by_verifier(op: Operation) -> str | None:
+    """What is wrong with `op` although `op.verify_()` was content, `None` when nothing is."""
+    check = _CHECKS.get(op.name)
+    if check is not None:
+        return check(op)
+    return branch_mismatch(op) if op.successors else None
+
+
+def _predicate_below(limit: int) -> Callable[[Any], str | None]:
+    def check(op: Any) -> str | None:
+        found = op.predicate.value.data
+        return None if 0 <= found < limit else f"predicate is {found}, expected 0 to {limit - 1}"
+
+    return check
+
+
+_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
+    "arith.cmpi": _predicate_below(10),
+    "arith.cmpf": _predicate_below(16),
+}
