@@ -1,0 +1,55 @@
+"""Everything that `universe.py` names exists, is what it says, and is documented."""
+
+from __future__ import annotations
+
+import pytest
+from stepwell import universe
+from stepwell.core.parsing import make_context
+from stepwell.core.passes import StepwellPass, pass_options, pass_summary
+from stepwell.core.pipelines import expand_pipeline, parse_pipeline
+from stepwell.core.plugins import registry
+from xdsl.universe import XDSL_UNIVERSE
+
+
+@pytest.mark.parametrize("name", universe.DIALECTS)
+def test_dialect(name: str):
+    dialect = universe.STEPWELL_UNIVERSE.all_dialects[name]()
+    assert dialect.name == name
+    for op in dialect.operations:
+        assert op.name.startswith(f"{name}.")
+        assert make_context().get_op(op.name) is op
+
+
+@pytest.mark.parametrize("name", universe.PASSES)
+def test_pass(name: str):
+    pass_type = universe.STEPWELL_UNIVERSE.all_passes[name]()
+    assert pass_type.name == name
+    assert issubclass(pass_type, StepwellPass)
+    summary = pass_summary(pass_type)
+    assert summary and not summary.endswith("."), "the docstring's first line is the summary of --list-passes"
+    assert all(str(option) for option in pass_options(pass_type))
+
+
+def test_no_name_of_xdsl_is_redefined():
+    own = universe.STEPWELL_UNIVERSE
+    assert not own.all_dialects.keys() & XDSL_UNIVERSE.all_dialects.keys()
+    assert not own.all_passes.keys() & XDSL_UNIVERSE.all_passes.keys()
+    assert not own.all_targets.keys() & XDSL_UNIVERSE.all_targets.keys()
+
+
+@pytest.mark.parametrize("name", universe.pipelines())
+def test_pipeline(name: str):
+    specs = expand_pipeline(name)
+    assert specs and [pass_.name for pass_ in parse_pipeline(name)] == [spec.name for spec in specs]
+
+
+def test_extensions_load():
+    for kind, named in universe.extensions().items():
+        for name, load in named.items():
+            assert load() is not None, f"{kind} {name}"
+
+
+def test_registry_knows_the_owner_of_every_name():
+    found = registry()
+    for kind, names in (("dialect", found.dialects), ("pass", found.passes), ("target", found.targets)):
+        assert all((kind, name) in found.owner for name in names)
