@@ -15,8 +15,9 @@ The graph dialect: pure operations on whole tensors.
 | `constants.py` | `constant full weight` |
 | `calls.py` | `call_kernel` |
 
-`base.py` holds what they share, `shapes.py` the shape algebra, `properties.py` the kinds of properties,
-`element_types.py` the element types, `literals.py` the text of constants.
+`base.py` holds what they share (`signature.py` operands and results, `properties.py` the kinds of properties, `syntax.py` the printed
+form); `shapes.py` is the shape algebra, `element_types.py` the element types, `numerals.py` and `literals.py` the text of numbers and
+constants, `documentation.py` makes docs/graph.md.
 """
 
 from __future__ import annotations

@@ -30,8 +30,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.diagnostics import did_you_mean
 from ..traits import MayFail
-from .base import parse_types, print_types, shaped_of
 from .shapes import Shape, compatible
+from .signature import shaped_of
+from .syntax import parse_types, print_types
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser

@@ -23,9 +23,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..traits import LoopSemantics
 from . import literals
-from .base import parse_type, shaped_of, tensor_result, tensor_type
 from .properties import NUMBER, TextKind, prop
 from .shapes import Shaped
+from .signature import shaped_of, tensor_result, tensor_type
+from .syntax import parse_type
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser

@@ -14,9 +14,9 @@ from xdsl.irdl import IRDLOperation, OptPropertyDef
 
 from ..traits import Commutative, MayFail
 from . import FAMILIES, GraphOp, ops_of
-from .base import operand_signature
 from .element_types import class_members
 from .properties import ElementTypeKind, PropertyKind
+from .signature import operand_signature
 
 HEADER = """# Graph ops
 

@@ -25,10 +25,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from .base import tensor_type
 from .element_types import ATTRIBUTES, CLASSES, check_number
-from .properties import PropertyKind, float_of_bits, float_text, parse_number, rounded
+from .numerals import float_of_bits, float_text, parse_number, rounded
+from .properties import PropertyKind
 from .shapes import Shaped, size
+from .signature import tensor_type
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser

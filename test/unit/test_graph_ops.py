@@ -16,12 +16,16 @@ from stepwell.dialects.graph import (
     Graph,
     base,
     binary,
+    comparison,
     contraction,
     elementwise,
+    functions,
     movement,
     pooling,
     reduction,
+    syntax,
 )
+from stepwell.dialects.graph.shapes import Shaped, compatible
 from stepwell.testing.ir_generators import OpCase, RandomChooser, function_text, result_names
 from stepwell.testing.movement_generators import FAMILIES, random_case
 from xdsl.dialects.builtin import (
@@ -84,7 +88,7 @@ def check_case(case: OpCase) -> None:
     # The tensor expressions have the types of the results.
     assert isinstance(op, traits.LoopSemantics)
     tensors = op.te(*base.te_operands(op))
-    assert [base.tensor_type(base.Shaped(t.static_shape, t.dtype)) for t in tensors] == [
+    assert [base.tensor_type(Shaped(t.static_shape, t.dtype)) for t in tensors] == [
         result.type for result in op.results
     ]
 
@@ -144,7 +148,7 @@ def test_dynamic_extents_infer_dynamic_extents() -> None:
                 assert len(inferred) == len(static)
                 for one, other in zip(inferred, static, strict=True):
                     assert one.dtype == other.dtype
-                    assert base.compatible(one.shape, other.shape), case
+                    assert compatible(one.shape, other.shape), case
 
 
 # Builders
@@ -195,7 +199,7 @@ def test_builders_take_padding_in_three_forms() -> None:
             lambda: elementwise.AstypeOp(value(2), dtype="f8"),
             "'dtype' of graph.astype takes an element type, found 'f8'",
         ),
-        (lambda: elementwise.GeluOp(value(2), approximate="erf"), 'takes "none" or "tanh", found \'erf\''),
+        (lambda: functions.GeluOp(value(2), approximate="erf"), 'takes "none" or "tanh", found \'erf\''),
         (lambda: pooling.MaxPool2dOp(value(1, 1, 4, 4), pool_size=(2, 2, 2)), "takes a list of 2 integers"),
     ],
 )
@@ -228,7 +232,7 @@ def test_infer_result_types_follows_changed_operands() -> None:
 def test_float_property_is_exact(number: float) -> None:
     x = value(2)
     x.name_hint = "x"
-    op = elementwise.LeakyReluOp(x, alpha=number)
+    op = functions.LeakyReluOp(x, alpha=number)
     again = the_op(parse(f"func.func @f(%x: tensor<2xf32>) {{\n  {printed(op)}\n  func.return\n}}"))
     assert again.properties["alpha"] == FloatAttr(number, f64)
 
@@ -236,7 +240,7 @@ def test_float_property_is_exact(number: float) -> None:
 @given(st.floats(width=64))
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_float_text_reads_back_to_the_same_bits(number: float) -> None:
-    from stepwell.dialects.graph.properties import float_text
+    from stepwell.dialects.graph.numerals import float_text
 
     text = float_text(number)
     if text.startswith("0x"):
@@ -249,8 +253,7 @@ def test_float_text_reads_back_to_the_same_bits(number: float) -> None:
 @given(st.floats(width=16, allow_nan=False, allow_infinity=False), st.sampled_from(["f16", "bf16", "f32"]))
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_short_float_text_rounds_to_the_value(number: float, dtype: str) -> None:
-    from stepwell.dialects.graph.literals import rounded
-    from stepwell.dialects.graph.properties import float_text
+    from stepwell.dialects.graph.numerals import float_text, rounded
 
     number = rounded(number, dtype)
     text = float_text(number, dtype)
@@ -302,7 +305,7 @@ def test_all_other_ops_are_pure() -> None:
 def test_te_operands_are_named_after_values() -> None:
     x = value(-(2**63), 4)
     x.name_hint = "x"
-    (tensor,) = base.te_operands(elementwise.ExpOp(x))
+    (tensor,) = base.te_operands(functions.ExpOp(x))
     assert tensor.name == "x" and isinstance(tensor.shape[0], te.Var) and tensor.shape[0].name == "x_d0"
     assert tensor.shape[1] == 4 and tensor.dtype == "f32"
 
@@ -355,7 +358,7 @@ def test_parse_error_points_at_the_mistake(line: str, column: int, message: str,
 
 
 def test_i1_is_legal_where_booleans_are() -> None:
-    assert str(binary.LessOp(value(2, dtype=i1), value(2, dtype=i1)).results[0].type) == "tensor<2xi1>"
+    assert str(comparison.LessOp(value(2, dtype=i1), value(2, dtype=i1)).results[0].type) == "tensor<2xi1>"
     with pytest.raises(VerifyException, match="lhs has element type i1, expected float or integer"):
         binary.AddOp(value(2, dtype=i1), value(2, dtype=i1))
 
@@ -368,7 +371,7 @@ def test_types_read_in_one_step_are_those_of_the_parser(text: str) -> None:
     from xdsl.parser import Parser
 
     fast, slow = Parser(Context(), f"{text} )"), Parser(Context(), f"{text} )")
-    assert base.parse_type(fast) == slow.parse_type()
+    assert syntax.parse_type(fast) == slow.parse_type()
     assert fast.pos == slow.pos
     spaced = text.replace("<", "< ")
-    assert str(base.parse_type(Parser(Context(), spaced))) == text
+    assert str(syntax.parse_type(Parser(Context(), spaced))) == text

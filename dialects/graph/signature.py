@@ -1,0 +1,158 @@
+"""Operands and results of graph ops: their tensor types, element type classes and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from typing_extensions import TypeVar
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrConstraint,
+    IntConstraint,
+    IRDLOperation,
+    VarOperandDef,
+    VerificationContext,
+    operand_def,
+    result_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from .element_types import ATTRIBUTES, CLASSES, class_members, class_text, dtype_name, rejection
+from .shapes import Shaped
+
+# Types
+
+
+@lru_cache(maxsize=4096)
+def tensor_type(shaped: Shaped) -> TensorType:
+    """The tensor type of a shape and element type; types are shared because making one costs 50 µs."""
+    dims = [DYNAMIC_INDEX if dim is None else dim for dim in shaped.shape]
+    return TensorType(ATTRIBUTES[shaped.dtype], dims)
+
+
+def shaped_of(type_: Attribute, what: str) -> Shaped:
+    """Shape and element type of a tensor type; raises `VerifyException` naming `what` for any other type."""
+    if not isinstance(type_, TensorType):
+        raise VerifyException(f"{what} has type {type_}, expected a ranked tensor")
+    if not isinstance(type_.encoding, NoneAttr):
+        raise VerifyException(f"{what} has type {type_}, expected a tensor without an encoding")
+    name = dtype_name(type_.element_type)
+    if name is None or name not in ATTRIBUTES:
+        raise VerifyException(f"{what}: {rejection(type_.element_type)}")
+    dims = tuple(None if dim.data == DYNAMIC_INDEX else dim.data for dim in type_.shape.data)
+    for dim in dims:
+        if dim is not None and dim < 0:
+            raise VerifyException(f"{what} has a negative extent {dim}")
+    return Shaped(dims, name)
+
+
+# Definitions of operands and results
+
+
+@dataclass(frozen=True)
+class TensorOf(AttrConstraint[Attribute]):
+    """
+    A tensor whose element type is of one of `classes`; operands of one `group` have the same element type.
+
+    As an irdl constraint it accepts everything: `GraphOp.verify_` gives better messages than irdl would.
+    """
+
+    classes: str
+    group: str = ""
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Nothing: see the class."""
+
+    def mapping_type_vars(
+        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
+    ) -> TensorOf:
+        return self
+
+    def __str__(self) -> str:
+        return f"tensor of {class_text(self.classes)}"
+
+
+ANY = "".join(CLASSES)
+"""Every element type."""
+
+NUMBERS = "FSU"
+"""Every element type but `i1`."""
+
+
+def tensor_operand(classes: str = ANY, group: str = "") -> Any:
+    """An operand that is a tensor of `classes`, of the same element type as the others of its group."""
+    return operand_def(TensorOf(classes, group))
+
+
+def tensor_operands(classes: str = ANY) -> Any:
+    """One or more such operands."""
+    return var_operand_def(TensorOf(classes))
+
+
+def tensor_result() -> Any:
+    """A result; its type is what `infer` says."""
+    return result_def(TensorOf(ANY))
+
+
+def tensor_results() -> Any:
+    """Results whose number `infer` says."""
+    return var_result_def(TensorOf(ANY))
+
+
+# Operands of an op
+
+
+@cache
+def operand_signature(op_type: type[IRDLOperation]) -> tuple[tuple[str, TensorOf, bool], ...]:
+    """Name and constraint of each operand of an op, and whether any number of values may stand there."""
+    signature: list[tuple[str, TensorOf, bool]] = []
+    for name, operand_definition in op_type.get_irdl_definition().operands:
+        constraint: Any = operand_definition.constr
+        while not isinstance(constraint, TensorOf):  # irdl wraps it in its constraints of ranges
+            constraint = getattr(constraint, "constr", None) or constraint.constraint
+        signature.append((name, constraint, isinstance(operand_definition, VarOperandDef)))
+    return tuple(signature)
+
+
+def operand_names(op_type: type[IRDLOperation], count: int) -> list[tuple[str, TensorOf]]:
+    """Name and constraint of each of `count` operands; raises `VerifyException` for a wrong number of them."""
+    signature = operand_signature(op_type)
+    if signature[0][2] and count:
+        return [(f"operand {number}", signature[0][1]) for number in range(count)]
+    if len(signature) != count:
+        raise VerifyException(f"the op takes {operands_text(op_type)}, found {count}")
+    return [(name, constraint) for name, constraint, _ in signature]
+
+
+def operands_text(op_type: type[IRDLOperation]) -> str:
+    """The operands of an op in words: `2 operands (lhs, rhs)`."""
+    signature = operand_signature(op_type)
+    if signature[0][2]:
+        return "at least 1 operand"
+    names = ", ".join(name for name, _, _ in signature)
+    return f"{len(signature)} operand{'' if len(signature) == 1 else 's'} ({names})"
+
+
+def checked_operands(op_type: type[IRDLOperation], operands: Sequence[SSAValue]) -> list[Shaped]:
+    """Shapes and element types of `operands`; raises `VerifyException` when they are not of the classes wanted."""
+    result: list[Shaped] = []
+    group_leader: dict[str, tuple[str, str]] = {}
+    for value, (name, constraint) in zip(operands, operand_names(op_type, len(operands)), strict=True):
+        shaped = shaped_of(value.type, name)
+        if shaped.dtype not in class_members(constraint.classes):
+            raise VerifyException(
+                f"{name} has element type {shaped.dtype}, expected {class_text(constraint.classes)}"
+            )
+        leader, dtype = group_leader.setdefault(constraint.group, (name, shaped.dtype))
+        if dtype != shaped.dtype:
+            raise VerifyException(
+                f"{leader} has element type {dtype} but {name} has {shaped.dtype}; convert with graph.astype"
+            )
+        result.append(shaped)
+    return result
