@@ -1,0 +1,21 @@
+"""The pass `simplify-quaternions`: the rules of rules.mlir, applied until none fits."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepwell.core.passes import StepwellPass
+from stepwell.rewrites.apply_patterns import ApplyPatternsPass
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+RULES = Path(__file__).parent / "rules.mlir"
+
+
+@dataclass(frozen=True)
+class SimplifyQuaternionsPass(StepwellPass):
+    """Applies the rewrite rules about quaternions."""
+
+    name = "simplify-quaternions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        ApplyPatternsPass(str(RULES)).apply(ctx, op)

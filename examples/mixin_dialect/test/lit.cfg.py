@@ -1,0 +1,9 @@
+import os
+
+import lit.formats
+from stepwell.testing.lit_format import StepwellTest
+
+config.name = "stepwell-quaternion"
+config.test_source_root = os.path.dirname(__file__)
+config.test_format = StepwellTest()
+config.suffixes = [".mlir"]
