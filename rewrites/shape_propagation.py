@@ -135,7 +135,7 @@ class Propagation:
         copy = callee.clone()
         copy.sym_name = StringAttr(self._names.fresh(f"{name}_"))
         copy.sym_visibility = StringAttr("private")
-        self._module.body.block.insert_op_after(copy, callee)
+        self._module.body.block.add_op(copy)
         self._functions[copy.sym_name.data] = copy
         self._copied[name] = callee
         return copy
