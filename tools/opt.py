@@ -9,20 +9,12 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__" and not __package__:
-    # Run as a script: make the folder above this one the package `stepwell`, whatever it is called on disk.
-    from importlib import import_module
-    from importlib.util import module_from_spec, spec_from_file_location
-    from pathlib import Path
+    from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
 
-    _root = Path(__file__).resolve().parent.parent
-    _spec = spec_from_file_location(
-        "stepwell", _root / "__init__.py", submodule_search_locations=[str(_root)]
-    )
-    assert _spec is not None and _spec.loader is not None
-    sys.modules["stepwell"] = _package = module_from_spec(_spec)
-    _spec.loader.exec_module(_package)
-    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != _root / "tools"]
-    sys.exit(import_module("stepwell.tools.opt").main())
+    make_package()
+    from stepwell.tools.opt import main as _main
+
+    sys.exit(_main())
 
 import argparse
 import re
@@ -341,3 +333,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(render(diagnostic_of(error)), file=sys.stderr)
         return 1
+
+
+if __name__ == "__main__":  # python -m stepwell.tools.…
+    sys.exit(main())

@@ -37,13 +37,23 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
     parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order")
-    source.add_argument("--inputs", metavar="IN.npz", help="all arguments, by name, or in order as arr_0, arr_1 …")
-    source.add_argument("--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes")
+    source.add_argument(
+        "--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order"
+    )
+    source.add_argument(
+        "--inputs", metavar="IN.npz", help="all arguments, by name, or in order as arr_0, arr_1 …"
+    )
+    source.add_argument(
+        "--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes"
+    )
     parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, for --random with ?")
     parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
-    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
-    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
+    parser.add_argument(
+        "-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway"
+    )
+    parser.add_argument(
+        "--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)"
+    )
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
     parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
@@ -58,7 +68,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Does what the command line says; returns the exit code."""
-    from ..core.parsing import parse_text, make_context, read_source
+    from ..core.parsing import make_context, parse_text, read_source
     from ..runtime.compile import compile
 
     name = "<stdin>" if options.file == "-" else options.file
@@ -121,13 +131,17 @@ def _from_file(path: str) -> Any:
 def _from_archive(executable: Executable, path: str) -> list[Any]:
     loaded = _from_file(path)
     if not hasattr(loaded, "files"):
-        raise StepwellError(Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input"))
+        raise StepwellError(
+            Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input")
+        )
     arrays: list[Any] = []
     for index, (name, type_) in enumerate(executable.input_types):
         key = name if name in loaded.files else f"arr_{index}"
         if key not in loaded.files:
             hint = did_you_mean(name, loaded.files) or f"it has {', '.join(loaded.files) or 'nothing'}"
-            raise StepwellError(Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint))
+            raise StepwellError(
+                Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint)
+            )
         arrays.append(loaded[key])
     return arrays
 
@@ -140,7 +154,9 @@ def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
     try:
         return tuple(tuple(int(size) for size in part.split("x")) if part else () for part in parts)
     except ValueError:
-        raise StepwellError(Diagnostic(f"shapes '{text}' are malformed, expected for instance 4x784,10")) from None
+        raise StepwellError(
+            Diagnostic(f"shapes '{text}' are malformed, expected for instance 4x784,10")
+        ) from None
 
 
 def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ...] | None) -> list[Any]:
@@ -154,7 +170,10 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
         shape = shapes[index] if shapes is not None and index < len(shapes) else type_.shape
         if None in shape:
             raise StepwellError(
-                Diagnostic(f"argument '{name}' is {type_}: its size is not known", hint="give --shapes, as in 4x784,10")
+                Diagnostic(
+                    f"argument '{name}' is {type_}: its size is not known",
+                    hint="give --shapes, as in 4x784,10",
+                )
             )
         dtype = numpy_dtype(type_.dtype)
         values = generator.standard_normal(shape)
@@ -166,7 +185,9 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
     return arrays
 
 
-def _report(executable: Executable, results: Sequence[Any], times: list[float], options: argparse.Namespace) -> None:
+def _report(
+    executable: Executable, results: Sequence[Any], times: list[float], options: argparse.Namespace
+) -> None:
     names = [name for name, _ in executable.output_types]
     if options.print_results:
         for name, result in zip(names, results, strict=True):
@@ -230,3 +251,7 @@ def _diagnostic(error: BaseException) -> Diagnostic:
     if isinstance(error, ArgumentError | CompileError):
         return Diagnostic(str(error))
     return diagnostic_of(error)
+
+
+if __name__ == "__main__":  # python -m stepwell.tools.…
+    sys.exit(main())
