@@ -62,7 +62,8 @@ def test_sixteen_bit_constants_round_like_numpy(float_type: object, dtype: type,
     rng = np.random.default_rng(1)
     with np.errstate(all="ignore"):
         every = np.arange(65536, dtype=np.uint16).view(dtype).astype(np.float64)
-    values = np.concatenate([every, rng.standard_normal(2000) * 10.0 ** rng.integers(-45, 39, 2000)])
+        ties = (every[:-1] + every[1:]) / 2
+    values = np.concatenate([every, ties, rng.standard_normal(2000) * 10.0 ** rng.integers(-45, 39, 2000)])
     with np.errstate(all="ignore"):
         # Through f32 only where that is exact: a plain cast from f64 may round twice.
         values = np.concatenate([values, values.astype(np.float32).astype(np.float64)])
