@@ -66,14 +66,18 @@ class OperationError(PassFailedException):
 
     def __init__(self, op: Operation, message: str, *, hint: str | None = None):
         super().__init__(message)
-        self.diagnostic = Diagnostic(
-            f"'{op_name(op)}': {message}", "error", nearest_source_point(op), hint=hint
-        )
+        self.diagnostic = Diagnostic(about(op, message), "error", nearest_source_point(op), hint=hint)
 
 
 def fail(op: Operation, message: str, *, hint: str | None = None) -> NoReturn:
     """Ends the running pass with an error located at `op`."""
     raise OperationError(op, message, hint=hint)
+
+
+def about(op: Operation, message: str) -> str:
+    """`message` with the name of `op` in front, unless it begins with that."""
+    subject = f"'{op_name(op)}'"
+    return message if message.startswith(subject) else f"{subject}: {message}"
 
 
 def op_name(op: Operation) -> str:
@@ -197,4 +201,4 @@ def emit_warning(op: Operation, text: str) -> None:
 def _emit(op: Operation, text: str, severity: Severity) -> None:
     listener = _listener.get()
     if listener is not None:
-        listener(Diagnostic(f"'{op_name(op)}': {text}", severity, nearest_source_point(op)))
+        listener(Diagnostic(about(op, text), severity, nearest_source_point(op)))

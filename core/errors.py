@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from xdsl.utils.diagnostic import Diagnostic as XdslDiagnostic
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 
-from .diagnostics import Diagnostic, attach_source_line, op_name
+from .diagnostics import Diagnostic, about, attach_source_line
 from .locations import nearest_source_point
 
 INTERNAL_ERROR_HINT: Final = (
@@ -42,7 +42,7 @@ def _diagnostic_of(error: BaseException) -> Diagnostic:
         op = op_of_emit_error(error)
         if op is None:
             return Diagnostic(message)
-        return Diagnostic(f"'{op_name(op)}': {message}", point=nearest_source_point(op))
+        return Diagnostic(about(op, message), point=nearest_source_point(op))
     if isinstance(error, RecursionError):
         return Diagnostic("the program is nested too deeply")
     if isinstance(error, MemoryError):

@@ -18,7 +18,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .diagnostics import Diagnostic, attach_source_line, op_name, render
+from .diagnostics import Diagnostic, about, attach_source_line, render
 from .dominance import DominatorTree
 from .extra_checks import missed_by_verifier
 from .locations import nearest_source_point
@@ -33,7 +33,7 @@ class VerificationError(VerifyException):
     def __init__(self, op: Operation, message: str, sources: Mapping[str, str] | None = None):
         super().__init__(message)
         self.op = op
-        diagnostic = Diagnostic(f"'{op_name(op)}': {message}", point=nearest_source_point(op))
+        diagnostic = Diagnostic(about(op, message), point=nearest_source_point(op))
         self.diagnostic = attach_source_line(diagnostic, sources)
 
     def __str__(self) -> str:

@@ -166,8 +166,10 @@ def _lower_body(
     block = chain.nest.block
     reduce_axes = [position for position, kind in enumerate(block.kinds) if kind == "reduce"]
     lowering.bind_axes(scope, block, reduce_axes)
-    loads = {load: number for number, found in enumerate(chain.accumulators) for load in found.loads}
-    stores = {found.store: number for number, found in enumerate(chain.accumulators)}
+    loads: dict[Operation, int] = {
+        load: number for number, found in enumerate(chain.accumulators) for load in found.loads
+    }
+    stores: dict[Operation, int] = {found.store: number for number, found in enumerate(chain.accumulators)}
     current = list(carried)
     for op in body_ops(block.body.block):
         if op in loads:

@@ -12,7 +12,7 @@ if __name__ == "__main__" and not __package__:
     from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
 
     make_package()
-    from stepwell.tools.opt import main as _main
+    from stepwell.tools.opt import main as _main  # pyright: ignore[reportMissingImports]
 
     sys.exit(_main())
 

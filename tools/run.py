@@ -12,7 +12,7 @@ if __name__ == "__main__" and not __package__:
     from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
 
     make_package()
-    from stepwell.tools.run import main as _main
+    from stepwell.tools.run import main as _main  # pyright: ignore[reportMissingImports]
 
     sys.exit(_main())
 
@@ -167,8 +167,9 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
     generator = np.random.default_rng(seed)
     arrays: list[Any] = []
     for index, (name, type_) in enumerate(executable.input_types):
-        shape = shapes[index] if shapes is not None and index < len(shapes) else type_.shape
-        if None in shape:
+        given = shapes[index] if shapes is not None and index < len(shapes) else type_.shape
+        shape = tuple(size for size in given if size is not None)
+        if len(shape) != len(given):
             raise StepwellError(
                 Diagnostic(
                     f"argument '{name}' is {type_}: its size is not known",

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     IndexType,
+    IntegerType,
     StringAttr,
     i64,
 )
@@ -105,9 +106,9 @@ class BlockOp(IRDLOperation):
     predicate = opt_prop_def(AffineMapAttr)
     predicate_bounds = opt_prop_def(DenseArrayBase.constr(i64))
     read_maps = prop_def(ArrayAttr[AffineMapAttr])
-    read_sizes = prop_def(ArrayAttr[DenseArrayBase])
+    read_sizes = prop_def(ArrayAttr[DenseArrayBase[IntegerType]])
     write_maps = prop_def(ArrayAttr[AffineMapAttr])
-    write_sizes = prop_def(ArrayAttr[DenseArrayBase])
+    write_sizes = prop_def(ArrayAttr[DenseArrayBase[IntegerType]])
 
     body = region_def("single_block")
 
@@ -268,7 +269,7 @@ def _region_properties(which: str, num_axes: int, regions: Sequence[BufferRegion
 
 
 def _regions(
-    buffers: Sequence[SSAValue], maps: ArrayAttr[AffineMapAttr], sizes: ArrayAttr[DenseArrayBase]
+    buffers: Sequence[SSAValue], maps: ArrayAttr[AffineMapAttr], sizes: ArrayAttr[DenseArrayBase[IntegerType]]
 ) -> tuple[BufferRegion, ...]:
     return tuple(
         BufferRegion(buffer, mapping.data.results, tuple(int(size) for size in extents.get_values()))

@@ -56,7 +56,7 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
 
 def body_accesses(body: Block) -> BodyAccesses:
     """The accesses in `body`, a block whose arguments are the axes; nested regions (`scf.if`, init) included."""
-    dims = {axis: position for position, axis in enumerate(body.args)}
+    dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
     opaque: dict[SSAValue, None] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, i64
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -14,20 +14,23 @@ from xdsl.utils.exceptions import VerifyException
 Extent = int | SSAValue
 """A number of iterations or elements: known, or an `index` value."""
 
+Numbers = DenseArrayBase[IntegerType]
+"""A list of integers as an attribute."""
+
 
 def value_name(value: SSAValue) -> str:
     """How messages name a value."""
     return f"%{value.name_hint}" if value.name_hint is not None else "a value without a name"
 
 
-def split_extents(extents: Sequence[Extent]) -> tuple[DenseArrayBase, list[SSAValue]]:
+def split_extents(extents: Sequence[Extent]) -> tuple[Numbers, list[SSAValue]]:
     """Extents as stored in an op: the numbers, `DYNAMIC_INDEX` for each that is a value, and the values."""
     numbers = [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in extents]
     values = [extent for extent in extents if isinstance(extent, SSAValue)]
     return DenseArrayBase.from_list(i64, numbers), values
 
 
-def join_extents(numbers: DenseArrayBase, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
+def join_extents(numbers: Numbers, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
     """Inverse of `split_extents`; the counts must fit (`verify_extents`)."""
     remaining: Iterator[SSAValue] = iter(values)
     return tuple(
@@ -35,7 +38,7 @@ def join_extents(numbers: DenseArrayBase, values: Sequence[SSAValue]) -> tuple[E
     )
 
 
-def verify_extents(subject: str, numbers: DenseArrayBase, values: Sequence[SSAValue]) -> None:
+def verify_extents(subject: str, numbers: Numbers, values: Sequence[SSAValue]) -> None:
     """Raises where an extent is negative, or the number of dynamic extents is not that of their values."""
     found = numbers.get_values()
     dynamic = sum(1 for number in found if number == DYNAMIC_INDEX)

@@ -86,7 +86,9 @@ def draw(images: Any, predicted: Any, labels: Any, path: Path) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture")
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture"
+    )
     parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per stair")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
@@ -121,9 +123,13 @@ def main() -> None:
     predicted = logits.argmax(axis=1)
     for index in range(10):
         mark = "" if predicted[index] == labels[index] else "   <- wrong"
-        print(f"image {index}: predicted {CLASS_NAMES[predicted[index]]:6}  true {CLASS_NAMES[labels[index]]:6}{mark}")
+        print(
+            f"image {index}: predicted {CLASS_NAMES[predicted[index]]:6}  true {CLASS_NAMES[labels[index]]:6}{mark}"
+        )
     accuracy, numpy_accuracy = (predicted == labels).mean(), (expected.argmax(axis=1) == labels).mean()
-    print(f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {abs(logits - expected).max():.2e}")
+    print(
+        f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {abs(logits - expected).max():.2e}"
+    )
     if not np.array_equal(predicted, expected.argmax(axis=1)):
         raise SystemExit("error: the predictions differ from NumPy's")
 

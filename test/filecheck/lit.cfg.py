@@ -2,6 +2,6 @@
 
 import stepwell.testing.lit_format
 
-config.name = "stepwell"  # noqa: F821
-config.suffixes = [".mlir"]  # noqa: F821
-config.test_format = stepwell.testing.lit_format.StepwellTest()  # noqa: F821
+config.name = "stepwell"
+config.suffixes = [".mlir"]
+config.test_format = stepwell.testing.lit_format.StepwellTest()

@@ -18,7 +18,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     import shutil
 
     source = tmp_path_factory.mktemp("source") / "package"
-    shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "Output"))
+    shutil.copytree(
+        EXAMPLE, source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "Output")
+    )
     target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--target", str(target), str(source)], check=True, capture_output=True)
@@ -37,7 +39,9 @@ def test_its_own_tests_pass(environment: dict[str, str]) -> None:
 def test_the_tools_list_and_explain_it(environment: dict[str, str]) -> None:
     assert "stepwell-quaternion" in run(environment, "stepwell.tools.opt", "--list-plugins").stdout
     assert "simplify-quaternions" in run(environment, "stepwell.tools.opt", "--list-passes").stdout
-    assert "Hamilton product" in run(environment, "stepwell.tools.opt", "--explain-op", "quaternion.mul").stdout
+    assert (
+        "Hamilton product" in run(environment, "stepwell.tools.opt", "--explain-op", "quaternion.mul").stdout
+    )
 
 
 def test_it_runs_natively_like_the_formula(environment: dict[str, str], tmp_path: Path) -> None:
@@ -62,7 +66,9 @@ np.testing.assert_allclose(c, np.column_stack([scalar, vector]), rtol=1e-5, atol
 
 def test_without_it_the_dialect_is_unknown() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "stepwell.tools.opt", str(EXAMPLE / "test" / "mul.mlir")], capture_output=True, text=True
+        [sys.executable, "-m", "stepwell.tools.opt", str(EXAMPLE / "test" / "mul.mlir")],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 1
     assert "op 'quaternion.mul' is unknown: there is no dialect 'quaternion'" in done.stderr

@@ -236,9 +236,9 @@ class TestNormalizationAndPooling:
         y, mean_out, var_out = reference.evaluate(
             "graph.batch_norm", {"epsilon": 0.5}, x, gamma, beta, mean, var
         )
-        expected = (float(x[1, 2, 0]) - float(mean[2])) / math.sqrt(float(var[2]) + 0.5) * float(gamma[2]) + float(
-            beta[2]
-        )
+        expected = (float(x[1, 2, 0]) - float(mean[2])) / math.sqrt(float(var[2]) + 0.5) * float(
+            gamma[2]
+        ) + float(beta[2])
         assert y[1, 2, 0] == np.float32(expected)
         same(mean_out, mean)
         same(var_out, var)

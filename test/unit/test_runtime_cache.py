@@ -62,7 +62,9 @@ def test_no_temporary_file_is_left(own_directory: Path) -> None:
     assert [path.name for path in own_directory.iterdir()] == ["key.bin"]
 
 
-def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_cannot_be_written_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "file"))
     cache.store("key", {}, b"code")

@@ -66,7 +66,10 @@ def test_any_strides_are_accepted(x: Any) -> None:
     [
         ((X,), "'main' takes 2 arguments ('x', 'y'), found 1"),
         ((X, Y, Y), "'main' takes 2 arguments ('x', 'y'), found 3"),
-        ((X.astype(np.float64), Y), "argument 'x' has element type float64, expected float32 (tensor<2x3xf32>)"),
+        (
+            (X.astype(np.float64), Y),
+            "argument 'x' has element type float64, expected float32 (tensor<2x3xf32>)",
+        ),
         ((X, Y.astype(">f4")), "argument 'y' has element type >f4, expected float32 (tensor<3xf32>)"),
         ((X.reshape(3, 2), Y), "argument 'x' has shape 3x2, expected tensor<2x3xf32>"),
         ((X[0], Y), "argument 'x' has rank 1 (shape 3), expected tensor<2x3xf32>"),
@@ -236,7 +239,9 @@ def test_weights_can_be_given_as_arrays() -> None:
 def test_weights_that_do_not_fit_are_named() -> None:
     with pytest.raises(CompileError, match="has no weight 'layer.w'; did you mean 'layer.v'"):
         stepwell.compile(WEIGHTS, weights={"layer.v": np.zeros(2, np.float32)})
-    with pytest.raises(CompileError, match="weight 'layer.w' of the weights given is 3xfloat32, the program expects"):
+    with pytest.raises(
+        CompileError, match="weight 'layer.w' of the weights given is 3xfloat32, the program expects"
+    ):
         stepwell.compile(WEIGHTS, weights={"layer.w": np.zeros(3, np.float32)})
 
 
@@ -304,14 +309,20 @@ func.func @main(%x: memref<2xf32>ROLE_X, %y: memref<2xf32>ROLE_Y) {
 
 
 def test_a_function_on_buffers_needs_roles() -> None:
-    bare = BUFFERS.replace("ROLE_X", "").replace("ROLE_Y", "").replace("memref.copy %x, %y : memref<2xf32> to memref<2xf32>", "")
+    bare = (
+        BUFFERS.replace("ROLE_X", "")
+        .replace("ROLE_Y", "")
+        .replace("memref.copy %x, %y : memref<2xf32> to memref<2xf32>", "")
+    )
     with pytest.raises(CompileError, match="works on buffers but its arguments have no roles") as caught:
         stepwell.compile(bare)
     assert 'stepwell.role = "input"' in str(caught.value)
 
 
 def test_unknown_entries_and_options_are_errors() -> None:
-    with pytest.raises(CompileError, match="the module has no function @mian; its public functions are: @main"):
+    with pytest.raises(
+        CompileError, match="the module has no function @mian; its public functions are: @main"
+    ):
         stepwell.compile(ADD, entry="mian")
     with pytest.raises(CompileError, match="numerics is 'loose', expected one of default, strict, fast"):
         stepwell.compile(ADD, numerics="loose")

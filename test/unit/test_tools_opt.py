@@ -18,6 +18,7 @@ from stepwell.tools.opt import main
 from xdsl.ir import Attribute
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+FULL = os.environ.get("STEPWELL_FULL", "") == "1"
 ROOT = Path(__file__).resolve().parents[2]
 
 PROGRAM = """func.func @main(%x: i32, %y: i32) -> i32 {
@@ -163,6 +164,36 @@ def test_output_does_not_depend_on_the_hash_seed(program: str):
         for seed in ("1", "2")
     ]  # fmt: skip
     assert runs[0] == runs[1] and runs[0][0]
+
+
+def test_lowering_does_not_depend_on_the_hash_seed():
+    """The whole way down, for several programs, in two processes."""
+    names = [
+        "mlp",
+        "two_functions",
+        *(["attention", "conv_block", "mixed_dtypes", "reductions"] if FULL else []),
+    ]
+    programs = [str(ROOT / "test" / "programs" / f"{name}.mlir") for name in names]
+    code = "import sys; from stepwell.tools.opt import main; sys.exit(max(main([f, '-p', 'O2']) for f in sys.argv[1:]))"
+    printed = []
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        finished = subprocess.run(
+            [sys.executable, "-c", code, *programs], capture_output=True, env=environment
+        )
+        assert finished.returncode == 0, finished.stderr.decode()
+        printed.append(finished.stdout)
+    assert printed[0] == printed[1] and b"llvm.func" in printed[0]
+
+
+def test_graph_programs_are_printed_without_numpy():
+    programs = sorted(str(path) for path in (ROOT / "test" / "programs").glob("*.mlir"))
+    code = (
+        "import sys; from stepwell.tools.opt import main; assert max(main([f]) for f in sys.argv[1:]) == 0; "
+        "assert not {'numpy', 'llvmlite', 'ml_dtypes'} & set(sys.modules)"
+    )
+    finished = subprocess.run([sys.executable, "-c", code, *programs], capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["-p", "canonicalize,cse"], ["--list-dialects"]])

@@ -1,6 +1,5 @@
 import os
 
-import lit.formats
 from stepwell.testing.lit_format import StepwellTest
 
 config.name = "stepwell-quaternion"

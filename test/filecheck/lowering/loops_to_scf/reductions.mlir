@@ -216,3 +216,18 @@ tensor_loop.func @guarded_empty(%n: index, %A: memref<?xf32>) outs(%S: memref<f3
     }
   }
 }
+
+/// The reduce axis chooses the element: nothing to carry.
+// CHECK-LABEL: @no_carry_reduced_address
+// CHECK-NOT: iter_args
+// CHECK: func.return
+tensor_loop.func @no_carry_reduced_address(%A: memref<8xf32>) outs(%S: memref<8xf32>) {
+  tensor_loop.grid (%k) in (8) {
+    tensor_loop.block "histogram" reduce(%vk in 8 = %k) {
+      %s = memref.load %S[%vk] : memref<8xf32>
+      %a = memref.load %A[%vk] : memref<8xf32>
+      %t = arith.addf %s, %a : f32
+      memref.store %t, %S[%vk] : memref<8xf32>
+    }
+  }
+}
