@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 
@@ -74,4 +75,4 @@ def is_reassociable(accumulator: Accumulator) -> bool:
 
 
 def _has_reassoc(flags: arith.FastMathFlagsAttr | None) -> bool:
-    return flags is not None and arith.FastMathFlag.REASSOC in flags.data
+    return flags is not None and FastMathFlag.REASSOC in flags.data

@@ -36,10 +36,10 @@ class Emitter:
     Ops without a location get `location`, that of the op being lowered.
     """
 
-    def __init__(self, entry: Block):
+    def __init__(self, entry: Block, location: LocationAttr):
         self._entry = entry
         self.block = entry
-        self.location: LocationAttr = UnknownLoc()
+        self.location = location
         self._constants: dict[int, arith.ConstantOp] = {}
 
     @contextmanager
@@ -68,6 +68,7 @@ class Emitter:
         if op is None:
             op = arith.ConstantOp(IntegerAttr(value, IndexType()))
             op.result.name_hint = f"c{value}" if value >= 0 else "negative"
+            op.location = self.location
             self._constants[value] = op
         return op.result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..analysis.loop_nests import Level, body_ops, enclosing_levels
@@ -36,7 +36,8 @@ class FunctionLowering:
     """
 
     def __init__(self, source: Block, target: Block):
-        self.emitter = Emitter(target)
+        function = source.parent_op()
+        self.emitter = Emitter(target, UnknownLoc() if function is None else function.location)
         self.values: dict[SSAValue, SSAValue] = dict(zip(source.args, target.args, strict=True))
         self.target = target
         self._guarded: dict[BlockOp, ReductionNest] = {}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvm_jit import Program
 from loop_programs import LoopProgram, loop_programs
+from stepwell.core.locations import has_location
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.lowering.lower_loops_to_scf import LowerLoopsToSCFPass
 from stepwell.schedule.cpu import ScheduleCPUPass
@@ -191,3 +192,14 @@ def test_reversed_reduce_axis_still_initialises_first():
     run(text, a, s, b)
     np.testing.assert_array_equal(b, [50, 4, 7, 9])
     assert s == 10
+
+
+@pytest.mark.parametrize(
+    "text", [WINDOW, GUARDED, TWO_BLOCKS, ARGMAX.format(k=4, order="%i, %k", extents="3, 4")]
+)
+def test_every_op_has_a_location(text: str):
+    context = make_context()
+    module = parse_text(context, text, "test.mlir")
+    ScheduleCPUPass().apply(context, module)
+    LowerLoopsToSCFPass().apply(context, module)
+    assert [op.name for op in module.walk() if not has_location(op) and op is not module] == []
