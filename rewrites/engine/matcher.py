@@ -255,6 +255,7 @@ def _compile_condition(known: Condition, required: Require, following: Next) -> 
         known.function,
         required.remark,
     )
+    _check_arguments("condition", required.name, function, len(keys), parameters)
 
     def check(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
