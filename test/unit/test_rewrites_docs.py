@@ -1,0 +1,57 @@
+"""docs/rewrites.md lists the rules, conditions and builders that there are, and its example is a rule file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from stepwell.rewrites.engine.loading import SHIPPED, rules_of_text, shipped_rules
+from stepwell.rewrites.engine.match import BUILDERS, CONDITIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "rewrites.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table after a heading that contains `heading`."""
+    section = re.split(r"\n#+ ", TEXT)
+    (body,) = [part for part in section if heading in part.splitlines()[0]]
+    lines = [line for line in body.splitlines() if line.startswith("| `")]
+    return [
+        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines
+    ]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_rules_are_listed(name: str) -> None:
+    listed = [(rule.strip("`"), numerics, doc) for rule, numerics, doc in rows(f"`{name}.mlir`")]
+    assert listed == [(rule.name, rule.numerics, rule.doc) for rule in shipped_rules(name)]
+
+
+@pytest.mark.parametrize(("heading", "known"), [("Conditions", CONDITIONS), ("Builders", BUILDERS)])
+def test_names_are_listed_with_their_docstrings(heading: str, known: dict[str, object]) -> None:
+    shipped_rules("simplify")
+    expected = []
+    for name in sorted(known):
+        summary = (known[name].function.__doc__ or "").strip().split("\n\n")[0]  # type: ignore[attr-defined]
+        expected.append([f"`{name}`", " ".join(summary.split())])
+    assert rows(heading) == expected
+
+
+def test_example_is_a_rule_file() -> None:
+    (example,) = re.findall(r"```mlir\n(// example: rules.*?)```", TEXT, re.S)
+    assert [rule.name for rule in rules_of_text(example)] == ["relu-of-relu", "add-of-multiply"]
+
+
+def test_every_rule_has_its_filecheck_function() -> None:
+    folder = ROOT / "test" / "filecheck" / "rewrites"
+    functions = {
+        name
+        for path in folder.rglob("*.mlir")
+        for name in re.findall(r"func\.func (?:private )?@(\w+)", path.read_text())
+    }
+    for file in ("simplify", "ewise_fma"):
+        for rule in shipped_rules(file):
+            named = rule.name.replace("-", "_")
+            assert named in functions, rule.name
