@@ -1,0 +1,170 @@
+"""
+Building graph functions from Python, op by op.
+
+```python
+builder = GraphBuilder()
+with builder.function("main", x="tensor<1x784xf32>", w="tensor<784x10xf32>") as (x, w):
+    y = builder.emit(graph.MatmulOp(x, w), "lv0")
+    builder.emit_func_output(builder.emit(graph.ReluOp(y), "gv0"))
+module = builder.get()
+```
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, FileLineColLoc, FunctionType, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from ...core.diagnostics import Diagnostic, StepwellError
+from ...core.locations import SourcePoint, source_point
+
+
+class BuilderError(StepwellError):
+    """The builder was used in the wrong order, or was given an op that does not verify; points at the Python line."""
+
+
+class GraphBuilder:
+    """
+    Makes a module of functions; every op that is emitted is verified at once and located at the Python line that emitted
+    it.
+    """
+
+    def __init__(self) -> None:
+        self._module = ModuleOp([])
+        self._function: FuncOp | None = None
+        self._returned = False
+
+    @contextmanager
+    def function(
+        self, name: str, *, visibility: str = "public", **arguments: Attribute | str
+    ) -> Iterator[tuple[SSAValue, ...]]:
+        """
+        Begins function `name`; yields its arguments, which have the given names and types (attributes or their text).
+
+        Inside, `emit` adds ops; `emit_func_output` has to be called once. Raises `BuilderError`.
+        """
+        where = _caller()
+        if self._function is not None:
+            _fail(f"function @{name} begins inside function @{self._function.sym_name.data}", where)
+        types = [
+            type_ if isinstance(type_, Attribute) else parse_type_text(type_, where)
+            for type_ in arguments.values()
+        ]
+        block = Block(arg_types=types)
+        for value, argument in zip(block.args, arguments, strict=True):
+            value.name_hint = argument
+        shown = None if visibility == "public" else StringAttr(visibility)
+        function = FuncOp(name, FunctionType.from_lists(types, []), Region(block), shown)
+        function.location = where
+        self._module.body.block.add_op(function)
+        self._function, self._returned = function, False
+        try:
+            yield tuple(block.args)
+            if not self._returned:
+                _fail(f"function @{name} ends without emit_func_output", where)
+        except BaseException:
+            function.detach()
+            raise
+        finally:
+            self._function = None
+
+    @contextmanager
+    def dataflow(self) -> Iterator[None]:
+        """Groups pure ops, as Relax does; all graph ops are pure, so it only checks that a function is open."""
+        self._open_function("dataflow", _caller())
+        yield
+
+    def emit(self, op: Operation, *names: str) -> Any:
+        """
+        Adds `op` to the function; returns its result, or the tuple of its results when it has several or none. `names` are
+        those of the results in the text. Raises `BuilderError` when the op does not verify.
+        """
+        return self._emit(op, names, _caller())
+
+    def emit_output(self, op: Operation, *names: str) -> Any:
+        """`emit` for an op whose results leave a `dataflow` group."""
+        return self._emit(op, names, _caller())
+
+    def emit_func_output(self, *values: SSAValue | Operation) -> None:
+        """Ends the function: it returns `values`."""
+        where = _caller()
+        function = self._open_function("emit_func_output", where)
+        outputs = [SSAValue.get(value) for value in values]
+        op = ReturnOp(*outputs)
+        op.location = where
+        function.body.block.add_op(op)
+        inputs = [argument.type for argument in function.body.block.args]
+        function.properties["function_type"] = FunctionType.from_lists(
+            inputs, [value.type for value in outputs]
+        )
+        self._returned = True
+
+    def get(self) -> ModuleOp:
+        """The module, verified; the builder goes on with an empty one."""
+        where = _caller()
+        if self._function is not None:
+            _fail(f"get is called inside function @{self._function.sym_name.data}", where)
+        module, self._module = self._module, ModuleOp([])
+        module.verify()
+        return module
+
+    def _open_function(self, what: str, where: FileLineColLoc) -> FuncOp:
+        if self._function is None:
+            _fail(f"{what} is called outside of a function", where)
+        if self._returned:
+            _fail(
+                f"{what} is called after emit_func_output of function @{self._function.sym_name.data}", where
+            )
+        return self._function
+
+    def _emit(self, op: Operation, names: Sequence[str], where: FileLineColLoc) -> Any:
+        function = self._open_function("emit", where)
+        if op.parent is not None:
+            _fail(f"'{op.name}' has been emitted before", where)
+        if len(names) > len(op.results):
+            _fail(f"'{op.name}' has {len(op.results)} results but {len(names)} names are given", where)
+        op.location = where
+        try:
+            op.verify_()
+        except VerifyException as error:
+            _fail(f"'{op.name}': {error}", where)
+        function.body.block.add_op(op)
+        for result, name in zip(op.results, names, strict=False):
+            result.name_hint = name
+        return op.results[0] if len(op.results) == 1 else tuple(op.results)
+
+
+def parse_type_text(text: str, where: FileLineColLoc) -> Attribute:
+    """The type that `text` spells; raises `BuilderError`."""
+    ctx = Context()
+    ctx.load_dialect(Builtin)
+    try:
+        return Parser(ctx, text).parse_type()
+    except ParseError as error:
+        _fail(f"'{text}' is not a type: {error.msg}", where)
+
+
+def _caller() -> FileLineColLoc:
+    """The line of Python code outside of this file and of contextlib that is running."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename in (
+        __file__,
+        contextmanager.__code__.co_filename,
+    ):
+        frame = frame.f_back
+    return FileLineColLoc(StringAttr(frame.f_code.co_filename), IntAttr(frame.f_lineno), IntAttr(1))
+
+
+def _fail(message: str, where: FileLineColLoc) -> NoReturn:
+    point = source_point(where)
+    assert isinstance(point, SourcePoint)
+    raise BuilderError(Diagnostic(message, point=point))

@@ -1,0 +1,95 @@
+"""
+A visitor that rewrites ops, for those who think in visitors rather than in patterns.
+
+```python
+class FuseMultiplyAdd(GraphMutator):
+    def visit_add(self, op):
+        product = self.lookup_binding(op.lhs)
+        if isinstance(product, graph.MultiplyOp):
+            return graph.EwiseFmaOp(product.lhs, product.rhs, op.rhs)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from ...core.locations import copy_location
+
+Replacement = Operation | SSAValue | Sequence[SSAValue] | None
+
+
+class GraphMutator:
+    """
+    Visits every op of the dialect `graph` below an op once, operands before users.
+
+    `visit_<name>(op)` (`visit_add` for `graph.add`) or else `visit_op(op)` returns what stands in place of the op: a new op, a
+    value, a value per result, or `None` to keep it. New ops that the replacement is made of are inserted before the old one,
+    at its location. An op that was replaced is removed; those it used stay, even if unused.
+    """
+
+    dialect = "graph"
+
+    def mutate(self, root: Operation) -> bool:
+        """Visits the ops inside `root`; whether anything was replaced."""
+        changed = False
+        for op in [op for op in root.walk() if op.dialect_name() == self.dialect]:
+            visit = getattr(self, f"visit_{op.name.partition('.')[2]}", self.visit_op)
+            replacement = visit(op)
+            if replacement is not None:
+                self._replace(op, replacement)
+                changed = True
+        return changed
+
+    def visit_op(self, op: Operation) -> Replacement:
+        """Called for ops without a method of their own; keeps them."""
+        return None
+
+    def lookup_binding(self, value: SSAValue) -> Operation | None:
+        """The op that defines `value`, `None` for an argument."""
+        return value.op if isinstance(value, OpResult) else None
+
+    def _replace(self, op: Operation, replacement: Replacement) -> None:
+        values = _values(replacement)
+        if len(values) != len(op.results):
+            raise ValueError(
+                f"'{op.name}' has {len(op.results)} results but its replacement has {len(values)}"
+            )
+        block = op.parent
+        assert block is not None
+        _insert_new(values, block, op)
+        for old, new in zip(op.results, values, strict=True):
+            if new.name_hint is None:
+                new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+
+
+def _values(replacement: Replacement) -> Sequence[SSAValue]:
+    if isinstance(replacement, Operation):
+        return replacement.results
+    if isinstance(replacement, SSAValue):
+        return [replacement]
+    return replacement or []
+
+
+def _insert_new(values: Sequence[SSAValue], block: Block, before: Operation) -> None:
+    """Inserts the ops behind `values` that are in no block yet, operands first."""
+    stack = [value.op for value in reversed(values) if isinstance(value, OpResult)]
+    while stack:
+        op = stack[-1]
+        missing = (
+            []
+            if op.parent is not None
+            else [v.op for v in op.operands if isinstance(v, OpResult) and v.op.parent is None]
+        )
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if op.parent is None:
+            copy_location(before, op)
+            block.insert_op_before(op, before)

@@ -1,0 +1,171 @@
+"""Building and rewriting graph functions from Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stepwell.core.locations import location_string
+from stepwell.core.parsing import parse
+from stepwell.dialects import graph
+from stepwell.dialects.graph.builder import BuilderError, GraphBuilder
+from stepwell.dialects.graph.mutator import GraphMutator
+from xdsl.ir import Operation
+
+MLP = """builtin.module {
+  func.func @main(%x: tensor<1x784xf32>, %w: tensor<128x784xf32>, %b: tensor<128xf32>) -> tensor<1x128xf32> {
+    %lv0 = graph.permute_dims %w : (tensor<128x784xf32>) -> tensor<784x128xf32>
+    %lv1 = graph.matmul %x, %lv0 : (tensor<1x784xf32>, tensor<784x128xf32>) -> tensor<1x128xf32>
+    %lv2 = graph.add %lv1, %b : (tensor<1x128xf32>, tensor<128xf32>) -> tensor<1x128xf32>
+    %gv0 = graph.relu %lv2 : (tensor<1x128xf32>) -> tensor<1x128xf32>
+    func.return %gv0 : tensor<1x128xf32>
+  }
+}"""
+
+
+def build_mlp(builder: GraphBuilder) -> None:
+    types = {"x": "tensor<1x784xf32>", "w": "tensor<128x784xf32>", "b": "tensor<128xf32>"}
+    with builder.function("main", **types) as (x, w, b):
+        with builder.dataflow():
+            lv0 = builder.emit(graph.PermuteDimsOp(w), "lv0")
+            lv1 = builder.emit(graph.MatmulOp(x, lv0), "lv1")
+            lv2 = builder.emit(graph.AddOp(lv1, b), "lv2")
+            gv0 = builder.emit_output(graph.ReluOp(lv2), "gv0")
+        builder.emit_func_output(gv0)
+
+
+def test_mlp_is_built_as_written() -> None:
+    builder = GraphBuilder()
+    build_mlp(builder)
+    module = builder.get()
+    assert str(module) == MLP == str(parse(MLP))
+    assert str(builder.get()) == str(parse("builtin.module {\n}")), "a fresh module after get"
+
+
+def test_ops_are_located_at_the_python_line() -> None:
+    builder = GraphBuilder()
+    build_mlp(builder)
+    matmul = next(op for op in builder.get().walk() if op.name == "graph.matmul")
+    line = build_mlp.__code__.co_firstlineno + 5
+    assert location_string(matmul) == f"{__file__}:{line}:1"
+
+
+def test_several_results() -> None:
+    builder = GraphBuilder()
+    with builder.function("f", x="tensor<4xf32>") as (x,):
+        first, second = builder.emit(graph.SplitOp(x, sections=2), "a", "b")
+        builder.emit_func_output(first, second)
+    assert "%a, %b = graph.split %x, sections = 2" in str(builder.get())
+
+
+def misuse(action: Any) -> str:
+    with pytest.raises(BuilderError) as caught:
+        action(GraphBuilder())
+    assert caught.value.diagnostic.point is not None
+    assert caught.value.diagnostic.point.file == __file__
+    return caught.value.diagnostic.message
+
+
+def _inside(body: Any) -> Any:
+    def action(builder: GraphBuilder) -> None:
+        with builder.function("f", x="tensor<4xf32>") as (x,):
+            body(builder, x)
+
+    return action
+
+
+def _emit_twice(builder: GraphBuilder, x: Any) -> None:
+    op = graph.ExpOp(x)
+    builder.emit(op)
+    builder.emit(op)
+
+
+def _emit_after_output(builder: GraphBuilder, x: Any) -> None:
+    builder.emit_func_output(x)
+    builder.emit(graph.ExpOp(x))
+
+
+def _wrong_result(builder: GraphBuilder, x: Any) -> None:
+    builder.emit(graph.SumOp(x, result_types=[x.type]))
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (
+            lambda b: b.emit(graph.FullOp(1, parse_type("tensor<f32>"))),
+            "emit is called outside of a function",
+        ),
+        (lambda b: b.emit_func_output(), "emit_func_output is called outside of a function"),
+        (_inside(lambda b, x: None), "function @f ends without emit_func_output"),
+        (_inside(lambda b, x: b.get()), "get is called inside function @f"),
+        (_inside(_emit_after_output), "emit is called after emit_func_output of function @f"),
+        (_inside(_emit_twice), "'graph.exp' has been emitted before"),
+        (_inside(_wrong_result), "'graph.sum': the result has type tensor<4xf32>, expected tensor<f32>"),
+        (
+            _inside(lambda b, x: b.emit(graph.ExpOp(x), "a", "b")),
+            "'graph.exp' has 1 results but 2 names are given",
+        ),
+        (_inside(lambda b, x: b.function("g").__enter__()), "function @g begins inside function @f"),
+        (lambda b: b.function("f", x="tensor<").__enter__(), "'tensor<' is not a type"),
+    ],
+)
+def test_misuse_is_reported_at_the_python_line(action: Any, message: str) -> None:
+    assert message in misuse(action)
+
+
+def parse_type(text: str) -> Any:
+    return parse(f"%0 = graph.full 0 : {text}").body.block.first_op.results[0].type  # pyright: ignore
+
+
+class FuseMultiplyAdd(GraphMutator):
+    def visit_add(self, op: graph.AddOp) -> Operation | None:
+        product = self.lookup_binding(op.lhs)
+        if isinstance(product, graph.MultiplyOp):
+            return graph.EwiseFmaOp(product.lhs, product.rhs, op.rhs)
+        return None
+
+
+def test_mutator_fuses_and_leaves_the_multiply() -> None:
+    module = parse("""func.func @main(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %lv0 = graph.multiply %x, %y : (tensor<3x4xf32>, tensor<3x4xf32>)
+  %gv0 = graph.add %lv0, %y : (tensor<3x4xf32>, tensor<3x4xf32>)
+  func.return %gv0 : tensor<3x4xf32>
+}""")
+    assert FuseMultiplyAdd().mutate(module)
+    module.verify()
+    text = str(module)
+    assert "%lv0 = graph.multiply %x, %y" in text and "%gv0 = graph.ewise_fma %x, %y, %y" in text
+    assert "graph.add" not in text
+    fma = next(op for op in module.walk() if op.name == "graph.ewise_fma")
+    assert location_string(fma) == "<text>:3:3"
+    assert not FuseMultiplyAdd().mutate(module)
+
+
+def test_mutator_inserts_all_new_ops_and_does_not_recurse() -> None:
+    class Grow(GraphMutator):
+        def visit_exp(self, op: graph.ExpOp) -> Operation:
+            value: Any = op.operand
+            for _ in range(3000):
+                value = graph.NegativeOp(value)
+            return value
+
+    module = parse(
+        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %y = graph.exp %x : (tensor<2xf32>)\n  func.return %y : tensor<2xf32>\n}"
+    )
+    assert Grow().mutate(module)
+    module.verify()
+    assert sum(op.name == "graph.negative" for op in module.walk()) == 3000
+
+
+def test_mutator_checks_the_number_of_results() -> None:
+    class Broken(GraphMutator):
+        def visit_op(self, op: Operation) -> Any:
+            return list(op.operands) * 2
+
+    with pytest.raises(ValueError, match="'graph.exp' has 1 results but its replacement has 2"):
+        Broken().mutate(
+            parse(
+                "func.func @f(%x: tensor<2xf32>) {\n  %y = graph.exp %x : (tensor<2xf32>)\n  func.return\n}"
+            )
+        )
