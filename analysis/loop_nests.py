@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 from ..dialects.tensor_loop import BlockOp, Extent, LoopOp, YieldOp
 
@@ -51,21 +52,31 @@ def body_ops(block: Block) -> list[Operation]:
 
 
 def loop_dependencies(values: Iterable[SSAValue]) -> set[SSAValue]:
-    """Every loop variable that one of `values` is computed from."""
+    """
+    Every variable of an op around them that one of `values` is computed from.
+
+    Those are loop variables, and arguments of other ops with regions (`scf.for`, say) that are not functions. An axis
+    of a block stands for what its binding depends on.
+    """
     pending = list(values)
     seen: set[SSAValue] = set(pending)
+    variables: set[SSAValue] = set()
     while pending:
-        owner = pending.pop().owner
-        if isinstance(owner, Operation):
-            used = [operand for nested in owner.walk() for operand in nested.operands]
-            fresh = [value for value in used if value not in seen]
-            seen.update(fresh)
-            pending.extend(fresh)
-    return {
-        value
-        for value in seen
-        if isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), LoopOp)
-    }
+        value = pending.pop()
+        used: list[SSAValue] = []
+        if isinstance(value.owner, Operation):
+            used = [operand for nested in value.owner.walk() for operand in nested.operands]
+        elif isinstance(value, BlockArgument):
+            parent = value.block.parent_op()
+            if isinstance(parent, BlockOp):
+                dims = parent.binding_exprs[value.index].used_dims()
+                used = [parent.binding_operands[dim] for dim in sorted(dims)]
+            elif parent is not None and not parent.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+                variables.add(value)
+        fresh = [operand for operand in used if operand not in seen]
+        seen.update(fresh)
+        pending.extend(fresh)
+    return variables
 
 
 def axis_dependencies(block: BlockOp, kind: str) -> set[SSAValue]:

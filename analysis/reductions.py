@@ -114,6 +114,11 @@ class ReductionNest:
         """Number of the outermost level that a reduce axis depends on."""
         return next((n for n, level in enumerate(self.levels) if level.variable in self.reduce), None)
 
+    @property
+    def sees_its_reduce_loops(self) -> bool:
+        """Whether every variable that the reduce axes depend on is one of `levels`: no op of another kind between."""
+        return self.reduce <= {level.variable for level in self.levels}
+
     def is_only_reduced(self, variable: SSAValue) -> bool:
         """Whether reduce axes depend on the loop variable and spatial axes do not."""
         return variable in self.reduce and variable not in self.spatial
@@ -141,30 +146,29 @@ def init_may_be_hoisted(nest: ReductionNest) -> bool:
     """
     Whether all of the init may run before the outermost reduce loop, over the spatial loops inside it.
 
-    Not when another op in that loop touches what the init writes, or writes what it reads; nor when a spatial binding
-    or an extent is computed inside it.
+    Not when another op in that loop touches what the init writes, or writes what it reads; nor when what the spatial
+    loops and bindings need is computed inside it.
     """
+    first = nest.first_reduce
+    if first is None or not init_nest_exists(nest):
+        return False
+    return not _init_conflicts(nest.block, nest.levels[first].loop)
+
+
+def init_nest_exists(nest: ReductionNest) -> bool:
+    """Whether extents, spatial bindings and predicate can be computed before the outermost reduce loop."""
     block, first = nest.block, nest.first_reduce
     if first is None or block.init is None:
         return False
-    outer = nest.levels[first].loop
-    if any(
-        isinstance(level.extent, SSAValue) and _defined_in(level.extent, outer)
-        for level in nest.levels[first:]
-    ):
-        return False
+    dims = {dim for expr, _ in block.constraints for dim in expr.used_dims()}
+    for expr, kind in zip(block.binding_exprs, block.kinds, strict=True):
+        if kind == "spatial":
+            dims |= expr.used_dims()
     variables = {level.variable for level in nest.levels}
-    spatial_dims = {
-        dim
-        for expr, kind in zip(block.binding_exprs, block.kinds, strict=True)
-        if kind == "spatial"
-        for dim in expr.used_dims()
-    }
-    for dim in spatial_dims:
-        operand = block.binding_operands[dim]
-        if operand not in variables and _defined_in(operand, outer):
-            return False
-    return not _init_conflicts(block, outer)
+    needed = [block.binding_operands[dim] for dim in sorted(dims)]
+    needed += [level.extent for level in nest.levels[first:] if isinstance(level.extent, SSAValue)]
+    outer = nest.levels[first].loop
+    return not any(value not in variables and _defined_in(value, outer) for value in needed)
 
 
 def _defined_in(value: SSAValue, loop: Operation) -> bool:

@@ -45,7 +45,14 @@ def may_reorder(block: BlockOp) -> bool:
             return False
     accesses = body_accesses(block.body.block).accesses
     if block.init is not None:
-        accesses = tuple(access for access in accesses if not is_inside(access.op, block.init.body.block))
+        init = block.init.body.block
+        written = {access.buffer for access in accesses if access.is_store}
+        if any(
+            is_inside(access.op, init) and not access.is_store and access.buffer in written
+            for access in accesses
+        ):
+            return False
+        accesses = tuple(access for access in accesses if not is_inside(access.op, init))
     buffers = list(dict.fromkeys(access.buffer for access in accesses))
     if len({root_buffer(buffer) for buffer in buffers}) != len(buffers):
         return False

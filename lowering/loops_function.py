@@ -8,11 +8,12 @@ from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..analysis.loop_nests import Level, body_ops, enclosing_levels
+from ..analysis.loop_nests import Level, body_ops
 from ..analysis.reductions import (
     ReductionNest,
     constraint_dependencies,
     init_may_be_hoisted,
+    init_nest_exists,
     reduction_nest,
 )
 from ..core.diagnostics import fail
@@ -51,14 +52,16 @@ class FunctionLowering:
             if not isinstance(op, BlockOp) or op.init is None:
                 continue
             nest = reduction_nest(op)
-            first = nest.first_reduce
-            if first is None:
+            if not nest.sees_its_reduce_loops:
+                fail(
+                    op,
+                    "its init cannot be placed: a reduce axis depends on a loop beyond an op that is no loop",
+                )
+            if nest.first_reduce is None:
                 continue
-            if init_may_be_hoisted(nest):
-                self._inits.setdefault(nest.levels[first], []).append(nest)
-            else:
+            if not init_may_be_hoisted(nest):
                 self._guarded[op] = nest
-                self._inits.setdefault(nest.levels[first], []).append(nest)
+            self._inits.setdefault(nest.levels[nest.first_reduce], []).append(nest)
 
     def run(self, source: Block) -> None:
         self.lower_ops(source)
@@ -74,8 +77,10 @@ class FunctionLowering:
                 self.lower_op(op)
 
     def lower_op(self, op: Operation) -> None:
-        if isinstance(op, LoopOp):
-            self.lower_loop(Level(op, 0)) if op.variables else self.lower_ops(op.body.block)
+        if isinstance(op, LoopOp) and op.variables:
+            self.lower_loop(Level(op, 0))
+        elif isinstance(op, LoopOp):
+            self.lower_ops(op.body.block)
         elif isinstance(op, BlockOp):
             self.lower_block(op)
         elif isinstance(op, AllocOp):
@@ -309,23 +314,19 @@ class FunctionLowering:
 
     def _init_of_empty_loops(self, nest: ReductionNest, level: Level) -> None:
         """A guarded init never runs where a reduce loop has no iterations: then it runs here instead."""
-        first = nest.levels.index(level)
-        extents = [inner.extent for inner in nest.levels[first:] if nest.reduces_only(inner)]
+        extents = [
+            inner.extent for inner in nest.levels[nest.levels.index(level) :] if nest.reduces_only(inner)
+        ]
         unknown = [extent for extent in extents if not isinstance(extent, int)]
         if 0 not in extents and not unknown:
             return
-        if (
-            any(extent not in self.values for extent in unknown)
-            or enclosing_levels(nest.block) != nest.levels
-        ):
+        if not init_nest_exists(nest):
             fail(
                 nest.block,
-                "its init cannot be placed: an extent of a reduce loop is computed inside another one",
+                "its init cannot be placed: what it needs is computed inside a reduce loop that may be empty",
             )
-        tests = (
-            [] if 0 in extents else [self.emitter.compare("eq", self.value(extent), 0) for extent in unknown]
-        )
-        with self.emitter.where(self.emitter.fold(arith.OrIOp, tests)):
+        tests = [self.emitter.compare("eq", self.value(extent), 0) for extent in unknown]
+        with self.emitter.where(None if 0 in extents else self.emitter.fold(arith.OrIOp, tests)):
             self._init_nest(nest, level)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -23,6 +23,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.affine_parser import AffineParser
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
@@ -33,6 +34,10 @@ Terms = dict[AffineExpr, int]
 
 Interval = tuple[int, int]
 """The integers `low <= x <= high`; empty when `high < low`."""
+
+
+MAX_NODES = 200
+"""Largest expression recovered from arithmetic; nothing that indexes a buffer by hand is near it."""
 
 
 # Normal form
@@ -150,13 +155,53 @@ def affine_of_value(
     `known` keeps results between calls over one body.
     """
     known = {} if known is None else known
-    if value in dims:
-        return AffineDimExpr(dims[value])
-    if value not in known:
-        known[value] = (
-            None if not isinstance(value.owner, Operation) else _affine_of_op(value.owner, dims, known)
-        )
+    pending = [value]
+    entered: set[SSAValue] = set()
+    while pending:  # a chain of integer arithmetic may be longer than Python's stack
+        current = pending[-1]
+        if current not in known:
+            missing = _resolve(current, dims, known)
+            if missing and current not in entered:
+                entered.add(current)
+                pending.extend(missing)
+                continue
+            if missing:
+                known[current] = None  # defined by itself; the verifier of dominance will say so
+        pending.pop()
     return known[value]
+
+
+def owner_of(value: SSAValue) -> Operation | Block | None:
+    """What defines `value`; nothing while a parser has only seen it used."""
+    return None if isinstance(value, ForwardDeclaredValue) else value.owner
+
+
+def _resolve(
+    value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]
+) -> list[SSAValue]:
+    """Puts `value` into `known` and returns nothing, or returns the values that are to be known first."""
+    op = owner_of(value)
+    if value in dims:
+        known[value] = AffineDimExpr(dims[value])
+    elif not isinstance(op, Operation) or not _is_index_arithmetic(op):
+        known[value] = None
+    else:
+        missing = [operand for operand in op.operands if operand not in known]
+        if missing:
+            return missing
+        known[value] = _affine_of_op(op, [known[operand] for operand in op.operands])
+    return []
+
+
+_INDEX_ARITHMETIC = (
+    arith.ConstantOp,
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.FloorDivSIOp,
+    arith.IndexCastOp,
+    affine.ApplyOp,
+)
 
 
 def _wide(value: SSAValue) -> bool:
@@ -165,19 +210,21 @@ def _wide(value: SSAValue) -> bool:
     return isinstance(kind, IndexType) or (isinstance(kind, IntegerType) and kind.width.data >= 64)
 
 
-def _affine_of_op(
-    op: Operation, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]
-) -> AffineExpr | None:
-    if not all(_wide(value) for value in (*op.operands, *op.results)):
-        return None
+def _is_index_arithmetic(op: Operation) -> bool:
+    return isinstance(op, _INDEX_ARITHMETIC) and all(_wide(value) for value in (*op.operands, *op.results))
+
+
+def _affine_of_op(op: Operation, operands: Sequence[AffineExpr | None]) -> AffineExpr | None:
     if isinstance(op, arith.ConstantOp):
         return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
-    operands = [affine_of_value(operand, dims, known) for operand in op.operands]
     found = [operand for operand in operands if operand is not None]
     if len(found) < len(operands):
         return None
     expr = _combine(op, found)
-    return None if expr is None else normal_form(expr)
+    if expr is None:
+        return None
+    normal = normal_form(expr)
+    return normal if sum(1 for _ in normal.dfs()) <= MAX_NODES else None
 
 
 def _combine(op: Operation, operands: list[AffineExpr]) -> AffineExpr | None:

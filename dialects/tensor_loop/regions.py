@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from .affine_expressions import affine_of_value, constant_difference
+from .affine_expressions import affine_of_value, constant_difference, owner_of
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ def _is_nested_block(op: Operation) -> bool:
 
 
 def _is_inside(value: SSAValue, body: Block) -> bool:
-    block = value.owner.parent_block() if isinstance(value.owner, Operation) else value.owner
+    owner = owner_of(value)
+    block = owner.parent_block() if isinstance(owner, Operation) else owner
     while block is not None:
         if block is body:
             return True

@@ -128,3 +128,14 @@ def test_recovery_from_arithmetic():
     assert affine_of_value(ordered[9], dims) is None, "a product of two variables"
     assert affine_of_value(ordered[11], dims) is None, "i32 may wrap"
     assert affine_of_value(j, {i: 0}) is None, "not one of the dimensions"
+
+
+def test_recovery_does_not_recurse():
+    lines = ["%0 = arith.index_cast %i : index to i64"]
+    lines += [f"%{number + 1} = arith.addi %{number}, %0 : i64" for number in range(3000)]
+    module = parse_text(make_context(), "func.func @f(%i: index) {\n" + "\n".join(lines) + "\nfunc.return\n}")
+    function = next(op for op in module.walk() if op.name == "func.func")
+    last = function.body.block.last_op.prev_op.results[0]
+    i = function.body.block.args[0]
+    assert affine_of_value(last, {i: 0}) == AffineExpr.dimension(0) * 3001
+    assert affine_of_value(last, {}) is None

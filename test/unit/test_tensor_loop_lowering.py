@@ -194,6 +194,33 @@ def test_reversed_reduce_axis_still_initialises_first():
     assert s == 10
 
 
+COMPUTED = """
+tensor_loop.func @f(%A: memref<3x4xf32>) outs(%S: memref<9xf32>) {
+  tensor_loop.for %k in 4 {
+    tensor_loop.for %i in 3 {
+      %c4 = arith.constant 4 : index
+      %row = arith.muli %i, %c4 : index
+      tensor_loop.block "sum" spatial(%vi in 3 = %i, %vr in 9 = %row) reduce(%vk in 4 = %k) {
+        init {
+          %zero = arith.constant 0.0 : f32
+          memref.store %zero, %S[%vr] : memref<9xf32>
+        }
+        %s = memref.load %S[%vr] : memref<9xf32>
+        %a = memref.load %A[%vi, %vk] : memref<3x4xf32>
+        %t = arith.addf %s, %a : f32
+        memref.store %t, %S[%vr] : memref<9xf32>
+      }
+    }
+  }
+}"""
+
+
+def test_binding_computed_inside_the_reduce_loop():
+    a, s = integers((3, 4)), np.full(9, 7, np.float32)
+    run(COMPUTED, a, s)
+    np.testing.assert_array_equal(s, [a[0].sum(), 7, 7, 7, a[1].sum(), 7, 7, 7, a[2].sum()])
+
+
 @pytest.mark.parametrize(
     "text", [WINDOW, GUARDED, TWO_BLOCKS, ARGMAX.format(k=4, order="%i, %k", extents="3, 4")]
 )

@@ -267,3 +267,19 @@ tensor_loop.func @region_size(%A: memref<4xf32>) outs() {
 ^bb0:
   "tensor_loop.yield"() : () -> ()
 }) : () -> ()
+
+// -----
+
+/// Inference meets values that are defined later, or by themselves: the verifier says so.
+tensor_loop.func @use_before_definition() outs(%B: memref<4xf32>) {
+  tensor_loop.grid (%i) in (4) {
+    // expected-error@+1 {{operand 1 (%A) is used before its definition}}
+    tensor_loop.block "b" spatial(%vi in 4 = %i) {
+      %a = memref.load %A[%late] : memref<4xf32>
+      %x = arith.addi %x, %vi : index
+      memref.store %a, %B[%x] : memref<4xf32>
+      %late = arith.addi %vi, %vi : index
+    }
+  }
+  %A = tensor_loop.alloc : memref<4xf32>
+}

@@ -16,3 +16,40 @@ func.func @loops_in_a_function(%B: memref<4xf32>, %x: f32) {
   }
   func.return
 }
+
+// -----
+
+tensor_loop.func @init_beyond_if(%c: i1, %x: f32) outs(%S: memref<f32>) {
+  tensor_loop.for %k in 4 {
+    scf.if %c {
+      // expected-error@+1 {{its init cannot be placed: a reduce axis depends on a loop beyond an op that is no loop}}
+      tensor_loop.block "sum" reduce(%vk in 4 = %k) {
+        init {
+          memref.store %x, %S[] : memref<f32>
+        }
+        %s = memref.load %S[] : memref<f32>
+        %t = arith.addf %s, %x : f32
+        memref.store %t, %S[] : memref<f32>
+      }
+    }
+  }
+}
+
+// -----
+
+tensor_loop.func @extent_inside(%n: index, %x: f32) outs(%S: memref<f32>) {
+  tensor_loop.for %k in 4 {
+    %m = arith.addi %k, %n : index
+    tensor_loop.for %l in %m {
+      // expected-error@+1 {{its init cannot be placed: what it needs is computed inside a reduce loop that may be empty}}
+      tensor_loop.block "sum" reduce(%vk in 4 = %k, %vl in 8 = %l) {
+        init {
+          memref.store %x, %S[] : memref<f32>
+        }
+        %s = memref.load %S[] : memref<f32>
+        %t = arith.addf %s, %x : f32
+        memref.store %t, %S[] : memref<f32>
+      }
+    }
+  }
+}
