@@ -25,11 +25,14 @@ class ConstantPool:
 
     def __init__(self, module: ModuleOp):
         self.module = module
-        self.names = {op.sym_name.data for op in module.ops if isinstance(op, memref.GlobalOp)}
+        symbols = (op.get_attr_or_prop("sym_name") for op in module.ops)
+        self.names = {symbol.data for symbol in symbols if isinstance(symbol, StringAttr)}
         self.by_content: dict[DenseIntOrFPElementsAttr, str] = {
             op.initial_value: op.sym_name.data
             for op in module.ops
-            if isinstance(op, memref.GlobalOp) and isinstance(op.initial_value, DenseIntOrFPElementsAttr)
+            if isinstance(op, memref.GlobalOp)
+            and op.constant is not None
+            and isinstance(op.initial_value, DenseIntOrFPElementsAttr)
         }
 
     def load(self, op: ConstantOp) -> memref.GetGlobalOp:
@@ -42,7 +45,7 @@ class ConstantPool:
         return memref.GetGlobalOp(self.by_content[value], type_)
 
     def _add(self, op: Operation, value: DenseIntOrFPElementsAttr, type_: MemRefType) -> str:
-        number = len(self.names)
+        number = len(self.by_content)
         while (name := f"constant_{number}") in self.names:
             number += 1
         self.names.add(name)

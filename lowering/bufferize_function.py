@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, func, memref, scf, tensor
+from xdsl.dialects import arith, cf, func, memref, scf, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -28,10 +28,11 @@ from ..core.locations import copy_location
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
-from .arena import ArenaPlan, Lifetime, plan_arena
+from .arena import ALIGNMENT, ArenaPlan, Lifetime, plan_arena
+from .bufferize_checks import check_function, check_size
 from .bufferize_constants import ConstantPool
 from .bufferize_kernels import KernelSignature
-from .te_types import buffer_of, is_static
+from .te_types import buffer_of
 
 ROLE, NAME, KEY, TYPE, BYTES = (f"stepwell.{name}" for name in ("role", "name", "key", "type", "bytes"))
 
@@ -77,15 +78,10 @@ class FunctionBufferizer:
 
     def run(self) -> ArenaPlan:
         """Bufferises the function; returns the plan of its arena (sizes in bytes)."""
-        if len(self.function.body.blocks) != 1:
-            fail(
-                self.function,
-                f"function @{self.function.sym_name.data} has several blocks that pass tensors around",
-            )
+        check_function(self.function)
         self.block = self.function.body.block
         self.times = {op: i for i, op in enumerate(self.block.ops)}
         self.types = self.function.function_type
-        self._check_static()
         self._replace_inputs()
         self.arena = self.block.insert_arg(MemRefType(i8, [0]), len(self.block.args))
         self._claim_outputs()
@@ -99,13 +95,6 @@ class FunctionBufferizer:
         return self._finish()
 
     # Arguments and results
-
-    def _check_static(self) -> None:
-        for op in (self.function, *self.function.walk()):
-            for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
-                if isinstance(value.type, TensorType) and not is_static(value.type):
-                    hint = 'give the sizes first: specialize-shapes{main="4x784"}'
-                    fail(op, f"a value of type {value.type} has no known size", hint=hint)
 
     def _replace_inputs(self) -> None:
         for argument in list(self.block.args):
@@ -133,6 +122,10 @@ class FunctionBufferizer:
 
     def _finish(self) -> ArenaPlan:
         plan = plan_arena([lifetime for _, lifetime in self.requests], self.reuse)
+        if self.requests and not plan.size:
+            # Views of buffers without elements still need something to be views of.
+            plan = ArenaPlan(plan.offsets, ALIGNMENT, 0)
+        check_size(self.function, plan.size, f"the arena of @{self.function.sym_name.data}")
         for (constant, _), offset in zip(self.requests, plan.offsets, strict=True):
             constant.properties["value"] = IntegerAttr.from_index_int_value(offset)
         for argument in self.tensor_arguments:
@@ -161,6 +154,9 @@ class FunctionBufferizer:
                 dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
             )
             attributes.append(kept | self._role(index, argument, arena_bytes, kept))
+        for stale in ("arg_attrs", "res_attrs"):
+            self.function.properties.pop(stale, None)
+        self.function.attributes.pop("graph.primitive", None)  # a group that fuse-loops left alone
         is_entry = self.function.sym_visibility is None or self.function.sym_visibility.data != "private"
         if is_entry or "stepwell.prepare" in self.function.attributes:
             self.function.attributes.setdefault("stepwell.signature", self.types)
@@ -245,6 +241,12 @@ class FunctionBufferizer:
         self._replace(op, func.ReturnOp(*(v for v in op.operands if not isinstance(v.type, TensorType))))
 
     def _extract(self, op: tensor.ExtractOp) -> None:
+        """A load; an index that may lie outside fails the program."""
+        for index, size in zip(op.indices, op.tensor.type.get_shape(), strict=True):
+            if not is_constant_below(index, size):
+                limit = self._insert(op, arith.ConstantOp(IntegerAttr.from_index_int_value(size)))
+                inside = self._insert(op, arith.CmpiOp(index, limit, "ult"))
+                self._insert(op, cf.AssertOp(inside, "tensor.extract: index out of range"))
         load = memref.LoadOp.get(self.buffers[op.tensor], list(op.indices))
         value = self._insert(op, load)
         if op.result.type == IntegerType(1):
@@ -344,6 +346,7 @@ class FunctionBufferizer:
         """A view into the arena for a buffer used from now until time `until`."""
         size = byte_size(type_)
         offset = arith.ConstantOp(IntegerAttr.from_index_int_value(0))
+        check_size(before, size, f"a buffer of type {type_}")
         self.requests.append((offset, Lifetime(size, self.time, until)))
         self._insert(before, offset)
         return self._insert(
@@ -368,6 +371,13 @@ class FunctionBufferizer:
     def _replace(self, old: Operation, new: Operation) -> None:
         self._insert(old, new)
         self.erased.append(old)
+
+
+def is_constant_below(index: SSAValue, size: int) -> bool:
+    """Whether an index is a literal from 0 to `size` - 1."""
+    if not isinstance(index.owner, arith.ConstantOp) or not isinstance(index.owner.value, IntegerAttr):
+        return False
+    return 0 <= index.owner.value.value.data < size
 
 
 def _scalars(op: Operation) -> list[Attribute]:

@@ -40,9 +40,10 @@ def hoist_temporaries(module: ModuleOp) -> dict[str, KernelSignature]:
     Turns the `tensor_loop.alloc`s of every function called by `graph.call_kernel` into arguments after its inputs.
 
     One argument per buffer, not one for all: LLVM then knows that they do not overlap. Functions reached by
-    `tensor_loop.call` keep theirs. Returns the signatures of all loop functions.
+    `tensor_loop.call`, which has its arguments already, keep theirs. Returns the signatures of all loop functions.
     """
     called = {op.callee_name for op in module.walk() if isinstance(op, CallKernelOp)}
+    called -= {op.callee.string_value() for op in module.walk() if isinstance(op, tensor_loop.CallOp)}
     return {
         op.sym_name.data: _hoist(op) if op.sym_name.data in called else KernelSignature([])
         for op in module.ops

@@ -38,26 +38,42 @@ class FuseLoopsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, tensor_loop.FuncOp)}
-        fused: dict[str, tensor_loop.FuncOp] = {}
-        for function in [f for f in op.ops if isinstance(f, func.FuncOp) and PRIMITIVE in f.attributes]:
-            if (reason := _obstacle(function, kernels)) is not None:
-                emit_remark(function, f"not fused: function @{function.sym_name.data} {reason}")
-                continue
-            merged = _merge(function, kernels)
-            Rewriter.insert_op(merged, InsertPoint.before(function))
-            fused[function.sym_name.data] = merged
-            function.detach()
-            function.erase()
-            self.count("functions fused")
-        if fused:
+        # A group that calls another one can be merged after that, so there may be several rounds.
+        while fused := self._round(op, kernels):
+            kernels |= fused
             _call_kernels(op, fused)
             _remove_unused(op)
+        for function in _primitives(op):
+            emit_remark(
+                function, f"not fused: function @{function.sym_name.data} {_obstacle(function, kernels)}"
+            )
+
+    def _round(
+        self, module: ModuleOp, kernels: dict[str, tensor_loop.FuncOp]
+    ) -> dict[str, tensor_loop.FuncOp]:
+        """Merges the functions that hold kernel calls only; they are still called by `func.call`."""
+        fused: dict[str, tensor_loop.FuncOp] = {}
+        for function in _primitives(module):
+            if _obstacle(function, kernels) is None:
+                merged = _merge(function, kernels)
+                Rewriter.insert_op(merged, InsertPoint.before(function))
+                fused[function.sym_name.data] = merged
+                function.detach()
+                function.erase()
+                self.count("functions fused")
+        return fused
+
+
+def _primitives(module: ModuleOp) -> list[func.FuncOp]:
+    return [f for f in module.ops if isinstance(f, func.FuncOp) and PRIMITIVE in f.attributes]
 
 
 def _obstacle(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> str | None:
     """Why a primitive function cannot be merged, or None."""
+    if function.sym_visibility is None or function.sym_visibility.data != "private":
+        return "is public, expected a private function"
     if len(function.body.blocks) != 1:
-        return "has several blocks"
+        return "has several blocks" if function.body.blocks else "has no body"
     for op in function.body.block.ops:
         if isinstance(op, CallKernelOp) and op.callee_name in kernels:
             continue

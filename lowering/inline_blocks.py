@@ -80,24 +80,29 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     """
     Lets a temporary live in the buffer that its last reader writes; False when that is not allowed.
 
-    Legal when the last block that touches the temporary is elementwise, loads it only at the index at which it stores
-    the other buffer, has the same element type, and nobody touches the other buffer before or beside it.
+    Legal when the last nest that touches the temporary is one elementwise block, visits every element once, loads the
+    temporary only at the index at which it stores the other buffer as its last act, and nobody touches the other buffer
+    before or beside it. Both buffers have the same type, of known size.
     """
     found = accessors(alloc.memref)
-    if not found or found[-1].stores or len(found) < 2:
+    if not found or found[-1].stores or len(found) < 2 or found[-2].time == found[-1].time:
         return False
     last = found[-1]
-    stores = [op for op in last.block.walk() if isinstance(op, memref.StoreOp)]
-    if len(stores) != 1 or stores[0].memref.type != alloc.memref.type:
+    store = _final_store(last.block)
+    if store is None or store.memref.type != alloc.memref.type or alloc.dynamic_sizes:
         return False
-    target = stores[0].memref
-    if target not in function.outputs and not isinstance(target.owner, tensor_loop.AllocOp):
+    target = store.memref
+    if target not in function.outputs and not _is_temporary(target, function):
         return False
     touching = accessors(target)
-    if touching is None or any(a.time < last.time or (a.block is last.block and a.loads) for a in touching):
+    if touching is None or any(
+        a.time <= last.time and (a.block is not last.block or a.loads) for a in touching
+    ):
         return False
-    indices = tuple(stores[0].indices)
+    indices = tuple(store.indices)
     if not _is_identity(last.block, indices) or any(tuple(load.indices) != indices for load in last.loads):
+        return False
+    if not _is_perfect(last):
         return False
     if isinstance(target.owner, tensor_loop.AllocOp):
         target.owner.detach()
@@ -109,10 +114,29 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     return True
 
 
+def _final_store(block: tensor_loop.BlockOp) -> memref.StoreOp | None:
+    """The only store of a block when it is unconditional and the last thing that the block does."""
+    stores = [op for op in block.walk() if isinstance(op, memref.StoreOp)]
+    end = block.body.block.last_op
+    if len(stores) != 1 or end is None or end.prev_op is not stores[0]:
+        return None
+    return stores[0]
+
+
+def _is_temporary(buffer: SSAValue, function: tensor_loop.FuncOp) -> bool:
+    return isinstance(buffer.owner, tensor_loop.AllocOp) and buffer.owner.parent_op() is function
+
+
 def accessors(buffer: SSAValue) -> list[Accessor] | None:
-    """The blocks that load or store `buffer`, in order; None when something else uses it."""
-    function = buffer.owner.parent_op() if isinstance(buffer.owner, Operation) else buffer.owner.parent_op()
-    assert isinstance(function, tensor_loop.FuncOp)
+    """
+    The blocks that load or store `buffer`, an argument or temporary of the function, in order; None for a view of
+    another buffer, or when something else uses it.
+    """
+    function = buffer.owner.parent_op()
+    if not isinstance(function, tensor_loop.FuncOp):
+        return None
+    if isinstance(buffer.owner, Operation) and not isinstance(buffer.owner, tensor_loop.AllocOp):
+        return None
     blocks: dict[tensor_loop.BlockOp, tuple[list[memref.LoadOp], list[memref.StoreOp]]] = {}
     for use in buffer.uses:
         op = use.operation

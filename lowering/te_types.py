@@ -28,6 +28,8 @@ _FLOATS: dict[str, Attribute] = {
     "index": IndexType(),
 }
 
+_PREFIXES = {Signedness.SIGNLESS: "i", Signedness.UNSIGNED: "ui", Signedness.SIGNED: "si"}
+
 
 @cache
 def compute_type(dtype: str) -> Attribute:
@@ -53,7 +55,7 @@ def storage_of(element_type: Attribute) -> Attribute:
 def dtype_of(element_type: Attribute) -> str:
     """The te name of a tensor's element type: `f32`, `i8`, `ui8`, `i1` …"""
     if isinstance(element_type, IntegerType):
-        prefix = "ui" if element_type.signedness.data == Signedness.UNSIGNED else "i"
+        prefix = _PREFIXES[element_type.signedness.data]
         return f"{prefix}{element_type.width.data}"
     return str(element_type)
 

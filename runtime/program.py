@@ -172,4 +172,9 @@ class BoundEntry:
         try:
             return self._arenas.pop()
         except IndexError:
+            pass
+        try:
             return aligned_bytes(size)
+        except MemoryError:
+            message = f"no memory for {size} bytes of intermediate results"
+            raise ExecutionError(message, f"@{self.entry.name}") from None

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..core.pipelines import Instrument, parse_pipeline, run_pipeline
 from ..core.verification import verify_module
 from ..lowering.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import pipeline_text
-from ..lowering.te_types import is_static
+from ..lowering.te_types import dtype_of, is_static
+from ..te import dtypes
 from .describe import (
     MISSING_ROLES,
     SIGNATURE,
@@ -102,11 +104,32 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
             continue
         types = signature(function) or signature_of_roles(function)
         if types is not None:
+            _check_element_types(name, types)
             function.attributes[SIGNATURE] = types
         elif name == entry:
+            _check_all_tensors(name, function)
             raise CompileError(
                 f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}"
             )
+
+
+def _check_element_types(name: str, types: FunctionType) -> None:
+    for type_ in (*types.inputs, *types.outputs):
+        if isinstance(type_, TensorType) and dtype_of(type_.get_element_type()) not in dtypes.ALL:
+            raise CompileError(
+                f"function @{name} takes or returns {type_}, expected an element type of {', '.join(dtypes.ALL)}"
+            )
+
+
+def _check_all_tensors(name: str, function: Operation) -> None:
+    """Raises CompileError for an entry that neither works on tensors alone nor on buffers alone."""
+    type_ = function.get_attr_or_prop("function_type")
+    if function.name == "func.func" and isinstance(type_, FunctionType):
+        for found in (*type_.inputs, *type_.outputs):
+            if not isinstance(found, MemRefType | TensorType):
+                raise CompileError(
+                    f"function @{name} takes or returns {found}, expected tensors of known rank only"
+                )
 
 
 def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
