@@ -77,9 +77,10 @@ def _dense_splat(attribute: DenseIntOrFPElementsAttr) -> int | float | None:
         unsigned = type_.signedness.data == Signedness.UNSIGNED or type_.width.data == 1
         return int.from_bytes(first, "little", signed=not unsigned) & (1 if type_.width.data == 1 else -1)
     try:
-        return type_.unpack(first, 1)[0]
+        number = type_.unpack(first, 1)[0]
     except (struct.error, NotImplementedError):
         return None
+    return None if isinstance(number, tuple) else number
 
 
 def same_number(found: int | float, wanted: float) -> bool:

@@ -43,7 +43,7 @@ SHIPPED = ("cse", "simplify", "ewise_fma", "matmul_add")
 @lru_cache(maxsize=32)
 def shipped_rules(name: str) -> tuple[Rule, ...]:
     """The rules of `rewrites/<name>.mlir`."""
-    text = files(__package__.rpartition(".")[0]).joinpath(f"{name}.mlir").read_text(encoding="utf-8")
+    text = files(__name__.rpartition(".engine")[0]).joinpath(f"{name}.mlir").read_text(encoding="utf-8")
     return rules_of_text(text, f"{name}.mlir")
 
 

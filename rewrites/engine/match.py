@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.context import Context
@@ -208,3 +209,33 @@ def builder(name: str) -> Callable[[BuilderFunction], BuilderFunction]:
         return function
 
     return register
+
+
+# Names in rules
+
+
+class RuleError(ValueError):
+    """A rule that cannot be compiled: it names a condition, builder or key that does not exist."""
+
+
+def unknown_name(kind: str, name: str, known: dict[str, Any]) -> str:
+    from ...core.diagnostics import did_you_mean
+
+    hint = did_you_mean(name, known)
+    return f"unknown {kind} '{name}'" + (f", {hint}" if hint else f"; known: {', '.join(sorted(known))}")
+
+
+def plain_parameters(parameters: Sequence[tuple[str, Attribute]]) -> dict[str, Attribute]:
+    return {name.replace("-", "_"): value for name, value in parameters}
+
+
+def check_arguments(
+    kind: str, name: str, function: Callable[..., Any], number: int, parameters: dict[str, Attribute]
+) -> None:
+    """Raises `RuleError` when `function` cannot be called with a match, `number` bound things and the parameters."""
+    try:
+        signature(function).bind(None, *[None] * number, **parameters)
+    except TypeError as error:
+        raise RuleError(
+            f"{kind} '{name}' cannot take {number} values and {sorted(parameters)}: {error}"
+        ) from None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from itertools import permutations
 from typing import Any, Final
 
@@ -19,18 +18,24 @@ from xdsl.irdl import IRDLOperation
 
 from ...dialects.traits import is_commutative
 from .constants import constant_attribute, same_number, splat_number
-from .match import BUILDERS, CONDITIONS, Condition, Match, Session, as_value
+from .match import (
+    CONDITIONS,
+    Condition,
+    Match,
+    RuleError,
+    Session,
+    check_arguments,
+    plain_parameters,
+    unknown_name,
+)
 from .patterns import (
     Any_,
     Bound,
-    Build,
     Capture,
     Constant,
-    Create,
     Op,
     Or,
     Pattern,
-    Replacement,
     Require,
     Rest,
     Result,
@@ -38,6 +43,7 @@ from .patterns import (
     Splat,
     subpatterns,
 )
+from .replacement import ReplacementMaker, all_values, compile_replacement, used_keys
 
 Bindings = dict[str, Any]
 Next = Callable[[Bindings], bool]
@@ -49,10 +55,6 @@ MATCH: Final = ""
 
 MOST_PERMUTED_OPERANDS: Final = 4
 """Commutative ops with more operands are matched in the written order only."""
-
-
-class RuleError(ValueError):
-    """A rule that cannot be compiled: it names a condition, builder or key that does not exist."""
 
 
 def _bind(key: str, thing: Any, bound: Bindings, following: Next) -> bool:
@@ -182,7 +184,10 @@ def _compile_operands(pattern: Op, following: Next) -> Next:
         return following
     key, slot = pattern.key, f"{pattern.key}.operands"
     parts = list(pattern.operands)
-    rest = parts.pop() if parts and isinstance(parts[-1], Rest) else None
+    last = parts[-1] if parts else None
+    rest = last if isinstance(last, Rest) else None
+    if rest is not None:
+        parts.pop()
     if any(isinstance(part, Rest) for part in parts):
         raise RuleError("a rest of operands must be the last operand")
     step = following if rest is None else _compile_rest(rest, slot, len(parts), following)
@@ -231,7 +236,7 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
     for required in reversed(rule.when):
         known = CONDITIONS.get(required.name)
         if known is None:
-            raise RuleError(_unknown("condition", required.name, CONDITIONS))
+            raise RuleError(unknown_name("condition", required.name, CONDITIONS))
         finder = free.pop(required.keys[0], None) if required.keys and known.candidates else None
         step = _compile_condition(known, required, step)
         if finder is not None:
@@ -241,21 +246,14 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
     return step
 
 
-def _unknown(kind: str, name: str, known: dict[str, Any]) -> str:
-    from ...core.diagnostics import did_you_mean
-
-    hint = did_you_mean(name, known)
-    return f"unknown {kind} '{name}'" + (f", {hint}" if hint else f"; known: {', '.join(sorted(known))}")
-
-
 def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
     keys, parameters, function, remark = (
         required.keys,
-        _plain(required.parameters),
+        plain_parameters(required.parameters),
         known.function,
         required.remark,
     )
-    _check_arguments("condition", required.name, function, len(keys), parameters)
+    check_arguments("condition", required.name, function, len(keys), parameters)
 
     def check(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
@@ -269,7 +267,7 @@ def _compile_condition(known: Condition, required: Require, following: Next) -> 
 
 
 def _compile_candidates(known: Condition, required: Require, pattern: Op, following: Next) -> Next:
-    keys, parameters, candidates = required.keys[1:], _plain(required.parameters), known.candidates
+    keys, parameters, candidates = required.keys[1:], plain_parameters(required.parameters), known.candidates
     assert candidates is not None
     match_op = compile_op(pattern, following)
 
@@ -278,85 +276,6 @@ def _compile_candidates(known: Condition, required: Require, pattern: Op, follow
         return any(match_op(op, bound) for op in found)
 
     return find
-
-
-def _plain(parameters: Sequence[tuple[str, Attribute]]) -> dict[str, Attribute]:
-    return {name.replace("-", "_"): value for name, value in parameters}
-
-
-def _check_arguments(
-    kind: str, name: str, function: Callable[..., Any], number: int, parameters: dict[str, Attribute]
-) -> None:
-    """Raises `RuleError` when `function` cannot be called with a match, `number` bound things and the parameters."""
-    try:
-        signature(function).bind(None, *[None] * number, **parameters)
-    except TypeError as error:
-        raise RuleError(
-            f"{kind} '{name}' cannot take {number} values and {sorted(parameters)}: {error}"
-        ) from None
-
-
-# Replacements
-
-ReplacementMaker = Callable[[Match], Sequence[SSAValue] | None]
-
-
-def _compile_replacement(item: Replacement, *, types_of_root: slice | None) -> ReplacementMaker:
-    """Values of one item of a replacement; made once per match however often it is used."""
-    match item:
-        case Bound(key):
-            return lambda match: _all_values(match.bound[key])
-        case Create():
-            make = _compile_create(item, types_of_root)
-        case Build(name, keys, parameters):
-            found = BUILDERS.get(name)
-            if found is None:
-                raise RuleError(_unknown("builder", name, BUILDERS))
-            function, plain = found.function, _plain(parameters)
-            _check_arguments("builder", name, function, len(keys), plain)
-
-            def make(match: Match) -> Sequence[SSAValue] | None:
-                return function(match, *[match.bound[key] for key in keys], **plain)
-
-    def make_once(match: Match) -> Sequence[SSAValue] | None:
-        if item.key not in match.bound:
-            made = make(match)
-            if made is None:
-                return None
-            match.bound[item.key] = tuple(made)
-        return match.bound[item.key]
-
-    return make_once
-
-
-def _all_values(bound: Any) -> Sequence[SSAValue]:
-    if isinstance(bound, Operation):
-        return bound.results
-    return bound if isinstance(bound, tuple) else (bound,)
-
-
-def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMaker:
-    operand_makers = [_compile_replacement(operand, types_of_root=None) for operand in item.operands]
-
-    def make(match: Match) -> Sequence[SSAValue] | None:
-        operands: list[SSAValue] = []
-        for operand_maker in operand_makers:
-            values = operand_maker(match)
-            if values is None:
-                return None
-            operands += values
-        attributes = {
-            name: match.bound[wanted.key] if isinstance(wanted, Capture) else wanted
-            for name, wanted in item.attributes
-        }
-        types: Sequence[Attribute] | None = None
-        if types_of_root is not None:
-            types = [result.type for result in match.root.results[types_of_root]]
-        elif item.like is not None:
-            types = [as_value(match.bound[item.like]).type]
-        return match.create(item.name, operands, types, attributes).results
-
-    return make
 
 
 # Rules
@@ -399,22 +318,9 @@ def _certain_keys(pattern: Pattern) -> set[str]:
     return {key} | captured | {each for part in subpatterns(pattern) for each in _certain_keys(part)}
 
 
-def _used_keys(item: Replacement) -> set[str]:
-    """The keys that a replacement needs."""
-    match item:
-        case Bound(key):
-            return {key}
-        case Build():
-            return set(item.keys)
-        case Create():
-            captured = {wanted.key for _, wanted in item.attributes if isinstance(wanted, Capture)}
-            below = {key for operand in item.operands for key in _used_keys(operand)}
-            return captured | below | ({item.like} if item.like is not None else set())
-
-
 def _check_keys(rule: Rule) -> None:
     certain = _certain_keys(rule.lhs) | {key for op in rule.free for key in _certain_keys(op)}
-    used = {key for item in rule.rhs for key in _used_keys(item)} | {
+    used = {key for item in rule.rhs for key in used_keys(item)} | {
         key for each in rule.when for key in each.keys
     }
     if unbound := sorted(used - certain):
@@ -426,7 +332,7 @@ def compile_rule(rule: Rule) -> CompiledRule:
     """Raises `RuleError` for names of conditions, builders or keys that do not exist."""
     _check_keys(rule)
     makers = tuple(
-        _compile_replacement(
+        compile_replacement(
             item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1)
         )
         for number, item in enumerate(rule.rhs)
@@ -435,7 +341,7 @@ def compile_rule(rule: Rule) -> CompiledRule:
 
     def same_types(bound: Bindings) -> bool:
         root: Operation = bound[MATCH].root
-        values = [value for key in kept for value in _all_values(bound[key])]
+        values = [value for key in kept for value in all_values(bound[key])]
         return not kept or (
             len(values) == len(root.results)
             and all(

@@ -133,7 +133,7 @@ class Bound:
 @dataclass(frozen=True)
 class Create:
     """
-    In a replacement: a new op, the first result of which is used.
+    In a replacement: a new op; it stands for all its results.
 
     The types of its results are those of the root when it is what the root is replaced by, that of `like` when
     given, else inferred.

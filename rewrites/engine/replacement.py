@@ -1,0 +1,87 @@
+"""The right sides of rules compiled to functions from a match to the values that replace the root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from .match import BUILDERS, Match, RuleError, as_value, check_arguments, plain_parameters, unknown_name
+from .patterns import Bound, Build, Capture, Create, Replacement
+
+ReplacementMaker = Callable[[Match], Sequence[SSAValue] | None]
+
+
+def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> ReplacementMaker:
+    """Values of one item of a replacement; made once per match however often it is used."""
+    match item:
+        case Bound(key):
+            return lambda match: all_values(match.bound[key])
+        case Create():
+            make = _compile_create(item, types_of_root)
+        case Build():
+            make = _compile_build(item)
+
+    def make_once(match: Match) -> Sequence[SSAValue] | None:
+        if item.key not in match.bound:
+            made = make(match)
+            if made is None:
+                return None
+            match.bound[item.key] = tuple(made)
+        return match.bound[item.key]
+
+    return make_once
+
+
+def _compile_build(item: Build) -> ReplacementMaker:
+    found = BUILDERS.get(item.name)
+    if found is None:
+        raise RuleError(unknown_name("builder", item.name, BUILDERS))
+    keys, function, plain = item.keys, found.function, plain_parameters(item.parameters)
+    check_arguments("builder", item.name, function, len(keys), plain)
+    return lambda match: function(match, *[match.bound[key] for key in keys], **plain)
+
+
+def all_values(bound: Any) -> Sequence[SSAValue]:
+    """The results of a bound op, the values of a bound rest, or the one bound value."""
+    if isinstance(bound, Operation):
+        return bound.results
+    return bound if isinstance(bound, tuple) else (bound,)
+
+
+def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMaker:
+    operand_makers = [compile_replacement(operand, types_of_root=None) for operand in item.operands]
+
+    def make(match: Match) -> Sequence[SSAValue] | None:
+        operands: list[SSAValue] = []
+        for operand_maker in operand_makers:
+            values = operand_maker(match)
+            if values is None:
+                return None
+            operands += values
+        attributes = {
+            name: match.bound[wanted.key] if isinstance(wanted, Capture) else wanted
+            for name, wanted in item.attributes
+        }
+        types: Sequence[Attribute] | None = None
+        if types_of_root is not None:
+            types = [result.type for result in match.root.results[types_of_root]]
+        elif item.like is not None:
+            types = [as_value(match.bound[item.like]).type]
+        return match.create(item.name, operands, types, attributes).results
+
+    return make
+
+
+def used_keys(item: Replacement) -> set[str]:
+    """The keys that a replacement needs."""
+    match item:
+        case Bound(key):
+            return {key}
+        case Build():
+            return set(item.keys)
+        case Create():
+            captured = {wanted.key for _, wanted in item.attributes if isinstance(wanted, Capture)}
+            below = {key for operand in item.operands for key in used_keys(operand)}
+            return captured | below | ({item.like} if item.like is not None else set())
