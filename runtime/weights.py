@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.diagnostics import did_you_mean
+from ..core.weights import open_weights
 from .arrays import ArrayType, numpy_dtype
 from .errors import CompileError
 from .program import Description
@@ -24,8 +25,8 @@ def bind_weights(
     The array of every weight key, mapped from the side-car without a copy.
 
     `given` (a file or arrays by key) goes before `named_file`, the module's `stepwell.weights`, which is relative to
-    `directory`. Raises CompileError when weights are wanted but no file is named, a key is missing, or type or shape
-    differ from the IR.
+    `directory`. Raises CompileError when weights are wanted but no file is named, or an array given does not fit, and
+    WeightsError when the file cannot be read, lacks a key, or has it with another type or shape.
     """
     wanted = {
         argument.key: argument.type
@@ -36,11 +37,12 @@ def bind_weights(
     if not wanted:
         return {}
     if isinstance(given, Mapping):
-        source, arrays = "the weights given", {key: np.asarray(value) for key, value in given.items()}
-    else:
-        path = _side_car(named_file, directory, given, sorted(wanted))
-        source, arrays = str(path), _mapped(path, wanted)
-    return {key: _checked(key, arrays, type_, source) for key, type_ in wanted.items()}
+        arrays = {key: np.asarray(value) for key, value in given.items()}
+        return {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
+    file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
+    for key, type_ in wanted.items():
+        file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
+    return {key: file.array(key) for key in wanted}
 
 
 def _side_car(named: str | None, directory: Path | None, given: str | Path | None, keys: list[str]) -> Path:
@@ -55,19 +57,12 @@ def _side_car(named: str | None, directory: Path | None, given: str | Path | Non
     return (directory or Path()) / named
 
 
-def _mapped(path: Path, wanted: Mapping[str, ArrayType]) -> dict[str, np.ndarray[Any, Any]]:
-    from ..core.weights import open_weights
-
-    file = open_weights(path)
-    return {key: file.array(key) for key in file.keys()}  # noqa: SIM118
-
-
-def _checked(key: str, arrays: Mapping[str, Any], type_: ArrayType, source: str) -> np.ndarray[Any, Any]:
+def _checked(key: str, arrays: Mapping[str, Any], type_: ArrayType) -> np.ndarray[Any, Any]:
     if key not in arrays:
         hint = did_you_mean(key, arrays)
-        raise CompileError(f"{source} has no weight '{key}'" + (f"; {hint}" if hint else ""))
+        raise CompileError(f"the weights given have no '{key}'" + (f"; {hint}" if hint else ""))
     array = arrays[key]
-    found = "x".join(map(str, (*array.shape, array.dtype)))
     if array.dtype != numpy_dtype(type_.dtype) or not type_.fits(array.shape):
-        raise CompileError(f"weight '{key}' of {source} is {found}, the program expects {type_}")
+        found = "x".join(map(str, (*array.shape, array.dtype)))
+        raise CompileError(f"weight '{key}' is given as {found}, the program expects {type_}")
     return array

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.diagnostics import StepwellError
-from stepwell.core.weights import write_weights
+from stepwell.core.weights import WeightsError, write_weights
 from stepwell.runtime import cache
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
 
@@ -236,13 +236,27 @@ def test_weights_can_be_given_as_arrays() -> None:
     assert exe(np.array([1, 1], np.float32))[0].tolist() == [4, 5]
 
 
-def test_weights_that_do_not_fit_are_named() -> None:
-    with pytest.raises(CompileError, match="has no weight 'layer.w'; did you mean 'layer.v'"):
+def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="the weights given have no 'layer.w'; did you mean 'layer.v'"):
         stepwell.compile(WEIGHTS, weights={"layer.v": np.zeros(2, np.float32)})
     with pytest.raises(
-        CompileError, match="weight 'layer.w' of the weights given is 3xfloat32, the program expects"
+        CompileError, match="weight 'layer.w' is given as 3xfloat32, the program expects tensor<2xf32>"
     ):
         stepwell.compile(WEIGHTS, weights={"layer.w": np.zeros(3, np.float32)})
+    (tmp_path / "p.mlir").write_text(WEIGHTS)
+    with pytest.raises(WeightsError, match="w.safetensors"):
+        stepwell.compile(tmp_path / "p.mlir")
+    write_weights(tmp_path / "w.safetensors", {"layer.x": np.zeros(2, np.float32)})
+    with pytest.raises(WeightsError, match="there is no tensor 'layer.w'"):
+        stepwell.compile(tmp_path / "p.mlir")
+    write_weights(tmp_path / "w.safetensors", {"layer.w": np.zeros(2, np.float64)})
+    with pytest.raises(WeightsError, match="tensor 'layer.w' is .*f64.*, expected .*f32"):
+        stepwell.compile(tmp_path / "p.mlir")
+
+
+def test_without_a_file_the_error_says_what_to_add() -> None:
+    with pytest.raises(CompileError, match="reads weights \\('layer.w'\\) but the module names no file"):
+        stepwell.compile(WEIGHTS.replace('attributes {stepwell.weights = "w.safetensors"} ', ""))
 
 
 def test_the_cache_is_used_and_a_damaged_entry_recompiled(monkeypatch: pytest.MonkeyPatch) -> None:
