@@ -124,6 +124,9 @@ class Driver:
             return True
         for index in self._session.indexes.values():
             index.visited(op)
+        for other in self._session.revisit:
+            self._enqueue(other)
+        self._session.revisit.clear()
         return False
 
     def _remark(self, match: Match) -> None:

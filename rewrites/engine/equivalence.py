@@ -22,6 +22,9 @@ from .match import Index, Match, Session, condition
 
 PROTECTED: Final = "graph.no_cse"
 
+CLOSED_OPS: Final = frozenset({"tensor_loop.block"})
+"""Ops whose regions see the values of the function around, but none of the loops in between."""
+
 Key = tuple[Any, ...]
 
 
@@ -40,7 +43,8 @@ class EquivalenceIndex(Index):
         self._numbers_by_identity: dict[int, tuple[Attribute, int]] = {}
         self._key_numbers: dict[Key, int] = {}
         self._number_of: dict[Operation, int] = {}
-        self._members: dict[int, int] = {}
+        self._members: dict[int, dict[Operation, None]] = {}
+        self._seen: set[Operation] = set()
         self._by_block: dict[Block, dict[int, dict[Operation, None]]] = {}
         self._above: dict[Block, Block | None] = {}
         self._epochs: dict[Block, dict[Operation, int]] = {}
@@ -53,7 +57,11 @@ class EquivalenceIndex(Index):
         same = self._by_block.setdefault(op.parent, {}).setdefault(number, {})
         if op not in same:
             same[op] = None
-            self._members[number] = self._members.get(number, 0) + 1
+            members = self._members.setdefault(number, {})
+            if op in self._seen:  # it changed: ops that were looked at before may be equal to it now
+                self.session.revisit.extend(members)
+            members[op] = None
+        self._seen.add(op)
 
     def inserted(self, op: Operation) -> None:
         if op.parent is not None and not (self.session.purity.is_pure(op) or only_reads(op)):
@@ -67,7 +75,7 @@ class EquivalenceIndex(Index):
             same = self._by_block.get(op.parent, {}).get(number, {})
             if op in same:
                 del same[op]
-                self._members[number] -= 1
+                del self._members[number][op]
 
     def candidates(self, op: Operation) -> Iterator[Operation]:
         """The ops equivalent to `op` in blocks that dominate its own, nearest block first."""
@@ -101,9 +109,7 @@ class EquivalenceIndex(Index):
             if region is None:
                 return None
             holder = region.parent
-            outside = None
-            if holder is not None and not holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
-                outside = holder.parent
+            outside = None if holder is None else _block_around(holder)
             if region.first_block is region.last_block:
                 self._above[block] = outside
             else:
@@ -207,6 +213,19 @@ class EquivalenceIndex(Index):
             number = self._attribute_numbers.setdefault(attribute, len(self._attribute_numbers))
             known = self._numbers_by_identity[id(attribute)] = (attribute, number)
         return known[1]
+
+
+def _block_around(holder: Operation) -> Block | None:
+    """The innermost block around the regions of `holder` whose values may be used inside them."""
+    if holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
+        return None
+    block = holder.parent
+    while holder.name in CLOSED_OPS and block is not None:
+        around = block.parent_op()
+        if around is None or around.has_trait(IsolatedFromAbove, value_if_unregistered=True):
+            break
+        block = around.parent
+    return block
 
 
 def _candidates(match: Match, op: Operation) -> Iterator[Operation]:

@@ -47,6 +47,8 @@ class Session:
     indexes: dict[type[Index], Index] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the running pass that conditions ask for."""
+    revisit: list[Operation] = field(default_factory=list)
+    """Ops that an index wants to be looked at again."""
     _op_types: dict[str, type[Operation] | None] = field(default_factory=dict)
 
     @cached_property
