@@ -94,7 +94,7 @@ class Source:
         if shapes is None:
             return self.pipeline
         sizes = ",".join("x".join(map(str, shape)) for shape in shapes)
-        return f'specialize-shapes{{{self.entry}="{sizes}"}},{self.pipeline}'
+        return f'specialize-shapes{{entry="{self.entry}" shapes="{sizes}"}},{self.pipeline}'
 
     def key(self, shapes: Shapes | None) -> str:
         """The name of the machine code in the compile cache."""
