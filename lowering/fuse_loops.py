@@ -147,6 +147,8 @@ def _inline_kernel(
             copy_location(old, new)
             if isinstance(new, tensor_loop.BlockOp):
                 _make_unique(new, names)
+                if len(set(call.operands)) < len(call.operands):
+                    new.refresh_regions()  # what were two buffers is one now
         Rewriter.insert_op(clone, InsertPoint.before(end))
 
 

@@ -77,17 +77,20 @@ def _is_left(op: Operation) -> bool:
 
 
 def _refuse(ops: list[Operation]) -> None:
-    names = sorted({op.name for op in ops})
-    shown = ", ".join(f"'{name}'" for name in names[:8])
-    message = f"{len(ops)} ops on tensors have no tensor expression: {shown}"
-    diagnostic = Diagnostic(
-        message,
-        point=nearest_source_point(ops[0]),
-        hint="implement LoopSemantics.te on the op, or use allow-partial",
-    )
-    for op in ops[1:6]:
-        diagnostic = diagnostic.with_note(f"'{op.name}' at {nearest_source_point(op) or 'unknown'}")
-    raise StepwellError(diagnostic)
+    """Raises one error for all of `ops`: every name, with the places (line:column) of its ops."""
+    places: dict[str, list[str]] = {}
+    for op in ops:
+        point = nearest_source_point(op)
+        places.setdefault(op.name, []).append(f"{point.line}:{point.column}" if point else "?")
+    shown = [f"'{name}' at {_few(found, 4)}" for name, found in sorted(places.items())]
+    count = "1 op on tensors has" if len(ops) == 1 else f"{len(ops)} ops on tensors have"
+    message = f"{count} no tensor expression: {_few(shown, 8)}"
+    hint = "implement LoopSemantics.te on the op, or use allow-partial"
+    raise StepwellError(Diagnostic(message, point=nearest_source_point(ops[0]), hint=hint))
+
+
+def _few(items: list[str], count: int) -> str:
+    return ", ".join(items[:count]) + (f" and {len(items) - count} more" if len(items) > count else "")
 
 
 @dataclass
@@ -154,7 +157,7 @@ def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
         if (dtype_of(type_.get_element_type()), type_.get_shape()) != (result.dtype, result.shape):
             fail(
                 op,
-                f"the tensor expression of '{op.name}' gives {result.shape} of {result.dtype}, expected {type_}",
+                f"its tensor expression gives {result.shape} of {result.dtype}, expected {type_}",
             )
     return operands, results
 
@@ -162,10 +165,10 @@ def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
 def _placeholder(op: Operation, value: SSAValue, index: int) -> te.Tensor:
     type_ = value.type
     if not isinstance(type_, TensorType):
-        fail(op, f"operand {index} of '{op.name}' has type {type_}, expected a tensor")
+        fail(op, f"operand {index} has type {type_}, expected a tensor")
     if not is_static(type_):
         hint = 'give the sizes first: specialize-shapes{main="4x784"}'
-        fail(op, f"operand {index} of '{op.name}' has type {type_}, whose sizes are not all known", hint=hint)
+        fail(op, f"operand {index} has type {type_}, whose sizes are not all known", hint=hint)
     return te.placeholder(type_.get_shape(), dtype_of(type_.get_element_type()), _operand_name(op, index))
 
 
