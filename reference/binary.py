@@ -12,7 +12,6 @@ from .element_types import (
     Array,
     is_float,
     is_signed,
-    is_small_float,
     round_to,
     single_op_dtype,
     to_odd_sum,
@@ -212,9 +211,8 @@ def _ewise_fma(properties: Properties, x: Array, y: Array, z: Array) -> tuple[Ar
         wide = [operand.astype(np.float64) for operand in (x, y, z)]
         if x.dtype == np.float64:
             return (np.asarray(_exact_fma_elements(*wide), np.float64).reshape(shape),)
-        # The product of two f32 is exact in float64; the sum is rounded to odd there, then once to f32.
-        fused = round_to(to_odd_sum(wide[0] * wide[1], wide[2]), np.dtype(np.float32))
-    return (round_to(fused, x.dtype) if is_small_float(x.dtype) else fused,)
+        # The product of two f32 is exact in float64; the sum is rounded to odd there, then once to the type.
+        return (round_to(to_odd_sum(wide[0] * wide[1], wide[2]), x.dtype),)
 
 
 OPS: dict[str, Any] = {

@@ -258,7 +258,7 @@ def _toward(rounded: Array, direction: Array) -> Array:
 
 
 def fma(dtype: str, a: Array, b: Array, c: Array) -> Array:
-    """`a * b + c`, rounded once; for half floats in f32 and then to `dtype`, like every op on them."""
+    """`a * b + c`, rounded once, to `dtype` directly also where it is a small float."""
     if dtype == "f64":
         return np.asarray(np.frompyfunc(_fma_f64, 3, 1)(a, b, c), dtype=np.float64)
     a, b, c = (x.astype(np.float64) for x in (a, b, c))
@@ -268,7 +268,7 @@ def fma(dtype: str, a: Array, b: Array, c: Array) -> Array:
     part = total - product
     error = (product - (total - part)) + (c - part)
     odd = _toward(total, np.sign(np.where(np.isfinite(error), error, 0.0)))
-    return cast("f32", dtype, odd.astype(np.float32))
+    return cast("f64", dtype, odd)
 
 
 def _fma_f64(a: float, b: float, c: float) -> float:

@@ -27,19 +27,27 @@ INSTANCES = 4 if FULL else 2
 
 def check_by_te(case: OpCase, seed: int) -> None:
     """The te of the op, evaluated on NumPy arrays, gives what the reference gives."""
+    check_te_on(case, case.arrays(seed))
+
+
+def check_te_on(case: OpCase, arrays: Sequence[Array]) -> None:
+    """Like `check_by_te`, on given arrays."""
     from stepwell.te.evaluate import evaluate_op
 
-    arrays = case.arrays(seed)
     expected = case.evaluate(arrays)
     module = stepwell.parse(batch_text([case]))
     op = next(op for op in module.walk() if op.name == case.name)
     check_case(case, arrays, evaluate_op(op, arrays), expected)
 
 
-def check_natively(cases: Sequence[OpCase], seed: int, **options: Any) -> None:
+def check_natively(cases: Sequence[OpCase], seed: int) -> None:
     """One native program made of all the ops gives what the reference gives."""
-    arrays = [case.arrays(seed + number) for number, case in enumerate(cases)]
-    program = stepwell.compile(batch_text(cases), cache=False, **options)
+    check_natively_on(cases, [case.arrays(seed + number) for number, case in enumerate(cases)])
+
+
+def check_natively_on(cases: Sequence[OpCase], arrays: Sequence[Sequence[Array]]) -> None:
+    """Like `check_natively`, on given arrays."""
+    program = stepwell.compile(batch_text(cases), cache=False)
     found = list(program(*(array for group in arrays for array in group)))
     for case, group in zip(cases, arrays, strict=True):
         expected = case.evaluate(group)

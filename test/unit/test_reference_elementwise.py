@@ -279,6 +279,12 @@ class TestBinary:
             apply("ewise_fma", f32(1 + 2**-12), f32(1 + 2**-12), f32(2.0**-60)),
             [np.float32(1 + 2**-11 + 2**-23)],
         )
+        # 190.5 lies in the middle of two bf16; a rounding to f32 on the way would lose the little above it.
+        same(apply("ewise_fma", *(np.array([value], BF16) for value in (1.5, 127.0, 2.0**-126))), [191.0])
+        same(
+            apply("ewise_fma", *(np.array([value], np.float16) for value in (1.5, -87.375, -(2.0**-24)))),
+            [-131.125],
+        )
         same(apply("ewise_fma", f32(3e38), f32(2.0), f32(-INF)), [-INF])
         same(
             apply("ewise_fma", np.array([127], np.int8), np.array([2], np.int8), np.array([3], np.int8)), [1]

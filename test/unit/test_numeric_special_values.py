@@ -1,0 +1,82 @@
+"""Every elementwise op on every special value, and on every pair of them, in every element type it takes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numeric import Array, check_natively_on, check_te_on
+from stepwell.reference.element_types import DTYPES, FLOATS
+from stepwell.testing.ir_generators import OpCase, TensorSpec, spec_of
+from stepwell.testing.op_generators import BINARY, UNARY
+from stepwell.testing.values import special_floats
+
+DIVISIONS = ("divide", "floor_divide", "mod")
+
+
+def special_values(dtype: str) -> Array:
+    """What breaks things in an element type: limits, zeros, and the neighbours of both."""
+    if dtype in FLOATS:
+        return special_floats(dtype)
+    if dtype == "i1":
+        return np.array([False, True])
+    limits = np.iinfo(DTYPES[dtype])
+    low, high, bits = int(limits.min), int(limits.max), limits.bits
+    values = {low, low + 1, low // 2, high, high - 1, high // 2, 0, 1, 2, 3, 7, bits - 1, bits, bits + 1}
+    values |= {-value for value in (1, 2, 3, 7, bits)} if low < 0 else set()
+    return np.array(sorted(value for value in values if low <= value <= high), DTYPES[dtype])
+
+
+def unary_cases(dtype: str) -> tuple[list[OpCase], list[list[Array]]]:
+    x = special_values(dtype)
+    ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in ("astype", "clip")]
+    return [OpCase(op, (spec_of(x),), (), ("any",)) for op in ops], [[x] for _ in ops]
+
+
+def binary_cases(dtype: str) -> tuple[list[OpCase], list[list[Array]]]:
+    """Each op on a column and a row of special values; divisors of integers without 0."""
+    cases: list[OpCase] = []
+    arrays: list[list[Array]] = []
+    values = special_values(dtype)
+    for op in [op for op, dtypes in BINARY.items() if dtype in dtypes and op not in ("where", "ewise_fma")]:
+        row = values[values != 0] if op in DIVISIONS and dtype not in FLOATS else values
+        operands = [values.reshape(-1, 1), row.reshape(1, -1)]
+        # The flavours are not used for values here, only to learn the result types.
+        cases.append(OpCase(op, tuple(spec_of(array) for array in operands), (), ("any", "divisor")))
+        arrays.append(operands)
+    return cases, arrays
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_te_and_native_code_of_one_operand(dtype: str) -> None:
+    cases, arrays = unary_cases(dtype)
+    for case, operands in zip(cases, arrays, strict=True):
+        check_te_on(case, operands)
+    check_natively_on(cases, arrays)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_te_and_native_code_of_two_operands(dtype: str) -> None:
+    cases, arrays = binary_cases(dtype)
+    for case, operands in zip(cases, arrays, strict=True):
+        check_te_on(case, operands)
+    check_natively_on(cases, arrays)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_fma_of_all_triples(dtype: str) -> None:
+    values = special_values(dtype)
+    x, y, z = (np.array(column, values.dtype) for column in zip(*product(values, repeat=3), strict=True))
+    case = OpCase("ewise_fma", (spec_of(x),) * 3, (), ("any",) * 3)
+    check_te_on(case, [x, y, z])
+    check_natively_on([case], [[x, y, z]])
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_every_value_of_a_small_float(dtype: str) -> None:
+    """All 65536 bit patterns through every function of one operand."""
+    x = np.arange(65536, dtype=np.uint16).view(DTYPES[dtype])
+    ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in ("astype", "clip")]
+    cases = [OpCase(op, (TensorSpec((65536,), dtype),), (), ("any",)) for op in ops]
+    check_natively_on(cases, [[x] for _ in cases])
