@@ -11,9 +11,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ..core.locations import source_directory, source_point
+from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, parse
 from ..core.verification import verify_module
+from ..dialects.graph.constants import WeightOp
 from . import cache as disk
 from .describe import argument_attributes, array_type, describe, functions, is_public, signature
 from .errors import CompileError
@@ -130,7 +131,10 @@ class Source:
                 disk.store(key, description.to_json(), code)
         file = self.module.attributes.get("stepwell.weights")
         named = file.data if isinstance(file, StringAttr) else None
-        arrays = bind_weights(description, named, source_directory(self.module), self.weights)
+        places = {
+            op.weight_key: nearest_source_point(op) for op in self.module.walk() if isinstance(op, WeightOp)
+        }
+        arrays = bind_weights(description, named, source_directory(self.module), self.weights, places)
         return Program(description, code, arrays)
 
     def text_of(self, stair: str, shapes: Shapes | None) -> str:

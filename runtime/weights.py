@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core.diagnostics import did_you_mean
-from ..core.weights import open_weights
+from ..core.locations import SourcePoint
+from ..core.weights import WeightsError, open_weights
 from .arrays import ArrayType, numpy_dtype
 from .errors import CompileError
 from .program import Description
@@ -20,11 +23,12 @@ def bind_weights(
     named_file: str | None,
     directory: Path | None,
     given: str | Path | Mapping[str, Any] | None,
+    places: Mapping[str, SourcePoint | None] | None = None,
 ) -> dict[str, np.ndarray[Any, Any]]:
     """
     The array of every weight key, mapped from the side-car without a copy.
 
-    `given` (a file or arrays by key) goes before `named_file`, the module's `stepwell.weights`, which is relative to
+    `places` says where in the program a key is asked for. `given` (a file or arrays by key) goes before `named_file`, the module's `stepwell.weights`, which is relative to
     `directory`. Raises CompileError when weights are wanted but no file is named, or an array given does not fit, and
     WeightsError when the file cannot be read, lacks a key, or has it with another type or shape.
     """
@@ -39,10 +43,24 @@ def bind_weights(
     if isinstance(given, Mapping):
         arrays = {key: np.asarray(value) for key, value in given.items()}
         return {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
-    file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
+    places = places or {}
+    with _pointing_at(next(iter(places.values()), None)):
+        file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
     for key, type_ in wanted.items():
-        file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
-    return {key: file.array(key) for key in wanted}
+        with _pointing_at(places.get(key)):
+            file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
+            arrays[key] = file.array(key)
+    return arrays
+
+
+@contextmanager
+def _pointing_at(place: SourcePoint | None) -> Iterator[None]:
+    """Gives an error of the weights file the place in the program that wants the weight."""
+    try:
+        yield
+    except WeightsError as error:
+        raise WeightsError(replace(error.diagnostic, point=place)) from error
 
 
 def _side_car(named: str | None, directory: Path | None, given: str | Path | None, keys: list[str]) -> Path:
