@@ -1,0 +1,71 @@
+// RUN: stepwell-opt %s -p bufferize --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: @nothing_to_do
+func.func @nothing_to_do() {
+  func.return
+}
+
+// -----
+
+func.func @graph_op(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'graph.relu' works on tensors and has no form on buffers}}
+  %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{a value of type tensor<?xf32> has no known size}}
+func.func @unknown_size(%x: tensor<?xf32>) -> tensor<?xf32> {
+  func.return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error@+1 {{a value of type tensor<2xi4> has no form in memory, expected an element type of f16, bf16}}
+func.func @element_type(%x: tensor<2xi4>) -> tensor<2xi4> {
+  func.return %x : tensor<2xi4>
+}
+
+// -----
+
+// expected-error@+1 {{a value of type tensor<*xf32> has no known rank}}
+func.func @rank(%x: tensor<*xf32>, %y: tensor<2xf32>) {
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{function @blocks has several blocks that pass tensors around, expected one}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^next(%x : tensor<4xf32>)
+^next(%y: tensor<4xf32>):
+  func.return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{function @outside works on tensors and has no body, expected a definition}}
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+func.func private @even(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @odd(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+func.func private @odd(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{function @even calls itself; recursion on tensors is not supported}}
+  %0 = func.call @even(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @too_large(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{a buffer of type memref<4000000000x4000000000xf32> needs 64000000000000000000 bytes, expected at most 2^62}}
+  %0 = graph.call_kernel @grow(%x) : (tensor<4xf32>) -> tensor<4000000000x4000000000xf32>
+  func.return %x : tensor<4xf32>
+}
+tensor_loop.func private @grow(%A: memref<4xf32>) outs(%B: memref<4000000000x4000000000xf32>) {
+}
