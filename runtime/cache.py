@@ -14,8 +14,15 @@ import json
 import os
 import tempfile
 from functools import cache
+from importlib.metadata import entry_points, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
+
+ROOMS = ("analysis", "core", "dialects", "lowering", "rewrites", "runtime", "schedule", "te")
+"""The rooms of this package that have a say in what code a program becomes."""
 
 MAGIC = b"STEPWELL1\n"
 DEFAULT_LIMIT = 256 * 1024 * 1024
@@ -41,19 +48,36 @@ def program_key(*parts: str) -> str:
 
 @cache
 def source_fingerprint() -> str:
-    """A hash over the text of this package's Python and rule files: a changed compiler never meets old code."""
+    """
+    A hash over what compiles: the text of this package's Python and rule files, that of installed plug-ins, and the
+    version of xDSL. A changed compiler never meets old code.
+    """
     root = Path(__file__).resolve().parent.parent
-    rooms = ("analysis", "core", "dialects", "lowering", "rewrites", "runtime", "schedule", "te")
-    return _hash_files(path for room in rooms for path in sorted((root / room).rglob("*")))
-
-
-def _hash_files(paths: Any) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        if path.suffix in (".py", ".mlir"):
-            digest.update(path.name.encode() + b"\0")
-            digest.update(path.read_bytes())
+    folders = [root / room for room in ROOMS] + plugin_folders()
+    digest = hashlib.sha256(version("xdsl").encode())
+    for folder in folders:
+        files = [folder] if folder.is_file() else sorted(folder.rglob("*"))
+        for path in files:
+            if path.suffix in (".py", ".mlir"):
+                digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def plugin_folders() -> list[Path]:
+    """The folders (or single files) of the packages that other distributions plug in, sorted."""
+    modules = {
+        entry.module.partition(".")[0]
+        for group in (UNIVERSE_GROUP, PLUGIN_GROUP)
+        for entry in entry_points(group=group)
+    }
+    found: set[Path] = set()
+    for name in modules - {"stepwell", "xdsl"}:
+        spec = find_spec(name)
+        if spec is not None and spec.submodule_search_locations:
+            found.update(Path(folder) for folder in spec.submodule_search_locations)
+        elif spec is not None and spec.origin is not None:
+            found.add(Path(spec.origin))
+    return sorted(found)
 
 
 def load(key: str) -> tuple[dict[str, Any], bytes] | None:

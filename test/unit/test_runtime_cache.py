@@ -69,3 +69,17 @@ def test_a_directory_that_cannot_be_written_is_no_error(
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "file"))
     cache.store("key", {}, b"code")
     assert cache.load("key") is None
+
+
+def test_the_sources_of_plug_ins_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plug_in_for_cache").mkdir()
+    (tmp_path / "plug_in_for_cache" / "__init__.py").write_text("universe = None\n")
+    info = tmp_path / "plug_in_for_cache-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in-for-cache\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[xdsl.universe]\nplug = plug_in_for_cache:universe\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert cache.plugin_folders() == [tmp_path / "plug_in_for_cache"]
+    before = cache.source_fingerprint.__wrapped__()
+    (tmp_path / "plug_in_for_cache" / "__init__.py").write_text("universe = 1\n")
+    assert cache.source_fingerprint.__wrapped__() != before
