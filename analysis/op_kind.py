@@ -15,7 +15,8 @@ from xdsl.ir import Attribute, Operation
 from .. import te
 from ..dialects.graph.element_types import dtype_name
 from ..dialects.traits import LoopSemantics, may_fail
-from ..te.expr import Axis, Binary, Cast, Check, Expr, Load, ReductionResult
+from ..te.expr import Axis, Binary, Cast, Check, Expr, Load
+from ..te.reductions import ReductionResult
 
 
 class OpKind(IntEnum):

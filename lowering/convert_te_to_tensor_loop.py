@@ -16,7 +16,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from .. import te
 from ..core.locations import copy_location
 from ..dialects import tensor_loop
-from ..te.expr import Expr, ReductionResult, Var
+from ..te.expr import Expr, Var
+from ..te.reductions import ReductionResult
 from .te_scalar import REDUCTION_FLAGS, ScalarEmitter
 from .te_types import buffer_type
 

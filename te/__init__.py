@@ -15,14 +15,11 @@ from . import dtypes as dtypes
 from .expr import Axis as Axis
 from .expr import Const as Const
 from .expr import Expr as Expr
-from .expr import Reducer as Reducer
-from .expr import Reduction as Reduction
 from .expr import TEError as TEError
 from .expr import Var as Var
 from .expr import binary as binary
 from .expr import compare as compare
 from .expr import const as const
-from .expr import post_order as post_order
 from .ops import abs as abs
 from .ops import all as all
 from .ops import all_of as all_of
@@ -60,6 +57,9 @@ from .ops import tanh as tanh
 from .ops import truncdiv as truncdiv
 from .ops import truncmod as truncmod
 from .ops import unary as unary
+from .reductions import Reducer as Reducer
+from .reductions import Reduction as Reduction
+from .reductions import post_order as post_order
 from .tensor import Compute as Compute
 from .tensor import Dim as Dim
 from .tensor import Tensor as Tensor

@@ -25,16 +25,14 @@ from .expr import (
     Expr,
     FusedMultiplyAdd,
     Load,
-    Reducer,
-    ReductionResult,
     Select,
     TEError,
     Unary,
     Var,
-    post_order,
 )
 from .lines import line_of
 from .numeric import Array, dtype_of, numpy_dtype
+from .reductions import Reducer, ReductionResult, post_order
 from .tensor import Compute, Dim, Tensor, placeholder, stages
 
 MEMORY_LIMIT = 64 * 2**20

@@ -7,8 +7,7 @@ Operators never promote: both sides must have one element type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -382,57 +381,6 @@ class Check(Expr):
             raise TEError(f"the condition of a check has type {self.condition.dtype}, expected i1")
 
 
-@dataclass(frozen=True, eq=False)
-class Reducer:
-    """
-    A commutative, associative combination of tuples: `combined = results[lhs := running value, rhs := next value]`,
-    starting from `identity`. One entry per component (argmax has two: index and value).
-    """
-
-    name: str
-    lhs: tuple[Var, ...]
-    rhs: tuple[Var, ...]
-    results: tuple[Expr, ...]
-    identity: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Reduction:
-    """
-    `reducer` over `values` for all points of `axes`. Legal only as the whole body of a compute stage.
-
-    Not an `Expr` operand: reductions do not nest. `components` are what `te.compute` accepts as its body.
-    """
-
-    reducer: Reducer
-    values: tuple[Expr, ...]
-    axes: tuple[Axis, ...]
-    components: tuple[ReductionResult, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        if len(self.values) != len(self.reducer.identity):
-            raise TEError(
-                f"reducer '{self.reducer.name}' combines {len(self.reducer.identity)} values, found {len(self.values)}"
-            )
-        for axis in self.axes:
-            if axis.kind != "reduce":
-                raise TEError(f"'{axis.name}' is a spatial axis; reduce over te.reduce_axis axes")
-        results = tuple(ReductionResult(self, i) for i in range(len(self.values)))
-        object.__setattr__(self, "components", results)
-
-
-@dataclass(frozen=True, eq=False)
-class ReductionResult(Expr):
-    """Component `index` of a reduction."""
-
-    reduction: Reduction
-    index: int
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.reduction.reducer.identity[self.index].dtype
-
-
 def as_expr(value: Expr | Number, dtype: str) -> Expr:
     """`value` as an expression; a Python number becomes a constant of type `dtype`."""
     if isinstance(value, Expr):
@@ -502,20 +450,3 @@ def _fold_index(function: str, lhs: Expr, rhs: Expr) -> Expr | None:
 def compare(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
     """A `Compare`; `==` and `!=` keep their Python meaning (identity), so write te.equal and te.not_equal."""
     return Compare(function, *_same_type(lhs, rhs))
-
-
-def post_order(*roots: Expr) -> Iterator[Expr]:
-    """Every expression below `roots` once, operands first; the values of reductions included. Does not recurse."""
-    seen: set[int] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            yield node
-            continue
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        stack.append((node, True))
-        below = node.reduction.values if isinstance(node, ReductionResult) else node.operands
-        stack.extend((operand, False) for operand in reversed(below))

@@ -13,8 +13,6 @@ from .expr import (
     Expr,
     FusedMultiplyAdd,
     Number,
-    Reducer,
-    Reduction,
     Select,
     Unary,
     Var,
@@ -23,6 +21,7 @@ from .expr import (
     compare,
     const,
 )
+from .reductions import Reducer, Reduction
 
 
 def unary(function: str, x: Expr) -> Expr:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from .expr import Axis, Expr, Load, Number, ReductionResult, TEError, Var, as_expr, post_order
+from .expr import Axis, Expr, Load, Number, TEError, Var, as_expr
+from .reductions import ReductionResult, post_order
 
 Dim = int | Expr
 """A size in elements: a number, or an index expression over `te.var`s."""

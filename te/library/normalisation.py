@@ -1,4 +1,4 @@
-"""Batch and layer normalisation."""
+"""Normalisation, and ops that come with it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .shapes import (
     normalise_axes,
     normalise_axis,
     require_float,
+    require_number,
     require_same_type,
     shape_text,
     stage,
@@ -93,3 +94,12 @@ def layer_norm(
         return ops.cast(x.dtype, value * ops.cast(acc, gamma[inner]) + ops.cast(acc, beta[inner]))
 
     return stage("layer_norm", x.shape, body)
+
+
+def bias_add(x: Tensor, bias: Tensor, axis: int = 1) -> Tensor:
+    """`x + bias`, the vector `bias` along `axis`."""
+    require_number("bias_add", x, bias)
+    require_same_type("bias_add", x, bias)
+    dim = normalise_axis("bias_add", axis, x.rank)
+    _require_shape("bias_add", bias, (x.shape[dim],))
+    return stage("bias_add", x.shape, lambda i: x[i] + bias[i[dim]])

@@ -1,0 +1,77 @@
+"""Reductions: sums, maxima and their kin over reduction axes, and the walk over everything below an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .expr import Axis, Expr, TEError, Var
+
+
+@dataclass(frozen=True, eq=False)
+class Reducer:
+    """
+    A commutative, associative combination of tuples: `combined = results[lhs := running value, rhs := next value]`,
+    starting from `identity`. One entry per component (argmax has two: index and value).
+    """
+
+    name: str
+    lhs: tuple[Var, ...]
+    rhs: tuple[Var, ...]
+    results: tuple[Expr, ...]
+    identity: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """
+    `reducer` over `values` for all points of `axes`. Legal only as the whole body of a compute stage.
+
+    Not an `Expr` operand: reductions do not nest. `components` are what `te.compute` accepts as its body.
+    """
+
+    reducer: Reducer
+    values: tuple[Expr, ...]
+    axes: tuple[Axis, ...]
+    components: tuple[ReductionResult, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.values) != len(self.reducer.identity):
+            raise TEError(
+                f"reducer '{self.reducer.name}' combines {len(self.reducer.identity)} values, found {len(self.values)}"
+            )
+        for axis in self.axes:
+            if axis.kind != "reduce":
+                raise TEError(f"'{axis.name}' is a spatial axis; reduce over te.reduce_axis axes")
+        results = tuple(ReductionResult(self, i) for i in range(len(self.values)))
+        object.__setattr__(self, "components", results)
+
+
+@dataclass(frozen=True, eq=False)
+class ReductionResult(Expr):
+    """Component `index` of a reduction."""
+
+    reduction: Reduction
+    index: int
+
+    @cached_property
+    def dtype(self) -> str:
+        return self.reduction.reducer.identity[self.index].dtype
+
+
+def post_order(*roots: Expr) -> Iterator[Expr]:
+    """Every expression below `roots` once, operands first; the values of reductions included. Does not recurse."""
+    seen: set[int] = set()
+    stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            yield node
+            continue
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        stack.append((node, True))
+        below = node.reduction.values if isinstance(node, ReductionResult) else node.operands
+        stack.extend((operand, False) for operand in reversed(below))
