@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .binary import OPS as BINARY
 from .contraction import pad_windows, window_extents, window_view
 from .element_types import Array, is_float, round_to, widen
 from .elementwise import Properties, maximum_of
@@ -41,6 +42,11 @@ def _layer_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> 
         variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
         scale, shift = (along_axes(widen(vector), axes, x.ndim) for vector in (gamma, beta))
         return (round_to(centered / np.sqrt(variance + epsilon) * scale + shift, x.dtype),)
+
+
+def _bias_add(properties: Properties, x: Array, bias: Array) -> tuple[Array, ...]:
+    axes = normalised_axes(properties.get("axis", 1), x.ndim)
+    return BINARY["graph.add"]({}, x, along_axes(bias, axes, x.ndim))
 
 
 def _to_nchw(properties: Properties, x: Array) -> Array:
@@ -86,6 +92,7 @@ def _avg_pool2d(properties: Properties, x: Array) -> tuple[Array, ...]:
 OPS: dict[str, Any] = {
     "graph.batch_norm": _batch_norm,
     "graph.layer_norm": _layer_norm,
+    "graph.bias_add": _bias_add,
     "graph.max_pool2d": _max_pool2d,
     "graph.avg_pool2d": _avg_pool2d,
 }

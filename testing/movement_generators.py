@@ -155,7 +155,11 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "pad": pad,
         "take": take,
     },
-    "normalization": {"batch_norm": ops.batch_norm, "layer_norm": ops.layer_norm},
+    "normalization": {
+        "batch_norm": ops.batch_norm,
+        "layer_norm": ops.layer_norm,
+        "bias_add": ops.bias_add,
+    },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }
 """Every graph op with operands, by family."""

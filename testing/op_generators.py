@@ -268,6 +268,13 @@ def layer_norm(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [spec, vector, vector], flavours, axes=axes, epsilon=choose.element([None, 0.01]))
 
 
+def bias_add(choose: Chooser, op: str) -> OpCase:
+    spec = TensorSpec(any_shape(choose, 2), any_dtype(choose, NUMBERS))
+    axis = None if rarely(choose, 3) else any_axis(choose, spec.rank)
+    vector = TensorSpec((spec.shape[1 if axis is None else axis],), spec.dtype)
+    return case(choose, op, [spec, vector], ["any", "any"], axis=axis)
+
+
 def pool(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, FLOATS if op == "avg_pool2d" else NUMBERS)
     height, kh, step_h, top, bottom, dilation_h = window(choose)

@@ -1,10 +1,10 @@
-"""Ops that shift and scale by a mean and a variance."""
+"""Normalisation, and ops that come with it: shifts and scales by statistics and by vectors along an axis."""
 
 from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition
 
-from .base import PureGraphOp, tensor_operand, tensor_result
+from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
 from .properties import FLOAT, INTEGER, INTEGERS, prop
 from .shapes import Shape, Shaped, ShapeError, compatible, normalise_axes, normalise_axis, text
 
@@ -97,4 +97,31 @@ class LayerNormOp(PureGraphOp):
         expected = tuple(x.shape[position] for position in positions)
         for name, vector in (("gamma", gamma), ("beta", beta)):
             _check_vector(name, vector, expected, f"axes {shown} of {text(x.shape)}")
+        return (x,)
+
+
+@irdl_op_definition
+class BiasAddOp(PureGraphOp):
+    """
+    `result = x + bias`, the vector `bias` along `axis`.
+
+    Shapes: `bias` is as long as `axis` of `x`; the result has the shape of `x`.
+    Numerics: as `graph.add`.
+
+    ```mlir
+    %y = graph.bias_add %x, %bias : (tensor<1x3x4x4xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+    ```
+    """
+
+    name = "graph.bias_add"
+
+    operand = tensor_operand(NUMBERS)
+    bias = tensor_operand(NUMBERS)
+    axis = prop(INTEGER, 1)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, bias: Shaped, *, axis: int) -> tuple[Shaped, ...]:
+        position = normalise_axis(axis, len(x.shape))
+        _check_vector("bias", bias, x.shape[position : position + 1], f"axis {axis} of {text(x.shape)}")
         return (x,)

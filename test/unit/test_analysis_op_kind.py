@@ -104,6 +104,7 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     **{name: (OUT_FUSABLE, (X,), {}) for name in ("mean", "softmax", "log_softmax")},
     "layer_norm": (OUT_FUSABLE, (X, tensor(6), tensor(6)), {}),
     "batch_norm": (OPAQUE, (IMAGE, *(tensor(8) for _ in range(4))), {}),
+    "bias_add": (ELEMENTWISE, (IMAGE, tensor(8)), {}),
     "matmul": (OUT_FUSABLE, (X, tensor(6, 5)), {}),
     "conv2d": (OUT_FUSABLE, (IMAGE, KERNEL), {"padding": [1, 1, 1, 1]}),
     "max_pool2d": (OUT_FUSABLE, (IMAGE,), {"pool_size": [2, 2]}),

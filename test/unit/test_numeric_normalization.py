@@ -1,4 +1,4 @@
-"""Numeric tests of `batch_norm` and `layer_norm`: te and native code against the NumPy reference."""
+"""Numeric tests of `batch_norm`, `layer_norm` and the ops that come with them: te and native code against the NumPy reference."""
 
 from __future__ import annotations
 

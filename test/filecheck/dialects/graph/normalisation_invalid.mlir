@@ -53,3 +53,19 @@ func.func @f(%x: tensor<8xf32>, %g: tensor<8xf64>, %b: tensor<8xf64>) {
   %y = graph.layer_norm %x, %g, %b : (tensor<8xf32>, tensor<8xf64>, tensor<8xf64>) -> tensor<8xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<1x3x4xf32>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{'graph.bias_add': bias is 4, expected 3: the extents of axis 1 of 1x3x4}}
+  %y = graph.bias_add %x, %b : (tensor<1x3x4xf32>, tensor<4xf32>) -> tensor<1x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>, %b: tensor<3xf32>) {
+  // expected-error@+1 {{'graph.bias_add': axis 1 is out of range for rank 1, expected -1 to 0}}
+  %y = graph.bias_add %x, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return
+}

@@ -36,3 +36,21 @@ func.func @layer_norm_1(%x: tensor<?x4x8xf32>, %gamma: tensor<4x8xf32>, %beta: t
   %y = graph.layer_norm %x, %gamma, %beta, axes = [-2, -1] : (tensor<?x4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
   func.return
 }
+
+// CHECK-LABEL: @bias_add
+// GENERIC-LABEL: sym_name = "bias_add"
+func.func @bias_add(%x: tensor<1x3x4x4xf32>, %bias: tensor<3xf32>) {
+  // CHECK: graph.bias_add %x, %bias : (tensor<1x3x4x4xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+  // GENERIC: "graph.bias_add"(%x, %bias) <{axis = 1 : i64}> : (tensor<1x3x4x4xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+  %y = graph.bias_add %x, %bias : (tensor<1x3x4x4xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+  func.return
+}
+
+// CHECK-LABEL: @bias_add_1
+// GENERIC-LABEL: sym_name = "bias_add_1"
+func.func @bias_add_1(%x: tensor<?x8xi32>, %bias: tensor<8xi32>) {
+  // CHECK: graph.bias_add %x, %bias, axis = -1 : (tensor<?x8xi32>, tensor<8xi32>) -> tensor<?x8xi32>
+  // GENERIC: "graph.bias_add"(%x, %bias) <{axis = -1 : i64}> : (tensor<?x8xi32>, tensor<8xi32>) -> tensor<?x8xi32>
+  %y = graph.bias_add %x, %bias, axis = -1 : (tensor<?x8xi32>, tensor<8xi32>)
+  func.return
+}
