@@ -89,7 +89,7 @@ def test_conv2d_with_padding() -> None:
     padded = te.compute(
         (1, 2, 7, 7),
         lambda n, c, h, w: te.if_then_else(
-            te.all(1 <= h, h < 6, 1 <= w, w < 6), image[n, c, h - 1, w - 1], 0.0
+            te.all(h >= 1, h < 6, w >= 1, w < 6), image[n, c, h - 1, w - 1], 0.0
         ),
         name="padded",
     )
