@@ -50,17 +50,18 @@ class ArrayType:
         return None not in self.shape
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of a static array."""
+        return tuple([size or 0 for size in self.shape])
+
+    @property
     def nbytes(self) -> int:
         """Size in bytes of a static array."""
-        return prod(size or 0 for size in self.shape) * numpy_dtype(self.dtype).itemsize
+        return prod(self.sizes) * numpy_dtype(self.dtype).itemsize
 
     def allocate(self) -> np.ndarray[Any, Any]:
         """A new array, not initialised, aligned to `ARENA_ALIGNMENT`."""
-        return (
-            aligned_bytes(self.nbytes)
-            .view(numpy_dtype(self.dtype))
-            .reshape([size or 0 for size in self.shape])
-        )
+        return aligned_bytes(self.nbytes).view(numpy_dtype(self.dtype)).reshape(self.sizes)
 
     def fits(self, shape: Sequence[int]) -> bool:
         return len(shape) == len(self.shape) and all(

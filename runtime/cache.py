@@ -25,6 +25,8 @@ ROOMS = ("analysis", "core", "dialects", "lowering", "rewrites", "runtime", "sch
 """The rooms of this package that have a say in what code a program becomes."""
 
 MAGIC = b"STEPWELL1\n"
+PROGRAMS, CALLS = ".bin", ".call"
+"""What is kept, as ends of file names: compiled programs, and the code that calls them from Python."""
 DEFAULT_LIMIT = 256 * 1024 * 1024
 
 
@@ -80,9 +82,9 @@ def plugin_folders() -> list[Path]:
     return sorted(found)
 
 
-def load(key: str) -> tuple[dict[str, Any], bytes] | None:
+def load(key: str, kind: str = PROGRAMS) -> tuple[dict[str, Any], bytes] | None:
     """The description and object code kept under `key`, or None when there is none or it is damaged."""
-    path = cache_directory() / f"{key}.bin"
+    path = cache_directory() / f"{key}{kind}"
     try:
         data = path.read_bytes()
     except OSError:
@@ -105,7 +107,7 @@ def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
     return json.loads(description), data[start + 8 + length :]
 
 
-def store(key: str, description: dict[str, Any], object_code: bytes) -> None:
+def store(key: str, description: dict[str, Any], object_code: bytes, kind: str = PROGRAMS) -> None:
     """Keeps a program; a directory that cannot be written is no error, the program is just not kept."""
     text = json.dumps(description).encode()
     body = len(text).to_bytes(8, "little") + text + object_code
@@ -117,7 +119,7 @@ def store(key: str, description: dict[str, Any], object_code: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.replace(temporary, directory / f"{key}.bin")
+            os.replace(temporary, directory / f"{key}{kind}")
         except BaseException:
             os.unlink(temporary)
             raise
@@ -129,7 +131,7 @@ def store(key: str, description: dict[str, Any], object_code: bytes) -> None:
 def _evict(directory: Path, limit: int) -> None:
     """Deletes the entries unused for longest until at most `limit` bytes remain."""
     entries: list[tuple[float, int, Path]] = []
-    for path in directory.glob("*.bin"):
+    for path in (*directory.glob(f"*{PROGRAMS}"), *directory.glob(f"*{CALLS}")):
         with contextlib.suppress(OSError):
             status = path.stat()
             entries.append((status.st_mtime, status.st_size, path))

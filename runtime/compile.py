@@ -135,7 +135,7 @@ class Source:
             op.weight_key: nearest_source_point(op) for op in self.module.walk() if isinstance(op, WeightOp)
         }
         arrays = bind_weights(description, named, source_directory(self.module), self.weights, places)
-        return Program(description, code, arrays)
+        return Program(description, code, arrays, self.use_cache)
 
     def text_of(self, stair: str, shapes: Shapes | None) -> str:
         """The text on `stair`."""

@@ -95,3 +95,7 @@ class NativeLibrary:
     def entry(self, symbol: str) -> Callable[..., int]:
         """The function `i32 symbol(void **arguments)`; calling it releases the interpreter lock."""
         return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self._tracker[symbol])
+
+    def address(self, symbol: str) -> int:
+        """Where an exported function starts; it is there as long as this object lives."""
+        return self._tracker[symbol]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from .arrays import ArrayType, aligned_bytes, check_input, check_output
+from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
 from .errors import ArgumentError, ExecutionError
+from .fastcall import MISFIT, FastCall, fast_call
 from .jit import NativeLibrary
 
 ENTRY_PREFIX = "_stepwell_entry_"
@@ -71,11 +72,16 @@ class Program:
     """Machine code with its weights bound; every entry can be called from several threads at once."""
 
     def __init__(
-        self, description: Description, object_code: bytes, weights: Mapping[str, np.ndarray[Any, Any]]
+        self,
+        description: Description,
+        object_code: bytes,
+        weights: Mapping[str, np.ndarray[Any, Any]],
+        use_cache: bool = True,
     ):
         self.description = description
+        self.use_cache = use_cache
         symbols = [ENTRY_PREFIX + entry.name for entry in description.entries]
-        self._library = NativeLibrary(object_code, symbols)
+        self.library = NativeLibrary(object_code, symbols)
         self._weights = weights
         self._prepared: dict[str, np.ndarray[Any, Any]] = {}
         by_order = sorted(description.entries, key=lambda entry: not entry.is_prepare)
@@ -84,8 +90,9 @@ class Program:
             bound = BoundEntry(entry, self)
             self._callables[entry.name] = bound
             if entry.is_prepare:
-                for index, result in enumerate(bound()):
-                    self._prepared[f"@{entry.name}#{index}"] = result
+                results = [argument.type.allocate() for argument in entry.of("output")]
+                bound.run_into(results)
+                self._prepared |= {f"@{entry.name}#{index}": result for index, result in enumerate(results)}
 
     def weight(self, key: str) -> np.ndarray[Any, Any]:
         """The array behind a weight argument: from the side-car, or the result of a prepare function."""
@@ -94,18 +101,20 @@ class Program:
     def entry(self, name: str) -> BoundEntry:
         return self._callables[name]
 
-    def native(self, name: str) -> Callable[..., int]:
-        return self._library.entry(ENTRY_PREFIX + name)
-
 
 class BoundEntry:
-    """An entry ready to be called with input arrays."""
+    """
+    An entry ready to be called with input arrays.
+
+    A call tries the fast way (`fastcall.py`) first. Arguments that do not fit it take the slow one through ctypes, which copies
+    what native code cannot read in place and names what is wrong.
+    """
 
     def __init__(self, entry: Entry, program: Program):
         self.entry = entry
         self._checks = program.description.checks
         self._program = program
-        self._native = program.native(entry.name)
+        self._native = program.library.entry(ENTRY_PREFIX + entry.name)
         self._inputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "input"]
         self._outputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "output"]
         self._arena = next(((i, a) for i, a in enumerate(entry.arguments) if a.role == "arena"), None)
@@ -117,11 +126,25 @@ class BoundEntry:
                 self._kept.append(array)
                 self._fixed[index] = array.ctypes.data
         self._array_type = ctypes.c_void_p * len(entry.arguments)
-        self._arenas: deque[np.ndarray[Any, Any]] = deque()
+        self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
+        self._free_arenas: deque[int] = deque()
+        self._arena_memory: list[np.ndarray[Any, Any]] = []
+        self._fast = self._make_fast() or _never_fits
+
+    def _make_fast(self) -> FastCall | None:
+        return fast_call(
+            self._program.library.address(ENTRY_PREFIX + self.entry.name),
+            self._fixed,
+            [(index, argument.type) for index, argument in self._inputs],
+            [(index, argument.type) for index, argument in self._outputs],
+            None if self._arena is None else self._arena[0],
+            (self._program.library, self._kept),
+            self._program.use_cache,
+        )
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
         """The results for `arrays`, newly allocated."""
-        outputs = tuple(argument.type.allocate() for _, argument in self._outputs)
+        outputs = tuple([np.empty(sizes, dtype) for sizes, dtype in self._results])
         self._run(arrays, outputs)
         return outputs
 
@@ -131,6 +154,51 @@ class BoundEntry:
             raise ArgumentError(
                 f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays"
             )
+        self._run(arrays, outputs, given=True)
+
+    def _run(
+        self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool = False
+    ) -> None:
+        """Runs the entry; `given` outputs are the caller's and get checked where the fast call has not."""
+        if len(arrays) != len(self._inputs):
+            names = ", ".join(f"'{argument.name}'" for _, argument in self._inputs)
+            raise ArgumentError(
+                f"'{self.entry.name}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
+            )
+        if self._arena is None:
+            status = self._fast(*arrays, *outputs)
+            if status == MISFIT:
+                status = self._run_slowly(arrays, outputs, given, None)
+        else:
+            arena = self._take_arena(self._arena[1].type.nbytes)
+            try:
+                status = self._fast(*arrays, *outputs, arena)
+                if status == MISFIT:
+                    status = self._run_slowly(arrays, outputs, given, arena)
+            finally:
+                self._free_arenas.append(arena)
+        if status != 0:
+            raise ExecutionError(*self._checks[status - 1])
+
+    def _run_slowly(
+        self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool, arena: int | None
+    ) -> int:
+        """The native status of a call through ctypes. Raises ArgumentError for what no copy makes fit."""
+        if given:
+            self._check_outputs(outputs, arrays)
+        kept = [
+            check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)
+        ]
+        pointers = list(self._fixed)
+        for (index, _), array in zip(self._inputs, kept, strict=True):
+            pointers[index] = array.ctypes.data
+        for (index, _), array in zip(self._outputs, outputs, strict=True):
+            pointers[index] = array.ctypes.data
+        if self._arena is not None:
+            pointers[self._arena[0]] = arena
+        return self._native(self._array_type(*pointers))
+
+    def _check_outputs(self, outputs: Sequence[Any], arrays: Sequence[Any]) -> None:
         for (_, argument), array in zip(self._outputs, outputs, strict=True):
             check_output(array, argument.type, argument.name)
         for i, array in enumerate(outputs):
@@ -139,42 +207,22 @@ class BoundEntry:
                     raise ArgumentError(
                         f"output '{self._outputs[i][1].name}' shares memory with another argument, expected an array of its own"
                     )
-        self._run(arrays, outputs)
 
-    def _run(self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]]) -> None:
-        if len(arrays) != len(self._inputs):
-            names = ", ".join(f"'{argument.name}'" for _, argument in self._inputs)
-            raise ArgumentError(
-                f"'{self.entry.name}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
-            )
-        pointers = list(self._fixed)
-        kept = [
-            check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)
-        ]
-        for (index, _), array in zip(self._inputs, kept, strict=True):
-            pointers[index] = array.ctypes.data
-        for (index, _), array in zip(self._outputs, outputs, strict=True):
-            pointers[index] = array.ctypes.data
-        arena = None
-        if self._arena is not None:
-            arena = self._take_arena(self._arena[1].type.nbytes)
-            pointers[self._arena[0]] = arena.ctypes.data
+    def _take_arena(self, size: int) -> int:
+        """The address of an arena nobody uses; `deque.pop` is atomic, so concurrent callers never share one."""
         try:
-            status = self._native(self._array_type(*pointers))
-        finally:
-            if arena is not None:
-                self._arenas.append(arena)
-        if status != 0:
-            raise ExecutionError(*self._checks[status - 1])
-
-    def _take_arena(self, size: int) -> np.ndarray[Any, Any]:
-        """An arena nobody uses; `deque.pop` is atomic, so concurrent callers never share one."""
-        try:
-            return self._arenas.pop()
+            return self._free_arenas.pop()
         except IndexError:
             pass
         try:
-            return aligned_bytes(size)
+            memory = aligned_bytes(size)
         except MemoryError:
             message = f"no memory for {size} bytes of intermediate results"
             raise ExecutionError(message, f"@{self.entry.name}") from None
+        self._arena_memory.append(memory)
+        return memory.ctypes.data
+
+
+def _never_fits(*_: Any) -> int:
+    """In place of a fast call where there is none."""
+    return MISFIT

@@ -1,0 +1,220 @@
+"""
+Cheap calls from Python: an entry as a CPython function that takes arrays straight through the buffer protocol.
+
+One native function (`call_stub.py`) serves every entry of every program; what to call with what is a plan in a `bytes` object.
+Wherever this cannot work (another Python, 32 bits, no such symbols, bfloat16 arrays, which have no buffer format) or is
+switched off by `STEPWELL_FASTCALL=0`, there is no function and calls go through ctypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from . import cache as disk
+from .arrays import ArrayType, numpy_dtype
+from .call_stub import CALL, HEADER_WORDS, PROBE, RECORD_WORDS, STUB
+from .jit import NativeLibrary, compile_object, host_target
+
+FastCall = Callable[..., int]
+"""`fast(*inputs, *outputs[, arena address])`: 0, the number of the failed check, or `MISFIT`."""
+
+MISFIT = -1
+"""What a fast call returns when an argument does not fit: nothing was run."""
+
+MOST_ARRAYS = 256
+MOST_POINTERS = 4096
+"""Entries with more arguments than that go through ctypes: the call keeps 80 bytes per array, 8 per pointer on the stack."""
+
+_C_CONTIGUOUS, _FORMAT, _WRITABLE = 0x38, 0x04, 0x01
+_METH_FASTCALL = 0x80
+_FORMATS = "?bBhHiIlLqQefd"
+"""The native element types of the buffer protocol that NumPy names by the same character."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """An argument that Python passes as an array: its place among the native pointers, its type, whether it is written."""
+
+    index: int
+    type: ArrayType
+    is_output: bool
+
+
+def fast_call(
+    native: int,
+    fixed: Sequence[int | None],
+    inputs: Sequence[tuple[int, ArrayType]],
+    outputs: Sequence[tuple[int, ArrayType]],
+    arena: int | None,
+    kept: object,
+    use_cache: bool = True,
+) -> FastCall | None:
+    """
+    The fast call of the native entry at address `native`, or None when there can be none.
+
+    `fixed` holds the pointers that are the same on each call (weights), `arena` is the place of the arena among them;
+    `kept` lives as long as the function: whatever owns the code and the memory behind the addresses. `use_cache`: whether the
+    compile cache on disk may be used.
+    """
+    if os.environ.get("STEPWELL_FASTCALL") == "0":
+        return None
+    arrays = [Array(i, t, False) for i, t in inputs] + [Array(i, t, True) for i, t in outputs]
+    if any(not array.type.is_static or not _formats(array.type.dtype) for array in arrays):
+        return None
+    if len(arrays) > MOST_ARRAYS or len(fixed) > MOST_POINTERS or not _works(use_cache):
+        return None
+    return _function(_plan(native, fixed, arrays, arena), _stub(use_cache), kept)
+
+
+@cache
+def _formats(dtype: str) -> tuple[int, ...]:
+    """The format characters under which NumPy exports arrays of `dtype`; none for bf16."""
+    wanted = numpy_dtype(dtype)
+    return tuple(ord(name) for name in _FORMATS if np.dtype(name) == wanted)
+
+
+def _plan(native: int, fixed: Sequence[int | None], arrays: Sequence[Array], arena: int | None) -> bytes:
+    """The words that `call_stub.py` describes."""
+    inputs = sum(not array.is_output for array in arrays)
+    words = [native, len(fixed), len(arrays), inputs, -1 if arena is None else arena, id(np.ndarray)]
+    assert len(words) == HEADER_WORDS
+    words += [pointer or 0 for pointer in fixed]
+    for array in arrays:
+        words += _record(array)
+    # addresses may use the top bit, so a word is kept modulo 2^64
+    return struct.pack(f"={len(words)}Q", *(word & 0xFFFF_FFFF_FFFF_FFFF for word in words))
+
+
+def _record(array: Array) -> list[int]:
+    dtype, formats = numpy_dtype(array.type.dtype), _formats(array.type.dtype)
+    flags = _C_CONTIGUOUS | _FORMAT | (_WRITABLE if array.is_output else 0)
+    sizes = [size or 0 for size in array.type.shape]
+    record = [array.index, flags, dtype.itemsize, dtype.alignment - 1, formats[0], formats[-1], len(sizes)]
+    assert len(record) == RECORD_WORDS
+    return record + sizes
+
+
+class _MethodDefinition(ctypes.Structure):
+    """PyMethodDef of CPython."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("documentation", ctypes.c_char_p),
+    ]
+
+
+class _Buffer(ctypes.Structure):
+    """Py_buffer of CPython."""
+
+    _fields_ = [
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+@dataclass(frozen=True)
+class Stub:
+    """The loaded stub and the method definition that names it; every function keeps both alive."""
+
+    library: NativeLibrary
+    definition: _MethodDefinition
+
+
+@cache
+def _stub(use_cache: bool) -> Stub:
+    key = disk.program_key(STUB, host_target().describe())
+    found = disk.load(key, disk.CALLS) if use_cache else None
+    # without passes it compiles twice as fast and calls as fast
+    code = found[1] if found is not None else compile_object(STUB, speed_level=0)
+    library = NativeLibrary(code, [CALL, PROBE])
+    if use_cache and found is None:
+        disk.store(key, {}, code, disk.CALLS)
+    return Stub(library, _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None))
+
+
+def _function(plan: bytes, stub: Stub, kept: object) -> FastCall:
+    """The CPython function over `plan`. It holds the plan as its self, and as its module all that must live with it."""
+    make = _python_api(
+        "PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object
+    )
+    return make(ctypes.addressof(stub.definition), plan, (stub, kept))
+
+
+def _python_api(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of the interpreter; one of our own, since the types of `ctypes.pythonapi.name` may be set by others."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+@cache
+def _works(use_cache: bool) -> bool:
+    """Whether fast calls work in this process: CPython on 64 bits, buffers laid out as the stub expects, a probe succeeds."""
+    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    try:
+        return _buffers_are_as_expected() and _probe_succeeds(_stub(use_cache))
+    except Exception:  # whatever is wrong, ctypes still works
+        return False
+
+
+def _buffers_are_as_expected() -> bool:
+    """Whether PyObject_GetBuffer fills in a Py_buffer of the known layout and no byte more."""
+    array = np.zeros((3, 5), np.float32)
+    size = ctypes.sizeof(_Buffer)
+    memory = (ctypes.c_ubyte * (size + 64))(*[0xA5] * (size + 64))
+    buffer = _Buffer.from_buffer(memory)
+    get = _python_api("PyObject_GetBuffer", ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
+    release = _python_api("PyBuffer_Release", None, ctypes.c_void_p)
+    get(array, ctypes.byref(buffer), _C_CONTIGUOUS | _FORMAT | _WRITABLE)
+    seen = (buffer.buf, buffer.obj, buffer.len, buffer.itemsize, buffer.readonly, buffer.ndim, buffer.format)
+    shape_and_strides = buffer.shape[:2], buffer.strides[:2]
+    release(ctypes.byref(buffer))
+    return (
+        size == 80
+        and seen == (array.ctypes.data, id(array), 60, 4, 0, 2, b"f")
+        and shape_and_strides == ([3, 5], [20, 4])
+        and all(byte == 0xA5 for byte in memory[size:])
+    )
+
+
+def _probe_succeeds(stub: Stub) -> bool:
+    """Calls a tiny entry: a fitting call runs, misfits do not, and no array is kept."""
+    type_ = ArrayType("i32", (1, 1))
+    arrays = [Array(0, type_, False), Array(1, type_, True)]
+    fast = _function(_plan(stub.library.address(PROBE), [None, None], arrays, None), stub, None)
+    source, target = np.full((1, 1), 77, np.int32), np.zeros((1, 1), np.int32)
+    counts = sys.getrefcount(source), sys.getrefcount(target)
+    status = fast(source, target)
+    misfits = [
+        fast(source),
+        fast(source, source),
+        fast(source[0], target),
+        fast(source.astype(np.float32), target),
+        fast(b"text", target),
+        fast(None, target),
+    ]
+    return (
+        status == 77
+        and target[0, 0] == 77
+        and misfits == [MISFIT] * len(misfits)
+        and counts == (sys.getrefcount(source), sys.getrefcount(target))
+    )
