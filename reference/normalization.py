@@ -49,6 +49,19 @@ def _bias_add(properties: Properties, x: Array, bias: Array) -> tuple[Array, ...
     return BINARY["graph.add"]({}, x, along_axes(bias, axes, x.ndim))
 
 
+def _instance_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
+    channels = normalised_axes(properties.get("axis", 1), x.ndim)
+    axes = tuple(axis for axis in range(x.ndim) if axis not in (0, *channels))
+    wide = widen(x)
+    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
+    count = np.asarray(np.prod([x.shape[axis] for axis in axes], dtype=np.int64), wide.dtype)
+    with np.errstate(all="ignore"):
+        centered = wide - np.sum(wide, axis=axes, keepdims=True) / count
+        variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
+        scale, shift = (along_axes(widen(vector), channels, x.ndim) for vector in (gamma, beta))
+        return (round_to(centered / np.sqrt(variance + epsilon) * scale + shift, x.dtype),)
+
+
 def _to_nchw(properties: Properties, x: Array) -> Array:
     return np.moveaxis(x, -1, 1) if properties.get("layout", "NCHW") == "NHWC" else x
 
@@ -93,6 +106,7 @@ OPS: dict[str, Any] = {
     "graph.batch_norm": _batch_norm,
     "graph.layer_norm": _layer_norm,
     "graph.bias_add": _bias_add,
+    "graph.instance_norm": _instance_norm,
     "graph.max_pool2d": _max_pool2d,
     "graph.avg_pool2d": _avg_pool2d,
 }

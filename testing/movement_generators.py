@@ -159,6 +159,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "batch_norm": ops.batch_norm,
         "layer_norm": ops.layer_norm,
         "bias_add": ops.bias_add,
+        "instance_norm": ops.instance_norm,
     },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }

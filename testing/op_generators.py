@@ -275,6 +275,15 @@ def bias_add(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [spec, vector], ["any", "any"], axis=axis)
 
 
+def instance_norm(choose: Chooser, op: str) -> OpCase:
+    spec = TensorSpec(any_shape(choose, 2), any_dtype(choose, FLOATS))
+    place = choose.integer(1, spec.rank - 1)
+    axis = choose.element([place, place - spec.rank, *([None] if place == 1 else [])])
+    vector = TensorSpec((spec.shape[place],), spec.dtype)
+    flavours = ["moderate", "finite", "finite"]
+    return case(choose, op, [spec, vector, vector], flavours, axis=axis, epsilon=choose.element([None, 0.01]))
+
+
 def pool(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, FLOATS if op == "avg_pool2d" else NUMBERS)
     height, kh, step_h, top, bottom, dilation_h = window(choose)

@@ -125,3 +125,46 @@ class BiasAddOp(PureGraphOp):
         position = normalise_axis(axis, len(x.shape))
         _check_vector("bias", bias, x.shape[position : position + 1], f"axis {axis} of {text(x.shape)}")
         return (x,)
+
+
+def _channel_axis(x: Shaped, axis: int, gamma: Shaped, beta: Shaped) -> int:
+    """The axis of the channels of a batch, counted from the front, which `gamma` and `beta` lie along."""
+    position = normalise_axis(axis, len(x.shape))
+    if position == 0:
+        raise ShapeError(f"axis {axis} of {text(x.shape)} is the batch, expected the channels")
+    for name, vector in (("gamma", gamma), ("beta", beta)):
+        _check_vector(name, vector, x.shape[position : position + 1], f"axis {axis} of {text(x.shape)}")
+    return position
+
+
+@irdl_op_definition
+class InstanceNormOp(PureGraphOp):
+    """
+    Instance normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`, with the mean and the biased
+    variance over all axes but the batch (0) and the channels (`axis`).
+
+    Shapes: `gamma` and `beta` are vectors as long as `axis` of `x`.
+    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+
+    ```mlir
+    %y = graph.instance_norm %x, %gamma, %beta : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+    ```
+
+    Source: Ulyanov, Vedaldi, Lempitsky, *Instance normalization*, 2016.
+    """
+
+    name = "graph.instance_norm"
+
+    operand = tensor_operand("F")
+    gamma = tensor_operand("F")
+    beta = tensor_operand("F")
+    axis = prop(INTEGER, 1)
+    epsilon = prop(FLOAT, 1e-5)
+    result = tensor_result()
+
+    @classmethod
+    def infer(
+        cls, x: Shaped, gamma: Shaped, beta: Shaped, *, axis: int, epsilon: float
+    ) -> tuple[Shaped, ...]:
+        _channel_axis(x, axis, gamma, beta)
+        return (x,)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .. import dtypes, ops
 from ..expr import Expr, TEError
-from ..tensor import Dim, Tensor
+from ..tensor import Dim, Tensor, reduce_axis
 from .reduction import reduced
 from .shapes import (
     Indices,
@@ -103,3 +103,71 @@ def bias_add(x: Tensor, bias: Tensor, axis: int = 1) -> Tensor:
     dim = normalise_axis("bias_add", axis, x.rank)
     _require_shape("bias_add", bias, (x.shape[dim],))
     return stage("bias_add", x.shape, lambda i: x[i] + bias[i[dim]])
+
+
+def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, axis: int = 1, epsilon: float = 1e-5) -> Tensor:
+    """
+    `(x - mean) / sqrt(var + epsilon) * gamma + beta`, the statistics over all dimensions but 0 and `axis`.
+    """
+    dim = _channel_dimension("instance_norm", x, gamma, beta, axis)
+    return _by_channels("instance_norm", x, gamma, beta, dim, x.shape[dim], None, epsilon)
+
+
+def _channel_dimension(name: str, x: Tensor, gamma: Tensor, beta: Tensor, axis: int) -> int:
+    """`axis` counted from the front, once the operands are known to fit. Raises TEError."""
+    require_float(name, x, gamma, beta)
+    require_same_type(name, x, gamma, beta)
+    dim = normalise_axis(name, axis, x.rank)
+    if dim == 0:
+        raise TEError(f"{name}: axis {axis} is the batch, expected the channels")
+    for vector in (gamma, beta):
+        _require_shape(name, vector, (x.shape[dim],))
+    return dim
+
+
+def _by_channels(
+    name: str,
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    dim: int,
+    groups: Dim,
+    group_size: int | None,
+    epsilon: float,
+) -> Tensor:
+    """
+    `x` normalised by statistics of shape `(batch, groups)`; a group is `group_size` channels of dimension `dim`, or
+    one channel when that is None. Two passes, as `layer_norm`.
+    """
+    acc = dtypes.accumulator(x.dtype)
+    spatial = [d for d in range(x.rank) if d not in (0, dim)]
+    over = {d: reduce_axis(x.shape[d], f"k{d}") for d in spatial}
+    if group_size is not None:
+        over = {dim: reduce_axis(group_size, f"k{dim}"), **over}
+    count = count_constant([axis.extent for axis in over.values()], acc)
+
+    def element(row: Indices) -> Expr:
+        at = {**over, 0: row[0], dim: row[1] if group_size is None else row[1] * group_size + over[dim]}
+        return ops.cast(acc, x[tuple(at[d] for d in range(x.rank))])
+
+    def total(suffix: str, value: Callable[[Indices], Expr]) -> Tensor:
+        def body(row: Indices) -> Expr:
+            return ops.sum(value(row), tuple(over.values())) if over else value(row)
+
+        return stage(f"{name}_{suffix}", (x.shape[0], groups), body, ("n", "g"))
+
+    def squared(row: Indices) -> Expr:
+        centred = element(row) - mean[row]
+        return centred * centred
+
+    mean = elementwise(f"{name}_mean", total("sum", element), lambda value: value / count)
+    squares = total("squares", squared)
+    deviation = elementwise(f"{name}_std", squares, lambda value: ops.sqrt(value / count + epsilon))
+
+    def body(indices: Indices) -> Expr:
+        channel = indices[dim]
+        row = (indices[0], channel // group_size if group_size else channel)
+        value = (ops.cast(acc, x[indices]) - mean[row]) / deviation[row]
+        return ops.cast(x.dtype, value * ops.cast(acc, gamma[channel]) + ops.cast(acc, beta[channel]))
+
+    return stage(name, x.shape, body)

@@ -100,6 +100,7 @@ TABLE: Final[dict[str, dict[str, Tolerance]]] = {
     "log_softmax": accumulated(),
     "batch_norm": accumulated(),
     "layer_norm": accumulated(),
+    "instance_norm": accumulated(),
     # Whole programs: `terms` is the depth of the program's sums, `magnitude` its largest finite result.
     "program": accumulated(4.0),
 }
@@ -197,11 +198,26 @@ def _of_layer_norm(op: str, properties: dict[str, Any], arrays: list[Array]) -> 
     return Conditioning(float(gamma.size) + 6, magnitude.astype(np.longdouble))
 
 
+def _of_groups(op: str, properties: dict[str, Any], arrays: list[Array]) -> Conditioning:
+    """As `_of_layer_norm`, the statistics over groups of channels."""
+    x, gamma, beta = arrays
+    channels = np.moveaxis(x, properties.get("axis", 1), 1)
+    rows = channels.reshape(len(x), properties.get("num_groups", channels.shape[1]), -1)
+    keep = {"axis": 2, "keepdims": True}
+    deviation = np.sqrt(np.var(rows, **keep) + properties.get("epsilon", 1e-5))
+    size = ((np.abs(rows) + np.mean(np.abs(rows), **keep)) / deviation).reshape(channels.shape)
+    shape = [-1, *[1] * (x.ndim - 2)]
+    magnitude = size * np.abs(gamma).reshape(shape) + np.abs(beta).reshape(shape)
+    magnitude = np.moveaxis(magnitude, 1, properties.get("axis", 1))
+    return Conditioning(float(rows.shape[2]) + 6, magnitude.astype(np.longdouble))
+
+
 _CONDITIONS: Final[dict[str, Any]] = {
     **dict.fromkeys(("sum", "prod", "mean", "matmul", "conv2d", "avg_pool2d"), _of_sum),
     **dict.fromkeys(("softmax", "log_softmax"), _of_softmax),
     "batch_norm": _of_batch_norm,
     "layer_norm": _of_layer_norm,
+    "instance_norm": _of_groups,
 }
 
 

@@ -69,3 +69,19 @@ func.func @f(%x: tensor<3xf32>, %b: tensor<3xf32>) {
   %y = graph.bias_add %x, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<3x3x4xf32>, %g: tensor<3xf32>) {
+  // expected-error@+1 {{'graph.instance_norm': axis 0 of 3x3x4 is the batch, expected the channels}}
+  %y = graph.instance_norm %x, %g, %g, axis = 0 : (tensor<3x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3x3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %g: tensor<3xf32>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{'graph.instance_norm': beta is 4, expected 3: the extents of axis 1 of 2x3x4}}
+  %y = graph.instance_norm %x, %g, %b : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<4xf32>) -> tensor<2x3x4xf32>
+  func.return
+}

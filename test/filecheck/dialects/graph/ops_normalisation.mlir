@@ -54,3 +54,21 @@ func.func @bias_add_1(%x: tensor<?x8xi32>, %bias: tensor<8xi32>) {
   %y = graph.bias_add %x, %bias, axis = -1 : (tensor<?x8xi32>, tensor<8xi32>)
   func.return
 }
+
+// CHECK-LABEL: @instance_norm
+// GENERIC-LABEL: sym_name = "instance_norm"
+func.func @instance_norm(%x: tensor<1x3x4x4xf32>, %gamma: tensor<3xf32>, %beta: tensor<3xf32>) {
+  // CHECK: graph.instance_norm %x, %gamma, %beta : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+  // GENERIC: "graph.instance_norm"(%x, %gamma, %beta) <{axis = 1 : i64, epsilon = 1.000000e-05 : f64}> : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+  %y = graph.instance_norm %x, %gamma, %beta : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+  func.return
+}
+
+// CHECK-LABEL: @instance_norm_1
+// GENERIC-LABEL: sym_name = "instance_norm_1"
+func.func @instance_norm_1(%x: tensor<?x4x3xf16>, %gamma: tensor<3xf16>, %beta: tensor<3xf16>) {
+  // CHECK: graph.instance_norm %x, %gamma, %beta, axis = -1, epsilon = 0.001 : (tensor<?x4x3xf16>, tensor<3xf16>, tensor<3xf16>) -> tensor<?x4x3xf16>
+  // GENERIC: "graph.instance_norm"(%x, %gamma, %beta) <{axis = -1 : i64, epsilon = 1.000000e-03 : f64}> : (tensor<?x4x3xf16>, tensor<3xf16>, tensor<3xf16>) -> tensor<?x4x3xf16>
+  %y = graph.instance_norm %x, %gamma, %beta, axis = -1, epsilon = 0.001 : (tensor<?x4x3xf16>, tensor<3xf16>, tensor<3xf16>)
+  func.return
+}
