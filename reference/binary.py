@@ -122,7 +122,7 @@ def _integer_power(x: Array, y: Array) -> Array:
         left = left >> np.uint64(1)
     result = product.astype(x.dtype)
     odd = (exponent & 1) == 1
-    minus_one = (~np.zeros((), x.dtype)).astype(x.dtype)
+    minus_one = np.invert(np.zeros((), x.dtype)).astype(x.dtype)
     of_minus_one = np.where(odd, minus_one, np.ones((), x.dtype))
     inverse = np.where(
         base == 1, np.ones((), x.dtype), np.where(base == -1, of_minus_one, np.zeros((), x.dtype))
@@ -175,7 +175,7 @@ def _left_shift(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]
 
 def _right_shift(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
     counts, too_far = _counts(x, np.ascontiguousarray(y).reshape(y.shape))
-    minus_one = (~np.zeros((), x.dtype)).astype(x.dtype)
+    minus_one = np.invert(np.zeros((), x.dtype)).astype(x.dtype)
     beyond = np.where(x < 0, minus_one, np.zeros((), x.dtype))
     return (np.where(too_far, beyond, np.right_shift(x, counts)).astype(x.dtype),)
 

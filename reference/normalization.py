@@ -62,6 +62,22 @@ def _instance_norm(properties: Properties, x: Array, gamma: Array, beta: Array) 
         return (round_to(centered / np.sqrt(variance + epsilon) * scale + shift, x.dtype),)
 
 
+def _group_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
+    (axis,) = normalised_axes(properties.get("axis", 1), x.ndim)
+    groups = properties["num_groups"]
+    wide = np.moveaxis(widen(x), axis, 1)
+    rows = wide.reshape(wide.shape[0], groups, wide.shape[1] // groups, *wide.shape[2:])
+    axes = tuple(range(2, rows.ndim))
+    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
+    count = np.asarray(np.prod(rows.shape[2:], dtype=np.int64), wide.dtype)
+    with np.errstate(all="ignore"):
+        centered = rows - np.sum(rows, axis=axes, keepdims=True) / count
+        variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
+        normal = np.moveaxis((centered / np.sqrt(variance + epsilon)).reshape(wide.shape), 1, axis)
+        scale, shift = (along_axes(widen(vector), (axis,), x.ndim) for vector in (gamma, beta))
+        return (round_to(normal * scale + shift, x.dtype),)
+
+
 def _to_nchw(properties: Properties, x: Array) -> Array:
     return np.moveaxis(x, -1, 1) if properties.get("layout", "NCHW") == "NHWC" else x
 
@@ -107,6 +123,7 @@ OPS: dict[str, Any] = {
     "graph.layer_norm": _layer_norm,
     "graph.bias_add": _bias_add,
     "graph.instance_norm": _instance_norm,
+    "graph.group_norm": _group_norm,
     "graph.max_pool2d": _max_pool2d,
     "graph.avg_pool2d": _avg_pool2d,
 }

@@ -58,7 +58,7 @@ def plain_value(attribute: Attribute) -> Any:
         case StringAttr():
             return attribute.data
         case DenseArrayBase():
-            return list(attribute.get_values())
+            return list(attribute.get_values())  # pyright: ignore[reportAttributeAccessIssue]
         case ArrayAttr():
             return [plain_value(element) for element in attribute.data]
         case SymbolRefAttr():

@@ -27,7 +27,7 @@ EXAMPLES = re.compile(r"- (\d+) passing(?: examples)?, (\d+) failing(?: examples
 SUMMARY = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)\b.* in [\d.]+s")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)")
 LIT_COUNT = re.compile(r"^\s*(Passed|Failed|Unresolved|Timed Out|Skipped|Unsupported)\s*:\s*(\d+)")
-LIT_FAILED = re.compile(r"^FAIL: (.*) \(\d+ of \d+\)")
+LIT_FAILED = re.compile(r"^(?:FAIL|UNRESOLVED|TIMEOUT): (.*) \(\d+ of \d+\)")
 
 
 @dataclass
@@ -40,10 +40,14 @@ class Report:
     counts: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     examples: dict[str, list[int]] = field(default_factory=dict)
+    last_lines: list[str] = field(default_factory=list)
+    """The end of the output of a tool that failed."""
 
     def text(self) -> str:
         lines = [f"## {self.title}: exit code {self.exit_code}, {self.seconds:.0f} s", *self.counts]
         lines += [f"failed: {name}" for name in self.failures]
+        if not self.failures:
+            lines += [f"| {line}" for line in self.last_lines]
         if self.examples:
             total = sum(passing for passing, _ in self.examples.values())
             lines.append(f"hypothesis: {total} passing examples")
@@ -64,6 +68,8 @@ def run(report: Report, command: list[str], environment: dict[str, str]) -> list
         sys.stdout.write(line)
         lines.append(line.rstrip("\n"))
     report.exit_code = process.wait()
+    if report.exit_code != 0:
+        report.last_lines = [line for line in lines if line.strip()][-3:]
     report.seconds = time.monotonic() - start
     return lines
 
