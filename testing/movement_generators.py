@@ -160,6 +160,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "layer_norm": ops.layer_norm,
         "bias_add": ops.bias_add,
         "instance_norm": ops.instance_norm,
+        "group_norm": ops.group_norm,
     },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }

@@ -284,6 +284,25 @@ def instance_norm(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [spec, vector, vector], flavours, axis=axis, epsilon=choose.element([None, 0.01]))
 
 
+def group_norm(choose: Chooser, op: str) -> OpCase:
+    shape = list(any_shape(choose, 2))
+    place = choose.integer(1, len(shape) - 1)
+    groups = choose.element((1, 2, 3))
+    shape[place] = 0 if rarely(choose, 15) else groups * choose.element((1, 2, 3))
+    spec = TensorSpec(tuple(shape), any_dtype(choose, FLOATS))
+    axis = choose.element([place, place - spec.rank, *([None] if place == 1 else [])])
+    vector = TensorSpec((shape[place],), spec.dtype)
+    return case(
+        choose,
+        op,
+        [spec, vector, vector],
+        ["moderate", "finite", "finite"],
+        num_groups=groups,
+        axis=axis,
+        epsilon=choose.element([None, 0.01]),
+    )
+
+
 def pool(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, FLOATS if op == "avg_pool2d" else NUMBERS)
     height, kh, step_h, top, bottom, dilation_h = window(choose)

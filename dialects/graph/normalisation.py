@@ -168,3 +168,41 @@ class InstanceNormOp(PureGraphOp):
     ) -> tuple[Shaped, ...]:
         _channel_axis(x, axis, gamma, beta)
         return (x,)
+
+
+@irdl_op_definition
+class GroupNormOp(PureGraphOp):
+    """
+    Group normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`: the channels (`axis`) are cut into
+    `num_groups` equal runs, and mean and biased variance are those of one run of one element of the batch (axis 0).
+
+    Shapes: `gamma` and `beta` are vectors as long as `axis` of `x`, which is a multiple of `num_groups`.
+    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+
+    ```mlir
+    %y = graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x6x4x4xf32>
+    ```
+
+    Source: Wu, He, *Group normalization*, 2018.
+    """
+
+    name = "graph.group_norm"
+
+    operand = tensor_operand("F")
+    gamma = tensor_operand("F")
+    beta = tensor_operand("F")
+    num_groups = prop(INTEGER)
+    axis = prop(INTEGER, 1)
+    epsilon = prop(FLOAT, 1e-5)
+    result = tensor_result()
+
+    @classmethod
+    def infer(
+        cls, x: Shaped, gamma: Shaped, beta: Shaped, *, num_groups: int, axis: int, epsilon: float
+    ) -> tuple[Shaped, ...]:
+        channels = x.shape[_channel_axis(x, axis, gamma, beta)]
+        if num_groups < 1:
+            raise ShapeError(f"num_groups is {num_groups}, expected at least 1")
+        if channels is not None and channels % num_groups != 0:
+            raise ShapeError(f"{channels} channels do not divide into {num_groups} groups")
+        return (x,)

@@ -19,6 +19,7 @@ from .shapes import (
     require_same_type,
     shape_text,
     stage,
+    static_dim,
 )
 
 
@@ -171,3 +172,16 @@ def _by_channels(
         return ops.cast(x.dtype, value * ops.cast(acc, gamma[channel]) + ops.cast(acc, beta[channel]))
 
     return stage(name, x.shape, body)
+
+
+def group_norm(
+    x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, axis: int = 1, epsilon: float = 1e-5
+) -> Tensor:
+    """
+    `(x - mean) / sqrt(var + epsilon) * gamma + beta`, the statistics over `num_groups` equal runs of the channels.
+    """
+    dim = _channel_dimension("group_norm", x, gamma, beta, axis)
+    channels = static_dim("group_norm", x, dim)
+    if num_groups < 1 or channels % num_groups:
+        raise TEError(f"group_norm: {num_groups} groups do not divide {channels} channels")
+    return _by_channels("group_norm", x, gamma, beta, dim, num_groups, channels // num_groups, epsilon)

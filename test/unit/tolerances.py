@@ -101,6 +101,7 @@ TABLE: Final[dict[str, dict[str, Tolerance]]] = {
     "batch_norm": accumulated(),
     "layer_norm": accumulated(),
     "instance_norm": accumulated(),
+    "group_norm": accumulated(),
     # Whole programs: `terms` is the depth of the program's sums, `magnitude` its largest finite result.
     "program": accumulated(4.0),
 }
@@ -217,6 +218,7 @@ _CONDITIONS: Final[dict[str, Any]] = {
     **dict.fromkeys(("softmax", "log_softmax"), _of_softmax),
     "batch_norm": _of_batch_norm,
     "layer_norm": _of_layer_norm,
+    "group_norm": _of_groups,
     "instance_norm": _of_groups,
 }
 

@@ -85,3 +85,19 @@ func.func @f(%x: tensor<2x3x4xf32>, %g: tensor<3xf32>, %b: tensor<4xf32>) {
   %y = graph.instance_norm %x, %g, %b : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<4xf32>) -> tensor<2x3x4xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x5x4xf32>, %g: tensor<5xf32>) {
+  // expected-error@+1 {{'graph.group_norm': 5 channels do not divide into 2 groups}}
+  %y = graph.group_norm %x, %g, %g, num_groups = 2 : (tensor<2x5x4xf32>, tensor<5xf32>, tensor<5xf32>) -> tensor<2x5x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x5x4xf32>, %g: tensor<5xf32>) {
+  // expected-error@+1 {{'graph.group_norm': num_groups is 0, expected at least 1}}
+  %y = graph.group_norm %x, %g, %g, num_groups = 0 : (tensor<2x5x4xf32>, tensor<5xf32>, tensor<5xf32>) -> tensor<2x5x4xf32>
+  func.return
+}

@@ -72,3 +72,21 @@ func.func @instance_norm_1(%x: tensor<?x4x3xf16>, %gamma: tensor<3xf16>, %beta: 
   %y = graph.instance_norm %x, %gamma, %beta, axis = -1, epsilon = 0.001 : (tensor<?x4x3xf16>, tensor<3xf16>, tensor<3xf16>)
   func.return
 }
+
+// CHECK-LABEL: @group_norm
+// GENERIC-LABEL: sym_name = "group_norm"
+func.func @group_norm(%x: tensor<1x6x4x4xf32>, %gamma: tensor<6xf32>, %beta: tensor<6xf32>) {
+  // CHECK: graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x6x4x4xf32>
+  // GENERIC: "graph.group_norm"(%x, %gamma, %beta) <{num_groups = 2 : i64, axis = 1 : i64, epsilon = 1.000000e-05 : f64}> : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x6x4x4xf32>
+  %y = graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x6x4x4xf32>
+  func.return
+}
+
+// CHECK-LABEL: @group_norm_1
+// GENERIC-LABEL: sym_name = "group_norm_1"
+func.func @group_norm_1(%x: tensor<?x4x6xbf16>, %gamma: tensor<6xbf16>, %beta: tensor<6xbf16>) {
+  // CHECK: graph.group_norm %x, %gamma, %beta, num_groups = 3, axis = -1, epsilon = 0.001 : (tensor<?x4x6xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> tensor<?x4x6xbf16>
+  // GENERIC: "graph.group_norm"(%x, %gamma, %beta) <{num_groups = 3 : i64, axis = -1 : i64, epsilon = 1.000000e-03 : f64}> : (tensor<?x4x6xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> tensor<?x4x6xbf16>
+  %y = graph.group_norm %x, %gamma, %beta, num_groups = 3, axis = -1, epsilon = 0.001 : (tensor<?x4x6xbf16>, tensor<6xbf16>, tensor<6xbf16>)
+  func.return
+}
