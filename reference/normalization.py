@@ -78,6 +78,15 @@ def _group_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> 
         return (round_to(normal * scale + shift, x.dtype),)
 
 
+def _l2_normalize(properties: Properties, x: Array) -> tuple[Array, ...]:
+    axes = normalised_axes(properties.get("axes", [-1]), x.ndim)
+    wide = widen(x)
+    epsilon = np.asarray(properties.get("epsilon", 1e-12), wide.dtype)
+    with np.errstate(all="ignore"):
+        squares = np.sum(wide * wide, axis=axes, keepdims=True)
+        return (round_to(wide / np.sqrt(np.maximum(squares, epsilon)), x.dtype),)
+
+
 def _to_nchw(properties: Properties, x: Array) -> Array:
     return np.moveaxis(x, -1, 1) if properties.get("layout", "NCHW") == "NHWC" else x
 
@@ -124,6 +133,7 @@ OPS: dict[str, Any] = {
     "graph.bias_add": _bias_add,
     "graph.instance_norm": _instance_norm,
     "graph.group_norm": _group_norm,
+    "graph.l2_normalize": _l2_normalize,
     "graph.max_pool2d": _max_pool2d,
     "graph.avg_pool2d": _avg_pool2d,
 }

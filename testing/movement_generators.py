@@ -161,6 +161,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "bias_add": ops.bias_add,
         "instance_norm": ops.instance_norm,
         "group_norm": ops.group_norm,
+        "l2_normalize": ops.scaled_by_norm,
     },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }

@@ -303,6 +303,18 @@ def group_norm(choose: Chooser, op: str) -> OpCase:
     )
 
 
+def scaled_by_norm(choose: Chooser, op: str) -> OpCase:
+    """`l2_normalize` and `rms_norm`; the latter has a vector `gamma` of the extents of the axes."""
+    spec = TensorSpec(any_shape(choose, 1), any_dtype(choose, FLOATS))
+    axes = (
+        None if rarely(choose, 3) else sorted(any_axes(choose, spec.rank), key=lambda axis: axis % spec.rank)
+    )
+    gamma = TensorSpec(tuple(spec.shape[axis] for axis in ([-1] if axes is None else axes)), spec.dtype)
+    operands = [spec] if op == "l2_normalize" else [spec, gamma]
+    flavours = ["moderate", "finite"][: len(operands)]
+    return case(choose, op, operands, flavours, axes=axes, epsilon=choose.element([None, 0.01]))
+
+
 def pool(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, FLOATS if op == "avg_pool2d" else NUMBERS)
     height, kh, step_h, top, bottom, dilation_h = window(choose)

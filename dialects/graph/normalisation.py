@@ -206,3 +206,29 @@ class GroupNormOp(PureGraphOp):
         if channels is not None and channels % num_groups != 0:
             raise ShapeError(f"{channels} channels do not divide into {num_groups} groups")
         return (x,)
+
+
+@irdl_op_definition
+class L2NormalizeOp(PureGraphOp):
+    """
+    Division by the Euclidean norm over `axes`, `result = x / sqrt(max(sum of x * x, epsilon))`.
+
+    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified. The bound keeps rows of zeros zero.
+
+    ```mlir
+    %y = graph.l2_normalize %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+    """
+
+    name = "graph.l2_normalize"
+
+    operand = tensor_operand("F")
+    axes = prop(INTEGERS, [-1])
+    epsilon = prop(FLOAT, 1e-12)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, *, axes: tuple[int, ...], epsilon: float) -> tuple[Shaped, ...]:
+        if not normalise_axes(axes, len(x.shape), "axes entry"):
+            raise ShapeError("axes is [], expected at least one axis")
+        return (x,)

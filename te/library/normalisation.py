@@ -185,3 +185,28 @@ def group_norm(
     if num_groups < 1 or channels % num_groups:
         raise TEError(f"group_norm: {num_groups} groups do not divide {channels} channels")
     return _by_channels("group_norm", x, gamma, beta, dim, num_groups, channels // num_groups, epsilon)
+
+
+def l2_normalize(x: Tensor, axes: int | Sequence[int] = (-1,), epsilon: float = 1e-12) -> Tensor:
+    """`x / sqrt(max(sum of x * x, epsilon))`, the sum over `axes`."""
+    require_float("l2_normalize", x)
+    dims = normalise_axes("l2_normalize", axes, x.rank)
+    acc = dtypes.accumulator(x.dtype)
+    squares = _squares("l2_normalize", x, dims)
+    norm = elementwise("l2_normalize_norm", squares, lambda value: ops.sqrt(ops.maximum(value, epsilon)))
+
+    def body(indices: Indices) -> Expr:
+        row = tuple(index for dim, index in enumerate(indices) if dim not in dims)
+        return ops.cast(x.dtype, ops.cast(acc, x[indices]) / norm[row])
+
+    return stage("l2_normalize", x.shape, body)
+
+
+def _squares(name: str, x: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """The sum of `x * x` over `dims`, in at least f32."""
+    acc = dtypes.accumulator(x.dtype)
+
+    def square(value: Expr, _: Indices) -> Expr:
+        return ops.cast(acc, value) * ops.cast(acc, value)
+
+    return reduced(f"{name}_squares", x, dims, False, ops.sum, square)

@@ -101,3 +101,19 @@ func.func @f(%x: tensor<2x5x4xf32>, %g: tensor<5xf32>) {
   %y = graph.group_norm %x, %g, %g, num_groups = 0 : (tensor<2x5x4xf32>, tensor<5xf32>, tensor<5xf32>) -> tensor<2x5x4xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{'graph.l2_normalize': axes is [], expected at least one axis}}
+  %y = graph.l2_normalize %x, axes = [] : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi32>) {
+  // expected-error@+1 {{'graph.l2_normalize': operand has element type i32, expected float}}
+  %y = graph.l2_normalize %x : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  func.return
+}

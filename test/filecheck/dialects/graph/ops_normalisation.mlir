@@ -90,3 +90,21 @@ func.func @group_norm_1(%x: tensor<?x4x6xbf16>, %gamma: tensor<6xbf16>, %beta: t
   %y = graph.group_norm %x, %gamma, %beta, num_groups = 3, axis = -1, epsilon = 0.001 : (tensor<?x4x6xbf16>, tensor<6xbf16>, tensor<6xbf16>)
   func.return
 }
+
+// CHECK-LABEL: @l2_normalize
+// GENERIC-LABEL: sym_name = "l2_normalize"
+func.func @l2_normalize(%x: tensor<4x8xf32>) {
+  // CHECK: graph.l2_normalize %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // GENERIC: "graph.l2_normalize"(%x) <{axes = array<i64: -1>, epsilon = 1.000000e-12 : f64}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %y = graph.l2_normalize %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// CHECK-LABEL: @l2_normalize_1
+// GENERIC-LABEL: sym_name = "l2_normalize_1"
+func.func @l2_normalize_1(%x: tensor<?x4x8xf64>) {
+  // CHECK: graph.l2_normalize %x, axes = [2, 0], epsilon = 0.001 : (tensor<?x4x8xf64>) -> tensor<?x4x8xf64>
+  // GENERIC: "graph.l2_normalize"(%x) <{axes = array<i64: 2, 0>, epsilon = 1.000000e-03 : f64}> : (tensor<?x4x8xf64>) -> tensor<?x4x8xf64>
+  %y = graph.l2_normalize %x, axes = [2, 0], epsilon = 0.001 : (tensor<?x4x8xf64>)
+  func.return
+}
