@@ -195,6 +195,8 @@ class Driver:
         stack = [root]
         while stack:
             op = stack.pop()
+            if op in self._dead:  # two of its results were operands of one erased op
+                continue
             operands = list(dict.fromkeys(op.operands))
             captured = [value for inner in op.walk() if inner is not op for value in inner.operands]
             for inner in op.walk():

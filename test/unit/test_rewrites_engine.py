@@ -213,6 +213,20 @@ def test_dead_producers_go_unless_told() -> None:
     assert names(module) == ["exp", "tan"]
 
 
+def test_a_dead_producer_of_two_operands_goes_once() -> None:
+    """Both operands of the erased addition are results of one split."""
+    whole, half = "tensor<4xi32>", "tensor<2xi32>"
+    text = f"""func.func @main(%x: {whole}) -> {half} {{
+      %h:2 = graph.split %x, axis = 0, sections = 2 : ({whole}) -> ({half}, {half})
+      %s = graph.add %h#0, %h#1 : ({half}, {half}) -> {half}
+      %r = graph.subtract %s, %s : ({half}, {half}) -> {half}
+      func.return %r : {half}
+    }}"""
+    module = parse_text(CTX, text, "t.mlir")
+    Driver(CTX, shipped_rules("simplify")).run(module)
+    assert names(module) == ["full"]
+
+
 def test_a_rule_sees_that_a_value_lost_its_other_user() -> None:
     """exp has two users until the tanh is gone; only then does the second rule apply."""
     single = rule("single", op("graph.cos", op("graph.exp", a)), create("graph.tan", a))
