@@ -87,6 +87,16 @@ def _l2_normalize(properties: Properties, x: Array) -> tuple[Array, ...]:
         return (round_to(wide / np.sqrt(np.maximum(squares, epsilon)), x.dtype),)
 
 
+def _rms_norm(properties: Properties, x: Array, gamma: Array) -> tuple[Array, ...]:
+    axes = normalised_axes(properties.get("axes", [-1]), x.ndim)
+    wide = widen(x)
+    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
+    count = np.asarray(np.prod([x.shape[axis] for axis in axes], dtype=np.int64), wide.dtype)
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.sum(wide * wide, axis=axes, keepdims=True) / count + epsilon)
+        return (round_to(wide / size * along_axes(widen(gamma), axes, x.ndim), x.dtype),)
+
+
 def _to_nchw(properties: Properties, x: Array) -> Array:
     return np.moveaxis(x, -1, 1) if properties.get("layout", "NCHW") == "NHWC" else x
 
@@ -134,6 +144,7 @@ OPS: dict[str, Any] = {
     "graph.instance_norm": _instance_norm,
     "graph.group_norm": _group_norm,
     "graph.l2_normalize": _l2_normalize,
+    "graph.rms_norm": _rms_norm,
     "graph.max_pool2d": _max_pool2d,
     "graph.avg_pool2d": _avg_pool2d,
 }

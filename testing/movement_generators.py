@@ -162,6 +162,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "instance_norm": ops.instance_norm,
         "group_norm": ops.group_norm,
         "l2_normalize": ops.scaled_by_norm,
+        "rms_norm": ops.scaled_by_norm,
     },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }

@@ -10,7 +10,7 @@ The graph dialect: pure operations on whole tensors.
 | `contraction.py` | `matmul conv2d` |
 | `reduction.py` | `sum mean max argmax softmax` … |
 | `movement.py` | `permute_dims reshape concat split strided_slice pad take` … |
-| `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize` |
+| `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
 | `constants.py` | `constant full weight` |
 | `calls.py` | `call_kernel` |
@@ -124,6 +124,7 @@ from .normalisation import GroupNormOp as GroupNormOp
 from .normalisation import InstanceNormOp as InstanceNormOp
 from .normalisation import L2NormalizeOp as L2NormalizeOp
 from .normalisation import LayerNormOp as LayerNormOp
+from .normalisation import RmsNormOp as RmsNormOp
 from .pooling import AvgPool2dOp as AvgPool2dOp
 from .pooling import MaxPool2dOp as MaxPool2dOp
 from .reduction import AllOp as AllOp

@@ -14,6 +14,17 @@ def _check_vector(name: str, shaped: Shaped, expected: Shape, of: str) -> None:
         raise ShapeError(f"{name} is {text(shaped.shape)}, expected {text(expected)}: the extents of {of}")
 
 
+def _check_over_axes(x: Shaped, axes: tuple[int, ...], *vectors: tuple[str, Shaped]) -> None:
+    """Raises `ShapeError` unless `axes` increase and each named tensor has their extents."""
+    positions = normalise_axes(axes, len(x.shape), "axes entry")
+    shown = f"[{', '.join(map(str, axes))}]"
+    if not positions or list(positions) != sorted(positions):
+        raise ShapeError(f"axes is {shown}, expected at least one axis, in increasing order")
+    expected = tuple(x.shape[position] for position in positions)
+    for name, vector in vectors:
+        _check_vector(name, vector, expected, f"axes {shown} of {text(x.shape)}")
+
+
 @irdl_op_definition
 class BatchNormOp(PureGraphOp):
     """
@@ -90,13 +101,7 @@ class LayerNormOp(PureGraphOp):
     def infer(
         cls, x: Shaped, gamma: Shaped, beta: Shaped, *, axes: tuple[int, ...], epsilon: float
     ) -> tuple[Shaped, ...]:
-        positions = normalise_axes(axes, len(x.shape), "axes entry")
-        shown = f"[{', '.join(map(str, axes))}]"
-        if not positions or list(positions) != sorted(positions):
-            raise ShapeError(f"axes is {shown}, expected at least one axis, in increasing order")
-        expected = tuple(x.shape[position] for position in positions)
-        for name, vector in (("gamma", gamma), ("beta", beta)):
-            _check_vector(name, vector, expected, f"axes {shown} of {text(x.shape)}")
+        _check_over_axes(x, axes, ("gamma", gamma), ("beta", beta))
         return (x,)
 
 
@@ -231,4 +236,33 @@ class L2NormalizeOp(PureGraphOp):
     def infer(cls, x: Shaped, *, axes: tuple[int, ...], epsilon: float) -> tuple[Shaped, ...]:
         if not normalise_axes(axes, len(x.shape), "axes entry"):
             raise ShapeError("axes is [], expected at least one axis")
+        return (x,)
+
+
+@irdl_op_definition
+class RmsNormOp(PureGraphOp):
+    """
+    Normalisation by the root mean square over `axes`, `result = x / sqrt(mean of x * x + epsilon) * gamma`.
+
+    Shapes: `gamma` has the extents of `axes`, which are in increasing order.
+    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+
+    ```mlir
+    %y = graph.rms_norm %x, %gamma : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    Source: Zhang, Sennrich, *Root mean square layer normalization*, 2019.
+    """
+
+    name = "graph.rms_norm"
+
+    operand = tensor_operand("F")
+    gamma = tensor_operand("F")
+    axes = prop(INTEGERS, [-1])
+    epsilon = prop(FLOAT, 1e-5)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, gamma: Shaped, *, axes: tuple[int, ...], epsilon: float) -> tuple[Shaped, ...]:
+        _check_over_axes(x, axes, ("gamma", gamma))
         return (x,)

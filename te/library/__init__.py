@@ -84,6 +84,7 @@ from .normalisation import group_norm as group_norm
 from .normalisation import instance_norm as instance_norm
 from .normalisation import l2_normalize as l2_normalize
 from .normalisation import layer_norm as layer_norm
+from .normalisation import rms_norm as rms_norm
 from .pooling import avg_pool2d as avg_pool2d
 from .pooling import max_pool2d as max_pool2d
 from .reduction import all as all

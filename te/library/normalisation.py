@@ -210,3 +210,24 @@ def _squares(name: str, x: Tensor, dims: tuple[int, ...]) -> Tensor:
         return ops.cast(acc, value) * ops.cast(acc, value)
 
     return reduced(f"{name}_squares", x, dims, False, ops.sum, square)
+
+
+def rms_norm(x: Tensor, gamma: Tensor, axes: int | Sequence[int] = (-1,), epsilon: float = 1e-5) -> Tensor:
+    """`x / sqrt(mean of x * x + epsilon) * gamma`, the mean over `axes`."""
+    require_float("rms_norm", x, gamma)
+    require_same_type("rms_norm", x, gamma)
+    dims = normalise_axes("rms_norm", axes, x.rank)
+    sizes = tuple(x.shape[dim] for dim in dims)
+    _require_shape("rms_norm", gamma, sizes)
+    acc = dtypes.accumulator(x.dtype)
+    count = count_constant(sizes, acc)
+    squares = _squares("rms_norm", x, dims)
+    size = elementwise("rms_norm_rms", squares, lambda value: ops.sqrt(value / count + epsilon))
+
+    def body(indices: Indices) -> Expr:
+        row = tuple(index for dim, index in enumerate(indices) if dim not in dims)
+        inner = tuple(indices[dim] for dim in dims)
+        value = ops.cast(acc, x[indices]) / size[row]
+        return ops.cast(x.dtype, value * ops.cast(acc, gamma[inner]))
+
+    return stage("rms_norm", x.shape, body)

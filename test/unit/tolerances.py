@@ -104,6 +104,7 @@ TABLE: Final[dict[str, dict[str, Tolerance]]] = {
     "instance_norm": accumulated(),
     "group_norm": accumulated(),
     "l2_normalize": accumulated(),
+    "rms_norm": accumulated(),
     # Whole programs: `terms` is the depth of the program's sums, `magnitude` its largest finite result.
     "program": accumulated(4.0),
 }
@@ -227,6 +228,7 @@ _CONDITIONS: Final[dict[str, Any]] = {
     **dict.fromkeys(("softmax", "log_softmax"), _of_softmax),
     "batch_norm": _of_batch_norm,
     "layer_norm": _of_layer_norm,
+    "rms_norm": _of_norm,
     "l2_normalize": _of_norm,
     "group_norm": _of_groups,
     "instance_norm": _of_groups,

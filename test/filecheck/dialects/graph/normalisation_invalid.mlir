@@ -117,3 +117,11 @@ func.func @f(%x: tensor<4x8xi32>) {
   %y = graph.l2_normalize %x : (tensor<4x8xi32>) -> tensor<4x8xi32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
+  // expected-error@+1 {{'graph.rms_norm': gamma is 4, expected 8: the extents of axes [-1] of 4x8}}
+  %y = graph.rms_norm %x, %g : (tensor<4x8xf32>, tensor<4xf32>) -> tensor<4x8xf32>
+  func.return
+}

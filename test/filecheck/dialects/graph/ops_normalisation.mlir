@@ -108,3 +108,21 @@ func.func @l2_normalize_1(%x: tensor<?x4x8xf64>) {
   %y = graph.l2_normalize %x, axes = [2, 0], epsilon = 0.001 : (tensor<?x4x8xf64>)
   func.return
 }
+
+// CHECK-LABEL: @rms_norm
+// GENERIC-LABEL: sym_name = "rms_norm"
+func.func @rms_norm(%x: tensor<4x8xf32>, %gamma: tensor<8xf32>) {
+  // CHECK: graph.rms_norm %x, %gamma : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  // GENERIC: "graph.rms_norm"(%x, %gamma) <{axes = array<i64: -1>, epsilon = 1.000000e-05 : f64}> : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %y = graph.rms_norm %x, %gamma : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// CHECK-LABEL: @rms_norm_1
+// GENERIC-LABEL: sym_name = "rms_norm_1"
+func.func @rms_norm_1(%x: tensor<?x4x8xf16>, %gamma: tensor<4x8xf16>) {
+  // CHECK: graph.rms_norm %x, %gamma, axes = [1, 2], epsilon = 0.001 : (tensor<?x4x8xf16>, tensor<4x8xf16>) -> tensor<?x4x8xf16>
+  // GENERIC: "graph.rms_norm"(%x, %gamma) <{axes = array<i64: 1, 2>, epsilon = 1.000000e-03 : f64}> : (tensor<?x4x8xf16>, tensor<4x8xf16>) -> tensor<?x4x8xf16>
+  %y = graph.rms_norm %x, %gamma, axes = [1, 2], epsilon = 0.001 : (tensor<?x4x8xf16>, tensor<4x8xf16>)
+  func.return
+}
