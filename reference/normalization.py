@@ -97,6 +97,10 @@ def _rms_norm(properties: Properties, x: Array, gamma: Array) -> tuple[Array, ..
         return (round_to(wide / size * along_axes(widen(gamma), axes, x.ndim), x.dtype),)
 
 
+def _dropout(properties: Properties, x: Array) -> tuple[Array, ...]:
+    return x.copy(), np.ones(x.shape, np.bool_)
+
+
 def _to_nchw(properties: Properties, x: Array) -> Array:
     return np.moveaxis(x, -1, 1) if properties.get("layout", "NCHW") == "NHWC" else x
 
@@ -145,6 +149,7 @@ OPS: dict[str, Any] = {
     "graph.group_norm": _group_norm,
     "graph.l2_normalize": _l2_normalize,
     "graph.rms_norm": _rms_norm,
+    "graph.dropout": _dropout,
     "graph.max_pool2d": _max_pool2d,
     "graph.avg_pool2d": _avg_pool2d,
 }

@@ -163,6 +163,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "group_norm": ops.group_norm,
         "l2_normalize": ops.scaled_by_norm,
         "rms_norm": ops.scaled_by_norm,
+        "dropout": ops.dropout,
     },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }

@@ -315,6 +315,11 @@ def scaled_by_norm(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, operands, flavours, axes=axes, epsilon=choose.element([None, 0.01]))
 
 
+def dropout(choose: Chooser, op: str) -> OpCase:
+    spec = TensorSpec(any_shape(choose), any_dtype(choose, FLOATS))
+    return case(choose, op, [spec], ["any"], rate=choose.element([None, 0.0, 0.25]))
+
+
 def pool(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, FLOATS if op == "avg_pool2d" else NUMBERS)
     height, kh, step_h, top, bottom, dilation_h = window(choose)

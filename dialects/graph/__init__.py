@@ -10,7 +10,7 @@ The graph dialect: pure operations on whole tensors.
 | `contraction.py` | `matmul conv2d` |
 | `reduction.py` | `sum mean max argmax softmax` … |
 | `movement.py` | `permute_dims reshape concat split strided_slice pad take` … |
-| `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm` |
+| `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
 | `constants.py` | `constant full weight` |
 | `calls.py` | `call_kernel` |
@@ -120,6 +120,7 @@ from .movement import StridedSliceOp as StridedSliceOp
 from .movement import TakeOp as TakeOp
 from .normalisation import BatchNormOp as BatchNormOp
 from .normalisation import BiasAddOp as BiasAddOp
+from .normalisation import DropoutOp as DropoutOp
 from .normalisation import GroupNormOp as GroupNormOp
 from .normalisation import InstanceNormOp as InstanceNormOp
 from .normalisation import L2NormalizeOp as L2NormalizeOp

@@ -266,3 +266,31 @@ class RmsNormOp(PureGraphOp):
     def infer(cls, x: Shaped, gamma: Shaped, *, axes: tuple[int, ...], epsilon: float) -> tuple[Shaped, ...]:
         _check_over_axes(x, axes, ("gamma", gamma))
         return (x,)
+
+
+@irdl_op_definition
+class DropoutOp(PureGraphOp):
+    """
+    Dropout as in inference: nothing is dropped. The results are `x` and a mask of what is kept, true everywhere.
+
+    `rate` is the part that training would drop, `0 <= rate < 1`.
+
+    ```mlir
+    %y, %mask = graph.dropout %x : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi1>)
+    ```
+
+    Source: Srivastava et al., *Dropout*, 2014.
+    """
+
+    name = "graph.dropout"
+
+    operand = tensor_operand("F")
+    rate = prop(FLOAT, 0.5)
+    result = tensor_result()
+    mask = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, *, rate: float) -> tuple[Shaped, ...]:
+        if not 0 <= rate < 1:
+            raise ShapeError(f"rate is {rate:g}, expected at least 0 and less than 1")
+        return x, Shaped(x.shape, "i1")

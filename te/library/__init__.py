@@ -80,6 +80,7 @@ from .movement import strided_slice as strided_slice
 from .movement import take as take
 from .normalisation import batch_norm as batch_norm
 from .normalisation import bias_add as bias_add
+from .normalisation import dropout as dropout
 from .normalisation import group_norm as group_norm
 from .normalisation import instance_norm as instance_norm
 from .normalisation import l2_normalize as l2_normalize

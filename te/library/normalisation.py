@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .. import dtypes, ops
-from ..expr import Expr, TEError
+from ..expr import Expr, TEError, const
 from ..tensor import Dim, Tensor, reduce_axis
 from .reduction import reduced
 from .shapes import (
@@ -231,3 +231,12 @@ def rms_norm(x: Tensor, gamma: Tensor, axes: int | Sequence[int] = (-1,), epsilo
         return ops.cast(x.dtype, value * ops.cast(acc, gamma[inner]))
 
     return stage("rms_norm", x.shape, body)
+
+
+def dropout(x: Tensor, rate: float = 0.5) -> tuple[Tensor, Tensor]:
+    """As in inference: `x` unchanged, and a mask that is true everywhere."""
+    require_float("dropout", x)
+    if not 0 <= rate < 1:
+        raise TEError(f"dropout: rate is {rate:g}, expected at least 0 and less than 1")
+    kept = elementwise("dropout", x, lambda value: value)
+    return kept, stage("dropout_mask", x.shape, lambda _: const(True, "i1"))

@@ -109,6 +109,7 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     "group_norm": (OUT_FUSABLE, (tensor(2, 8, 4, 4), tensor(8), tensor(8)), {"num_groups": 2}),
     "l2_normalize": (OUT_FUSABLE, (X,), {}),
     "rms_norm": (OUT_FUSABLE, (X, tensor(6)), {}),
+    "dropout": (OPAQUE, (X,), {}),
     "matmul": (OUT_FUSABLE, (X, tensor(6, 5)), {}),
     "conv2d": (OUT_FUSABLE, (IMAGE, KERNEL), {"padding": [1, 1, 1, 1]}),
     "max_pool2d": (OUT_FUSABLE, (IMAGE,), {"pool_size": [2, 2]}),

@@ -125,3 +125,11 @@ func.func @f(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
   %y = graph.rms_norm %x, %g : (tensor<4x8xf32>, tensor<4xf32>) -> tensor<4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{'graph.dropout': rate is 1, expected at least 0 and less than 1}}
+  %y, %mask = graph.dropout %x, rate = 1.0 : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi1>)
+  func.return
+}

@@ -126,3 +126,21 @@ func.func @rms_norm_1(%x: tensor<?x4x8xf16>, %gamma: tensor<4x8xf16>) {
   %y = graph.rms_norm %x, %gamma, axes = [1, 2], epsilon = 0.001 : (tensor<?x4x8xf16>, tensor<4x8xf16>)
   func.return
 }
+
+// CHECK-LABEL: @dropout
+// GENERIC-LABEL: sym_name = "dropout"
+func.func @dropout(%x: tensor<4x8xf32>) {
+  // CHECK: graph.dropout %x : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi1>)
+  // GENERIC: "graph.dropout"(%x) <{rate = 5.000000e-01 : f64}> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi1>)
+  %y, %mask = graph.dropout %x : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi1>)
+  func.return
+}
+
+// CHECK-LABEL: @dropout_1
+// GENERIC-LABEL: sym_name = "dropout_1"
+func.func @dropout_1(%x: tensor<?xf16>) {
+  // CHECK: graph.dropout %x, rate = 0.1 : (tensor<?xf16>) -> (tensor<?xf16>, tensor<?xi1>)
+  // GENERIC: "graph.dropout"(%x) <{rate = 1.000000e-01 : f64}> : (tensor<?xf16>) -> (tensor<?xf16>, tensor<?xi1>)
+  %y, %mask = graph.dropout %x, rate = 0.1 : (tensor<?xf16>)
+  func.return
+}
