@@ -10,7 +10,9 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
+from ..core.diagnostics import fail
 from ..core.passes import StepwellPass
+from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import CallOp, FuncOp
 from .leftovers import require_lowered
 from .loops_function import FunctionLowering
@@ -43,12 +45,16 @@ class LowerLoopsToSCFPass(StepwellPass):
 
     An init runs before the outermost reduce loop of its block; where other ops in that loop forbid it, in the first
     iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce loops.
-    Raises when something of the dialect is left.
+    Raises when a loop function is still called on tensors, or something of the dialect is left.
     """
 
     name = "lower-loops-to-scf"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for call in op.walk():
+            if isinstance(call, CallKernelOp):
+                hint = "run bufferize before lower-loops-to-scf"
+                fail(call, f"@{call.callee_name} is called on tensors", hint=hint)
         for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
             Rewriter.replace_op(function, lower_function(function), [])
             self.count("functions lowered")

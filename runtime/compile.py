@@ -10,6 +10,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, parse
@@ -143,7 +144,12 @@ class Source:
             raise CompileError(f"there is no stair '{stair}', expected one of {', '.join(STAIRS)}")
         if shapes not in self.texts:
             kept = StairTexts()
-            _, text = self.lower(shapes, kept)
+            try:
+                _, text = self.lower(shapes, kept)
+            except DiagnosticException:
+                if stair in kept.texts:
+                    return kept.texts[stair]  # with `?` there is a graph, but nothing below
+                raise
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]
         if stair == "asm" and stair not in texts:

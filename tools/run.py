@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean, render
+from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
 from ..core.errors import diagnostic_of
 from ..core.locations import SourcePoint
 from .opt import ArgumentParser
@@ -66,13 +66,14 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(options: argparse.Namespace) -> int:
-    """Does what the command line says; returns the exit code."""
+def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
     from ..core.parsing import make_context, parse_text, read_source
     from ..runtime.compile import compile
 
     name = "<stdin>" if options.file == "-" else options.file
-    module = parse_text(make_context(), read_source(options.file), name)
+    text = sources[name] = read_source(options.file)
+    module = parse_text(make_context(), text, name)
     executable = compile(
         module,
         entry=options.entry,
@@ -119,17 +120,36 @@ def _typed(array: Any, dtype: str) -> Any:
     return array
 
 
-def _from_file(path: str) -> Any:
+def _read(path: str) -> Any:
+    """What a .npy or .npz file holds. NumPy says of whatever it cannot read that it may be pickled."""
+    from zipfile import BadZipFile
+
     import numpy as np
 
     try:
         return np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise StepwellError(Diagnostic(f"input '{path}' cannot be read as a .npy file: {error}")) from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StepwellError(Diagnostic(f"cannot read input '{path}': {reason}")) from error
+    except (ValueError, EOFError, BadZipFile) as error:
+        message = f"input '{path}' is not a .npy or .npz file, or it is damaged or holds Python objects"
+        raise StepwellError(Diagnostic(message)) from error
+
+
+def _from_file(path: str) -> Any:
+    loaded = _read(path)
+    if hasattr(loaded, "files"):
+        raise StepwellError(
+            Diagnostic(f"input '{path}' is an archive, expected one array", hint="use --inputs")
+        )
+    return loaded
 
 
 def _from_archive(executable: Executable, path: str) -> list[Any]:
-    loaded = _from_file(path)
+    from zipfile import BadZipFile
+    from zlib import error as ZlibError
+
+    loaded = _read(path)
     if not hasattr(loaded, "files"):
         raise StepwellError(
             Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input")
@@ -142,7 +162,11 @@ def _from_archive(executable: Executable, path: str) -> list[Any]:
             raise StepwellError(
                 Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint)
             )
-        arrays.append(loaded[key])
+        try:
+            arrays.append(loaded[key])
+        except (ValueError, EOFError, BadZipFile, ZlibError) as error:
+            message = f"array '{key}' of '{path}' is damaged or holds Python objects"
+            raise StepwellError(Diagnostic(message)) from error
     return arrays
 
 
@@ -164,10 +188,17 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
 
     from ..runtime.arrays import numpy_dtype
 
+    if seed < 0:
+        raise StepwellError(Diagnostic(f"the seed is {seed}, expected a number that is not negative"))
+    if shapes is not None and len(shapes) != len(executable.input_types):
+        count = len(executable.input_types)
+        raise StepwellError(
+            Diagnostic(f"--shapes gives {len(shapes)} shapes, expected {count}, one per argument")
+        )
     generator = np.random.default_rng(seed)
     arrays: list[Any] = []
     for index, (name, type_) in enumerate(executable.input_types):
-        given = shapes[index] if shapes is not None and index < len(shapes) else type_.shape
+        given = shapes[index] if shapes is not None else type_.shape
         shape = tuple(size for size in given if size is not None)
         if len(shape) != len(given):
             raise StepwellError(
@@ -221,14 +252,19 @@ def _write(path: Path, arrays: dict[str, Any]) -> None:
 
     data = io.BytesIO()
     np.savez(data, **arrays)
-    write_atomically(path, data.getvalue())
+    try:
+        write_atomically(path, data.getvalue())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason}")) from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    sources: dict[str, str] = {}
     try:
-        return run(argument_parser().parse_args(words))
+        return run(argument_parser().parse_args(words), sources)
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 0
     except KeyboardInterrupt:
@@ -236,22 +272,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if "--debug" in words:
             raise
-        print(render(_diagnostic(error)), file=sys.stderr)
+        print(render(_diagnostic(error, sources)), file=sys.stderr)
         return 1
 
 
-def _diagnostic(error: BaseException) -> Diagnostic:
+def _diagnostic(error: BaseException, sources: dict[str, str]) -> Diagnostic:
     """What to show for an error; those of the runtime are the user's and carry their whole message."""
     from ..runtime.errors import ArgumentError, CompileError, ExecutionError
 
     if isinstance(error, ExecutionError):
         file, line, column = (*error.location.rsplit(":", 2), "0", "0")[:3]
         if line.isdecimal() and column.isdecimal():
-            return Diagnostic(error.reason, point=SourcePoint(file, int(line), int(column)))
+            point = SourcePoint(file, int(line), int(column))
+            return attach_source_line(Diagnostic(error.reason, point=point), sources)
         return Diagnostic(error.reason)
     if isinstance(error, ArgumentError | CompileError):
         return Diagnostic(str(error))
-    return diagnostic_of(error)
+    return diagnostic_of(error, sources)
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…
