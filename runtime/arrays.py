@@ -82,6 +82,14 @@ def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]
 
     Raises ArgumentError when it is no array or has another element type, rank or shape; nothing is converted.
     """
+    check_type(value, type_, name)
+    if value.flags.c_contiguous and value.flags.aligned:
+        return value
+    return np.array(value, order="C", copy=True)
+
+
+def check_type(value: Any, type_: ArrayType, name: str) -> None:
+    """Raises ArgumentError when `value` is no array or has another element type, rank or shape; strides may be any."""
     if not isinstance(value, np.ndarray):
         raise ArgumentError(
             f"argument '{name}' is a {type(value).__name__}, expected a numpy array of type {type_}"
@@ -93,9 +101,6 @@ def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]
     if not type_.fits(value.shape):
         what = "rank" if len(value.shape) != len(type_.shape) else "shape"
         raise ArgumentError(f"argument '{name}' has {what} {_shown(value.shape, what)}, expected {type_}")
-    if value.flags.c_contiguous and value.flags.aligned:
-        return value
-    return np.array(value, order="C", copy=True)
 
 
 def check_output(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]:

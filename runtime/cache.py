@@ -40,8 +40,13 @@ def cache_directory() -> Path:
 
 def program_key(*parts: str) -> str:
     """The name under which a program is kept: a hash of everything that decides its machine code."""
+    return code_key(*parts, source_fingerprint())
+
+
+def code_key(*parts: str) -> str:
+    """The name for what does not depend on the compiler above LLVM: a hash of `parts`."""
     digest = hashlib.sha256()
-    for part in (*parts, source_fingerprint()):
+    for part in parts:
         data = part.encode()
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
-from .arrays import ArrayType, check_input
+import numpy as np
+
+from .arrays import ArrayType, check_type
 from .errors import ArgumentError
 from .program import BoundEntry, Program
 
@@ -15,6 +17,9 @@ MOST_SPECIALISATIONS = 32
 """Programs kept for different sizes of `?`; the one unused for longest goes first."""
 
 Shapes = tuple[tuple[int, ...], ...]
+
+NO_SHAPE = (-1,)
+"""In place of the shape of what is no array."""
 
 
 class Executable:
@@ -43,7 +48,8 @@ class Executable:
         self._bound = program.entry(entry) if program is not None else None
         self._program = program
         self._specialised: OrderedDict[Shapes, BoundEntry] = OrderedDict()
-        self._lock = Lock()
+        self._table_lock = Lock()
+        self._compile_lock = Lock()
 
     @property
     def signature(self) -> str:
@@ -68,13 +74,26 @@ class Executable:
 
         Raises ArgumentError when an array does not fit, ExecutionError when the program fails.
         """
-        bound = self._bound if self._bound is not None else self._for(arrays)
-        return bound(*arrays)
+        if self._bound is not None:
+            return self._bound.call(arrays)
+        bound = self._for(arrays)
+        try:
+            return bound.call(arrays)
+        except ArgumentError:
+            self._check(arrays)
+            raise
 
     def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
         """Like a call, but writes the results into `outputs`: contiguous arrays that overlap no other argument."""
-        bound = self._bound if self._bound is not None else self._for(arrays)
-        bound.run_into(outputs, *arrays)
+        if self._bound is not None:
+            self._bound.run_into(outputs, *arrays)
+            return
+        bound = self._for(arrays)
+        try:
+            bound.run_into(outputs, *arrays)
+        except ArgumentError:
+            self._check(arrays)
+            raise
 
     def ir(self, stair: str, shapes: Shapes | None = None) -> str:
         """
@@ -88,21 +107,35 @@ class Executable:
         return f"<stepwell.Executable {self.signature}>"
 
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
-        """The entry specialised to the shapes of `arrays`, compiled on first use."""
+        """The entry specialised to the shapes of `arrays`, compiled on first use; other arguments fit it or it says why not."""
+        shapes = tuple([array.shape if isinstance(array, np.ndarray) else NO_SHAPE for array in arrays])
+        if (known := self._known(shapes)) is not None:
+            return known
+        self._check(arrays)
+        with self._compile_lock:
+            if (known := self._known(shapes)) is not None:
+                return known
+            bound = self._load(shapes).entry(self.entry)
+            with self._table_lock:
+                self._specialised[shapes] = bound
+                while len(self._specialised) > MOST_SPECIALISATIONS:
+                    self._specialised.popitem(last=False)
+        return bound
+
+    def _known(self, shapes: Shapes) -> BoundEntry | None:
+        """The entry for `shapes` if it is compiled; it becomes the one used last."""
+        with self._table_lock:
+            bound = self._specialised.get(shapes)
+            if bound is not None:
+                self._specialised.move_to_end(shapes)
+        return bound
+
+    def _check(self, arrays: Sequence[Any]) -> None:
+        """Raises ArgumentError when `arrays` are not of the declared types, which may have `?`."""
         if len(arrays) != len(self._inputs):
             names = ", ".join(f"'{name}'" for name, _ in self._inputs)
             raise ArgumentError(
                 f"'{self.entry}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
             )
         for value, (name, type_) in zip(arrays, self._inputs, strict=True):
-            check_input(value, type_, name)
-        shapes = tuple(tuple(array.shape) for array in arrays)
-        with self._lock:
-            bound = self._specialised.get(shapes)
-            if bound is None:
-                bound = self._specialised[shapes] = self._load(shapes).entry(self.entry)
-                while len(self._specialised) > MOST_SPECIALISATIONS:
-                    self._specialised.popitem(last=False)
-            else:
-                self._specialised.move_to_end(shapes)
-        return bound
+            check_type(value, type_, name)

@@ -142,7 +142,7 @@ class Stub:
 
 @cache
 def _stub(use_cache: bool) -> Stub:
-    key = disk.program_key(STUB, host_target().describe())
+    key = disk.code_key(STUB, host_target().describe())
     found = disk.load(key, disk.CALLS) if use_cache else None
     # without passes it compiles twice as fast and calls as fast
     code = found[1] if found is not None else compile_object(STUB, speed_level=0)

@@ -144,6 +144,10 @@ class BoundEntry:
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
         """The results for `arrays`, newly allocated."""
+        return self.call(arrays)
+
+    def call(self, arrays: Sequence[Any]) -> tuple[np.ndarray[Any, Any], ...]:
+        """The results for `arrays`, newly allocated."""
         outputs = tuple([np.empty(sizes, dtype) for sizes, dtype in self._results])
         self._run(arrays, outputs)
         return outputs
