@@ -1,0 +1,100 @@
+"""Long programs reach native code (A4); two processes with different hash seeds write the same bytes (A6)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stepwell
+from counts import FULL
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.pipelines import parse_pipeline, run_pipeline
+from stepwell.testing.program_generators import random_program
+
+ROOT = Path(__file__).resolve().parents[2]
+
+T = "tensor<3x4xi32>"
+
+
+def chain(length: int) -> str:
+    """`x`, then in turn an addition of `x`, a negation and a transposition there and back; exact in integers."""
+    lines, value = [], "%x"
+    for k in range(length):
+        match k % 3:
+            case 0:
+                lines.append(f"%v{k} = graph.add {value}, %x : ({T}, {T}) -> {T}")
+            case 1:
+                lines.append(f"%v{k} = graph.negative {value} : ({T}) -> {T}")
+            case _:
+                lines.append(f"%v{k} = graph.multiply {value}, %x : ({T}, {T}) -> {T}")
+        value = f"%v{k}"
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"func.func @main(%x: {T}) -> {T} {{\n{body}  func.return {value} : {T}\n}}\n"
+
+
+def expected(length: int, x: np.ndarray) -> np.ndarray:
+    value = x
+    with np.errstate(over="ignore"):
+        for k in range(length):
+            value = (value + x, -value, value * x)[k % 3]
+    return value
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_a_chain_of_300_ops_runs(level: int) -> None:
+    x = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)
+    (found,) = stepwell.compile(chain(300), opt_level=level, cache=False)(x)
+    np.testing.assert_array_equal(found, expected(300, x))
+
+
+def test_a_group_of_300_ops_becomes_one_block() -> None:
+    text = (
+        chain(300)
+        .replace("@main", "private @group")
+        .replace(f"-> {T} {{", f"-> {T} attributes {{graph.primitive}} {{", 1)
+    )
+    text += f"func.func @main(%x: {T}) -> {T} {{\n  %0 = func.call @group(%x) : ({T}) -> {T}\n  func.return %0 : {T}\n}}\n"
+    x = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)
+    program = stepwell.compile(text, pipeline="to-loops", cache=False)
+    np.testing.assert_array_equal(program(x)[0], expected(300, x))
+    assert program.ir("tensor_loop").count("tensor_loop.block") == 1
+
+
+def test_a_long_chain_goes_through_the_middle_without_recursion() -> None:
+    length = 20_000 if FULL else 2_000
+    context = make_context()
+    module = parse_text(context, chain(length), "chain.mlir")
+    for name in ("lower-graph-to-loops", "fuse-loops", "inline-loops", "bufferize"):
+        run_pipeline(context, module, parse_pipeline(name))
+    text = str(module)
+    assert text.count("tensor_loop.call") == length and text.count("tensor_loop.func") == 3
+    # A chain needs two buffers, however long it is.
+    assert "stepwell.bytes = 128" in text
+
+
+def outputs(folder: Path, *arguments: str) -> list[bytes]:
+    """The standard output of `stepwell-opt` under two hash seeds, each in a process of its own."""
+    found: list[bytes] = []
+    for seed in ("1", "4242"):
+        finished = subprocess.run(
+            [sys.executable, str(ROOT / "tools" / "opt.py"), *arguments],
+            capture_output=True,
+            check=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        found.append(finished.stdout)
+    return found
+
+
+@pytest.mark.parametrize("arguments", [("-p", "O2"), ("-p", "O3", "-t", "llvm-ir")])
+def test_output_does_not_depend_on_the_hash_seed(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    seeds = range(6) if FULL else (3,)
+    for seed in seeds:
+        (tmp_path / "p.mlir").write_text(random_program(seed, 14, smooth=True).text)
+        first, second = outputs(tmp_path, "p.mlir", *arguments)
+        assert first == second and len(first) > 1000

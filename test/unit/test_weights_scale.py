@@ -1,0 +1,139 @@
+"""Many megabytes of weights: no copy of them is made, and the text of the program never holds them (A8)."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import stepwell
+from counts import FULL
+from stepwell.core.weights import WeightFile, write_weights
+from stepwell.runtime.program import Program
+from stepwell.testing.in_process import call_tool
+from stepwell.testing.run_line import Command
+from stepwell.tools import opt, run
+
+Array = np.ndarray[Any, Any]
+
+SIDE = 512
+COUNT = 100 if FULL else 4
+"""Square matrices of f32, 1 MB each."""
+
+
+def program() -> str:
+    """`x @ w0 @ w1 …`."""
+    matrix, vector = f"tensor<{SIDE}x{SIDE}xf32>", f"tensor<1x{SIDE}xf32>"
+    lines, value = [], "%x"
+    for k in range(COUNT):
+        lines.append(f'%w{k} = graph.weight "layer.{k}" : {matrix}')
+        lines.append(f"%y{k} = graph.matmul {value}, %w{k} : ({vector}, {matrix}) -> {vector}")
+        value = f"%y{k}"
+    body = "".join(f"    {line}\n" for line in lines)
+    return (
+        'builtin.module attributes {stepwell.weights = "w.safetensors"} {\n'
+        f"  func.func @main(%x: {vector}) -> {vector} {{\n{body}    func.return {value} : {vector}\n  }}\n}}\n"
+    )
+
+
+def weights() -> dict[str, Array]:
+    random = np.random.default_rng(3)
+    return {
+        f"layer.{k}": (random.standard_normal((SIDE, SIDE)) / SIDE**0.5).astype(np.float32)
+        for k in range(COUNT)
+    }
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    write_weights(tmp_path / "w.safetensors", weights())
+    (tmp_path / "p.mlir").write_text(program())
+    return tmp_path / "p.mlir"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[WeightFile]:
+    """Every weights file that is opened from now on."""
+    from stepwell.core import weights as store
+
+    found: list[WeightFile] = []
+    real = store.open_weights
+
+    def open_weights(path: str | Path) -> WeightFile:
+        found.append(real(path))
+        return found[-1]
+
+    monkeypatch.setattr(store, "open_weights", open_weights)
+    return found
+
+
+def test_native_code_reads_the_mapped_file(
+    path: Path, opened: list[WeightFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound: dict[str, Array] = {}
+    real = Program.weight
+
+    def weight(self: Program, key: str) -> Array:
+        bound[key] = real(self, key)
+        return bound[key]
+
+    monkeypatch.setattr(Program, "weight", weight)
+    executable = stepwell.compile(path, cache=False)
+    assert len(bound) == COUNT
+    (file,) = [file for file in opened if np.shares_memory(file.array("layer.0"), bound["layer.0"])]
+    for key, array in bound.items():
+        assert np.shares_memory(file.array(key), array) and array.flags.aligned
+        # Aligned and contiguous: what the entry hands to native code is this array, not a copy.
+        assert array.flags.c_contiguous and not array.flags.owndata
+    x = np.ones((1, SIDE), np.float32)
+    expected = x.astype(np.float64)
+    for array in weights().values():
+        expected = expected @ array
+    np.testing.assert_allclose(executable(x)[0], expected, rtol=1e-2, atol=1e-2 * np.abs(expected).max())
+
+
+def test_loading_and_running_allocates_less_than_the_weights(path: Path) -> None:
+    x = np.ones((1, SIDE), np.float32)
+    stepwell.compile(path, cache=False)(x)  # imports, caches
+    tracemalloc.start()
+    try:
+        stepwell.compile(path, cache=False)(x)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # NumPy reports its arrays to tracemalloc. What is left is the module: the weights do not show.
+    assert peak < COUNT * 2**20 * 3 // 4, f"{peak} bytes for {COUNT} MB of weights"
+
+
+@pytest.mark.parametrize("passes", ["", "graph-optimize", "graph-optimize,to-loops,bufferize"])
+def test_opt_prints_the_program_without_the_weights(path: Path, passes: str) -> None:
+    command = ["stepwell-opt", str(path), *(["-p", passes] if passes else [])]
+    finished = call_tool(opt.main, Command(command), b"")
+    assert finished.exit_code == 0, finished.stderr.decode()
+    text = finished.stdout.decode()
+    assert "dense" not in text and len(text) < 4000 + 1500 * COUNT
+    assert 'stepwell.weights = "w.safetensors"' in text
+    if not passes:
+        assert text.count("graph.weight") == COUNT
+    again = call_tool(opt.main, Command(["stepwell-opt", "-"]), finished.stdout)
+    assert again.stdout == finished.stdout
+
+
+def test_run_finds_them_beside_the_program(path: Path) -> None:
+    np.save(path.parent / "x.npy", np.ones((1, SIDE), np.float32))
+    output = path.parent / "out.npz"
+    command = [
+        "stepwell-run",
+        str(path),
+        "--input",
+        str(path.parent / "x.npy"),
+        "--output",
+        str(output),
+        "--no-cache",
+    ]
+    finished = call_tool(run.main, Command(command), b"")
+    assert (finished.exit_code, finished.stderr) == (0, b"")
+    (expected,) = stepwell.compile(path, cache=False)(np.ones((1, SIDE), np.float32))
+    np.testing.assert_array_equal(np.load(output)["result0"], expected)
