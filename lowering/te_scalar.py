@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
+from math import copysign, inf
 from typing import Any
 
 from xdsl.dialects import arith, cf, llvm, math, memref, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from .. import te
 from ..te import dtypes
@@ -147,7 +148,7 @@ class ScalarEmitter:
             return known
         type_ = compute_type(dtype)
         if dtypes.is_float(dtype):
-            literal = FloatAttr(float(value), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
+            literal = _float_literal(float(value), type_)
         else:
             literal = IntegerAttr(_signed(int(value), dtype), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
         result = self.constants[key] = self.add(arith.ConstantOp(literal))
@@ -306,6 +307,14 @@ class ScalarEmitter:
         Cast: _cast,
         Check: _check,
     }
+
+
+def _float_literal(value: float, type_: Attribute) -> FloatAttr:
+    """`value` rounded to the float type `type_`; what overflows it is infinite."""
+    try:
+        return FloatAttr(value, type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
+    except OverflowError:  # from Python's packing of f16 and f32
+        return FloatAttr(copysign(inf, value), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
 
 
 def _maps(scope: MutableMapping[Any, SSAValue]) -> list[MutableMapping[Any, SSAValue]]:
