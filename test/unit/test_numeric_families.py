@@ -1,8 +1,10 @@
-"""Numeric tests of elementwise ops with one operand: te and native code against the NumPy reference."""
+"""Every family of graph ops: te and native code against the NumPy reference, over random shapes, types and values."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from numeric import (
     NATIVE_EXAMPLES,
     NATIVE_HIGH,
@@ -14,30 +16,35 @@ from numeric import (
 )
 from stepwell.reference.element_types import DTYPES
 from stepwell.testing.ir_generators import ElementType, OpCase, TensorSpec
+from stepwell.testing.movement_generators import FAMILIES
 from stepwell.testing.strategies import batches, cases, seeds
 
-FAMILY = "unary"
+families = pytest.mark.parametrize("family", FAMILIES)
 
 
+@families
 @settings(max_examples=TE_EXAMPLES)
-@given(case=cases(FAMILY), seed=seeds())
-def test_te_gives_the_reference(case: OpCase, seed: int) -> None:
-    check_by_te(case, seed)
+@given(data=st.data(), seed=seeds())
+def test_te_gives_the_reference(family: str, data: st.DataObject, seed: int) -> None:
+    check_by_te(data.draw(cases(family)), seed)
 
 
-def test_te_gives_the_reference_for_every_op() -> None:
-    for number, case in enumerate(every_op(FAMILY)):
+@families
+def test_te_gives_the_reference_for_every_op(family: str) -> None:
+    for number, case in enumerate(every_op(family)):
         check_by_te(case, number)
 
 
+@families
 @settings(max_examples=NATIVE_EXAMPLES)
-@given(batch=batches(FAMILY, NATIVE_LOW, NATIVE_HIGH), seed=seeds())
-def test_native_code_gives_the_reference(batch: list[OpCase], seed: int) -> None:
-    check_natively(batch, seed)
+@given(data=st.data(), seed=seeds())
+def test_native_code_gives_the_reference(family: str, data: st.DataObject, seed: int) -> None:
+    check_natively(data.draw(batches(family, NATIVE_LOW, NATIVE_HIGH)), seed)
 
 
-def test_native_code_gives_the_reference_for_every_op() -> None:
-    check_natively(every_op(FAMILY), 1)
+@families
+def test_native_code_gives_the_reference_for_every_op(family: str) -> None:
+    check_natively(every_op(family), 1)
 
 
 CASTS = [
