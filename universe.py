@@ -36,6 +36,8 @@ PASSES: dict[str, str] = {
     "fuse-matmul-add": "rewrites.fuse_matmul_add:FuseMatmulAddPass",
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.remove_unused_functions:RemoveUnusedFunctionsPass",
+    "canonicalize-ops": "rewrites.canonicalize_ops:CanonicalizeOpsPass",
+    "simplify-inference": "rewrites.simplify_inference:SimplifyInferencePass",
     "specialize-shapes": "rewrites.specialize_shapes:SpecializeShapesPass",
     "externalize-weights": "rewrites.externalize_weights:ExternalizeWeightsPass",
     "inline-weights": "rewrites.externalize_weights:InlineWeightsPass",

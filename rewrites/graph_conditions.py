@@ -9,8 +9,8 @@ from xdsl.ir import Attribute, Operation
 
 from ..dialects.graph.base import plain_properties
 from .engine.constants import element_type, is_float_type
+from .engine.constraints import attribute_of
 from .engine.match import Match, as_value, condition
-from .engine.matcher import attribute_of
 
 MANTISSA_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 """Significant bits, the implicit one included. Source: IEEE 754-2019, table 3.5; bfloat16 has 8."""
@@ -71,6 +71,12 @@ def steps_forward(match: Match, op: Operation) -> bool:
     """The `graph.strided_slice` reverses no axis: if it keeps the shape it keeps everything."""
     strides = plain_properties(op)["strides"]
     return strides is None or all(stride > 0 for stride in strides)
+
+
+@condition("first-result-only")
+def first_result_only(match: Match, op: Operation) -> bool:
+    """No result of the op but the first has a user."""
+    return all(result.first_use is None for result in op.results[1:])
 
 
 @condition("without-bounds")

@@ -1,0 +1,54 @@
+"""The pass `simplify-inference`; its rules are in `simplify_inference.mlir`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..core.passes import StepwellPass
+from .engine.driver import Driver, is_dead, program_order
+from .engine.functions import Purity, is_primitive
+from .engine.loading import shipped_rules
+from .engine.selection import selected
+
+
+@dataclass(frozen=True)
+class SimplifyInferencePass(StepwellPass):
+    """
+    Writes normalisations as arithmetic and drops dropout, as in inference.
+
+    An op of which a result beside the first is used stays. `rules` picks some rules by name; `numerics="strict"` leaves only
+    the exact one, on dropout. Fused functions are left alone.
+
+    Before:
+        %0, %1, %2 = graph.batch_norm %x, %gamma, %beta, %mean, %var : …
+    After:
+        %0 = graph.add %var, %epsilon : …
+        %1 = graph.sqrt %0 : …
+        %2 = graph.divide %one, %1 : …
+        %3 = graph.multiply %2, %gamma : …
+        %4 = graph.negative %mean : …
+        %5 = graph.multiply %4, %3 : …
+        %6 = graph.add %5, %beta : …
+        %7 = graph.expand_dims %3, axis = [1, 2] : …
+        %8 = graph.expand_dims %6, axis = [1, 2] : …
+        %9 = graph.multiply %x, %7 : …
+        %10 = graph.add %9, %8 : …
+    """
+
+    name = "simplify-inference"
+
+    rules: tuple[str, ...] = ()
+    numerics: str = "default"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rules = selected(shipped_rules("simplify_inference"), self.rules, self.numerics, self.name)
+        before = set(program_order(op))
+        if Driver(ctx, rules, enter=lambda each: not is_primitive(each)).run(op):
+            purity = Purity(op)
+            for made in [each for each in program_order(op) if each not in before]:
+                if is_dead(made, purity):  # the mask of a dropout, which nobody asked for
+                    made.detach()
+                    made.erase()
