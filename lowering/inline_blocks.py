@@ -47,33 +47,32 @@ class Accessor:
     stores: tuple[memref.StoreOp, ...]
 
 
-def inline_producer(alloc: tensor_loop.AllocOp) -> bool:
+def inline_producer(alloc: tensor_loop.AllocOp) -> tuple[tensor_loop.BlockOp, ...]:
     """
-    Computes an elementwise temporary where it is read, and deletes it; False when that is not allowed or not cheap.
+    Computes an elementwise temporary where it is read; the blocks that read it, none when that is not allowed or not
+    cheap. It is for the caller to refresh the regions of these blocks, then to erase the temporary.
 
     Legal when one block writes the buffer, at every point once (spatial axes bound one to one, a single store at the
     axes), without effects but loads from buffers that nobody writes later, and all readers come after it.
     """
     found = accessors(alloc.memref)
     if found is None:
-        return False
+        return ()
     writers = [accessor for accessor in found if accessor.stores]
     if len(writers) != 1 or writers[0].loads:
-        return False
+        return ()
     producer, readers = writers[0], [accessor for accessor in found if accessor.loads]
     if not readers or any(reader.time <= producer.time for reader in readers):
-        return False
+        return ()
     if not _is_pointwise(producer, alloc.memref) or not _sources_keep(producer):
-        return False
+        return ()
     if not _is_cheap(producer, readers, alloc.memref):
-        return False
+        return ()
     for reader in readers:
         for load in reader.loads:
             _compute_at(producer, load)
-        reader.block.refresh_regions()
-    _erase(producer.nest)
-    _erase(alloc)
-    return True
+    erase(producer.nest)
+    return tuple(reader.block for reader in readers)
 
 
 def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) -> bool:
@@ -110,7 +109,7 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     alloc.memref.replace_all_uses_with(target)
     for accessor in found:
         accessor.block.refresh_regions()
-    _erase(alloc)
+    erase(alloc)
     return True
 
 
@@ -278,9 +277,18 @@ def _compute_at(producer: Accessor, load: memref.LoadOp) -> None:
             for old, new in zip(op.walk(), clone.walk(), strict=True):
                 new.location = old.location
             Rewriter.insert_op(clone, InsertPoint.before(load))
-    _erase(load)
+    erase(load)
 
 
-def _erase(op: Operation) -> None:
+def is_inside(op: Operation, function: tensor_loop.FuncOp) -> bool:
+    """Whether an op still is in the function, and not in a nest that has been erased."""
+    parent = op.parent_op()
+    while parent is not None and parent is not function:
+        parent = parent.parent_op()
+    return parent is function
+
+
+def erase(op: Operation) -> None:
+    """Takes an op without uses out of its block for good."""
     op.detach()
     op.erase()

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..core.passes import StepwellPass
 from ..dialects import tensor_loop
-from .inline_blocks import forward_to_output, inline_producer
+from .inline_blocks import erase, forward_to_output, inline_producer, is_inside
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,19 @@ class InlineLoopsPass(StepwellPass):
 
     def _run(self, function: tensor_loop.FuncOp) -> None:
         allocs = [op for op in function.body.block.ops if isinstance(op, tensor_loop.AllocOp)]
-        for alloc in allocs:
-            if inline_producer(alloc):
+        changed: dict[tensor_loop.BlockOp, None] = {}
+        inlined: list[tensor_loop.AllocOp] = []
+        # The last temporary first: a long chain is then copied into its end op by op, not over and over as it grows.
+        for alloc in reversed(allocs):
+            if readers := inline_producer(alloc):
+                inlined.append(alloc)
+                changed |= dict.fromkeys(readers)
                 self.count("producers inlined")
+        for block in changed:
+            if is_inside(block, function):
+                block.refresh_regions()
+        for alloc in inlined:
+            erase(alloc)
         for alloc in [alloc for alloc in allocs if alloc.parent is not None]:
             if forward_to_output(function, alloc):
                 self.count("temporaries replaced by outputs")
