@@ -1,17 +1,20 @@
-"""Instruments of `stepwell-opt`: printing the IR between passes, timing passes, counting what they do."""
+"""Instruments: printing and dumping the IR between passes, timing passes, counting what they do, ruling passes out."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from .files import write_atomically
 from .passes import collecting_statistics
 from .pipelines import Instrument
 
@@ -67,9 +70,10 @@ class Timing(Instrument):
         self._start = time.perf_counter()
 
     def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
-        now = time.perf_counter()
-        self.rows.append((pass_.name, now - self._start, 0.0))
-        self._start = now
+        self.rows.append((pass_.name, time.perf_counter() - self._start, 0.0))
+
+    def before_verify(self, pass_: ModulePass, module: ModuleOp) -> None:
+        self._start = time.perf_counter()
 
     def after_verify(self, pass_: ModulePass | None, module: ModuleOp) -> None:
         if pass_ is not None:
@@ -96,23 +100,22 @@ class Statistics(Instrument):
     _counter: Counter[str] = field(default_factory=Counter)
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
-        self.close()
+        self.finish()
         self._ops = count_ops(module)
         self._scope = collecting_statistics()
         self._counter = self._scope.__enter__()
 
     def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
-        self.close()
+        self.finish()
         self.rows.append((pass_.name, self._ops, count_ops(module), self._counter))
 
-    def close(self) -> None:
+    def finish(self) -> None:
         """Ends the collection of a pass that failed; does nothing otherwise."""
         if self._scope is not None:
             self._scope.__exit__(None, None, None)
             self._scope = None
 
     def report(self) -> str:
-        self.close()
         lines: list[str] = []
         for name, before, after, counter in self.rows:
             lines.append(f"{name}: {before} ops -> {after} ops")
@@ -133,6 +136,66 @@ class BetweenPasses(Instrument):
 
     def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
         self._title = f"IR after {pass_.name}:"
+
+
+@dataclass
+class DumpDirectory(Instrument):
+    """
+    Writes the module to numbered files: `000_input.mlir`, then `001_PASS.mlir`, … after each pass.
+
+    The directory is made if need be; files that are there are overwritten. After a failure the last file is what the
+    failing pass was given.
+    """
+
+    path: Path
+    show: Callable[[ModuleOp], str] = str
+
+    def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._write("000_input", module)
+
+    def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._write(f"{index + 1:03}_{pass_.name}", module)
+
+    def _write(self, name: str, module: ModuleOp) -> None:
+        write_atomically(self.path / f"{name}.mlir", self.show(module).rstrip() + "\n")
+
+
+@dataclass
+class FailureDump(Instrument):
+    """When a pass fails, writes what it was given to a file, with the command that repeats the failure."""
+
+    path: Path
+    show: Callable[[ModuleOp], str] = str
+    _before: ModuleOp | None = None
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._before = module.clone()
+
+    def failed_pass(self, pass_: ModulePass, index: int, error: Exception) -> None:
+        if self._before is None:
+            return
+        command = f"// stepwell-opt {shlex.quote(self.path.name)} -p {shlex.quote(str(pass_))}"
+        write_atomically(self.path, f"{command}\n{self.show(self._before).rstrip()}\n")
+        error.add_note(f"what the pass was given is in {self.path}")
+
+    def finish(self) -> None:
+        self._before = None
+
+
+@dataclass
+class Veto(Instrument):
+    """Rules out passes by name, or by any condition on pass and module."""
+
+    condition: Callable[[ModulePass, ModuleOp], bool]
+
+    @staticmethod
+    def of(*names: str) -> Veto:
+        """The veto on the passes of these names."""
+        return Veto(lambda pass_, module: pass_.name in names)
+
+    def should_run(self, pass_: ModulePass, module: ModuleOp) -> bool:
+        return not self.condition(pass_, module)
 
 
 def count_ops(module: ModuleOp) -> int:

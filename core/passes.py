@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, get_args, get_type_hints
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import (
     ArgSpec,
@@ -30,9 +32,21 @@ class StepwellPass(ModulePass):
 
     Derived classes are frozen dataclasses. The first line of their docstring is the summary of `--list-passes`,
     their fields are their options. Counts belong to the run, not to the pass object.
+
+    Called on a module, a pass returns a new one and leaves its input as it is: `FoldConstantPass()(module)`. This runs the
+    instruments of the current `PassContext` and the passes it requires; the pass itself, being asked for, runs on any level.
     """
 
     name: ClassVar[str]
+    opt_level: ClassVar[int | None] = None
+    """The lowest level of a `PassContext` to run on; `None` means that of the lowest of the pipelines O0, O1, … with it."""
+    requires: ClassVar[tuple[str, ...]] = ()
+    """Names of passes that must have run before, in the same run."""
+
+    def __call__(self, module: ModuleOp, ctx: Context | None = None) -> ModuleOp:
+        from .sequential import run_on_copy
+
+        return run_on_copy(self, module, ctx)
 
     def count(self, what: str, amount: int = 1) -> None:
         """Adds to a counter shown by `--statistics`; costs nothing when nobody collects."""
@@ -180,6 +194,19 @@ def _checked(
     pass_type: type[ModulePass], name: str, given: ParameterListType, type_: Any
 ) -> ParameterListType:
     """`given` in the form that xDSL converts to `type_`."""
+    candidate = converted(given, type_)
+    if candidate is not None:
+        return candidate
+    found = format_value(given) if given else "nothing"
+    message = f"option '{_shown(name)}' of pass '{pass_type.name}' is {found}, expected {format_type(type_)}"
+    hint = None
+    if str in {type_, *get_args(type_)}:
+        hint = f'quote what is to be a string: {pass_type.name}{{{_shown(name)}="..."}}'
+    raise StepwellError(Diagnostic(message, hint=hint))
+
+
+def converted(given: ParameterListType, type_: Any) -> ParameterListType | None:
+    """`given` in the form that xDSL converts to `type_`; `None` when it is of another type."""
     scalar_types = {type_, *get_args(type_)}
     if not given and bool in scalar_types:
         return (True,)
@@ -194,12 +221,29 @@ def _checked(
         except ValueError:
             continue
         return candidate
-    found = format_value(given) if given else "nothing"
-    message = f"option '{_shown(name)}' of pass '{pass_type.name}' is {found}, expected {format_type(type_)}"
-    hint = None
-    if type_ is str or str in scalar_types:
-        hint = f'quote what is to be a string: {pass_type.name}{{{_shown(name)}="..."}}'
-    raise StepwellError(Diagnostic(message, hint=hint))
+    return None
+
+
+def typed_value(given: object, type_: Any) -> Any:
+    """
+    A Python value as an option of `type_` holds it: a list as a tuple, an integer as a number where that is wanted.
+
+    Raises `ValueError` when it is of another type; a flag is no integer.
+    """
+    values = () if given is None else tuple(given) if isinstance(given, list | tuple) else (given,)
+    scalar_types = {type_, *get_args(type_)}
+    if given is None:
+        if type(None) in scalar_types:
+            return None
+        raise ValueError
+    if bool not in scalar_types and any(isinstance(value, bool) for value in values):
+        raise ValueError
+    if not values and str(type_).startswith("tuple["):
+        return ()
+    candidate = converted(values, type_) if values else None
+    if candidate is None:
+        raise ValueError
+    return _convert_arg_to_type(candidate, type_)
 
 
 def __getattr__(name: str) -> Any:

@@ -62,6 +62,8 @@ class Registry:
     extensions: dict[str, dict[str, Callable[[], Any]]] = field(default_factory=dict)
     plugins: list[LoadedPlugin] = field(default_factory=list)
     owner: dict[tuple[str, str], str] = field(default_factory=dict)
+    root: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The top-level module that defines a name; packages are often called otherwise than their module."""
 
     @property
     def pipelines(self) -> dict[str, str]:
@@ -72,21 +74,40 @@ class Registry:
         """The loaders of one kind, those of Stepwell included, by name."""
         return self.extensions.get(kind, {})
 
-    def add_universe(self, universe: Universe, package: str) -> list[str]:
-        """Adds what is new; returns a line for each name that was taken."""
+    def add_universe(self, universe: Universe, package: str, root: str | None = None) -> list[str]:
+        """Adds what is new; returns a line for each name that was taken. `root` is the module if not named `package`."""
         taken: list[str] = []
-        taken += self._add("dialect", self.dialects, universe.all_dialects, package)
-        taken += self._add("pass", self.passes, universe.all_passes, package)
-        taken += self._add("target", self.targets, universe.all_targets, package)
+        root = package if root is None else root
+        taken += self._add("dialect", self.dialects, universe.all_dialects, package, root)
+        taken += self._add("pass", self.passes, universe.all_passes, package, root)
+        taken += self._add("target", self.targets, universe.all_targets, package, root)
         return taken
 
-    def add_plugin(self, plugin: StepwellPlugin, package: str) -> list[str]:
-        taken = self._add("pipeline", self.plugin_pipelines, plugin.pipelines, package)
+    def add_plugin(self, plugin: StepwellPlugin, package: str, root: str | None = None) -> list[str]:
+        root = package if root is None else root
+        taken = self._add("pipeline", self.plugin_pipelines, plugin.pipelines, package, root)
         for kind, loaders in plugin.extensions.items():
-            taken += self._add(kind, self.extensions.setdefault(kind, {}), loaders, package)
+            taken += self._add(kind, self.extensions.setdefault(kind, {}), loaders, package, root)
         return taken
 
-    def _add(self, kind: str, known: dict[str, Any], new: Mapping[str, Any], package: str) -> list[str]:
+    def add_pass(self, pass_type: type[ModulePass]) -> str | None:
+        """
+        Adds a class that was made a pass by a decorator; returns a line when its name is taken by another package.
+
+        A package may list its pass in its universe too; then the entry there stays.
+        """
+        name, root = pass_type.name, pass_type.__module__.partition(".")[0]
+        owner = self.owner.get(("pass", name))
+        if owner is not None and self.root["pass", name] != root:
+            return f"pass '{name}' is already defined by {owner}"
+        if owner is None or isinstance(self.passes[name], _Defined):
+            self.passes[name] = _Defined(pass_type)
+            self.owner["pass", name] = self.root["pass", name] = root
+        return None
+
+    def _add(
+        self, kind: str, known: dict[str, Any], new: Mapping[str, Any], package: str, root: str
+    ) -> list[str]:
         taken: list[str] = []
         for name, loader in new.items():
             if name in known:
@@ -94,17 +115,71 @@ class Registry:
             else:
                 known[name] = loader
                 self.owner[kind, name] = package
+                self.root[kind, name] = root
         return taken
+
+
+class _Defined:
+    """The loader of a class that exists already."""
+
+    def __init__(self, pass_type: type[ModulePass]):
+        self.pass_type = pass_type
+
+    def __call__(self) -> type[ModulePass]:
+        return self.pass_type
+
+
+_defined: dict[str, type[ModulePass]] = {}
+"""The passes made by decorators, also before there is a registry."""
+
+_building = False
+
+
+def define_pass(pass_type: type[ModulePass]) -> None:
+    """
+    Makes a class known by its name. The same class defined anew, as on reload, replaces the old one.
+
+    Raises `StepwellError` naming both owners when the name is taken.
+    """
+    from .diagnostics import Diagnostic, StepwellError
+
+    name = pass_type.name
+    earlier = _defined.get(name)
+    if earlier is not None and _place(earlier) != _place(pass_type):
+        message = f"pass '{name}' of {_place(pass_type)} is already defined by {_place(earlier)}"
+        raise StepwellError(Diagnostic(message))
+    # While the registry is being built it takes in at its end what is defined by then, and warns of clashes.
+    problem = None if _building else registry().add_pass(pass_type)
+    if problem is not None:
+        raise StepwellError(Diagnostic(f"{problem}; {_place(pass_type)} needs another name for it"))
+    _defined[name] = pass_type
+
+
+def _place(pass_type: type[ModulePass]) -> str:
+    return f"{pass_type.__module__}.{pass_type.__qualname__}"
 
 
 @cache
 def registry() -> Registry:
     """The registry of this process; entry points are read on the first call."""
+    global _building
+    _building = True
+    try:
+        return _built_registry()
+    finally:
+        _building = False
+
+
+def _built_registry() -> Registry:
     found = Registry()
     found.add_universe(XDSL_UNIVERSE, "xdsl")
     found.add_universe(own.STEPWELL_UNIVERSE, "stepwell")
     found.add_plugin(StepwellPlugin(extensions=own.extensions()), "stepwell")
     load_entry_points(found, _installed_entry_points())
+    for pass_type in _defined.values():
+        problem = found.add_pass(pass_type)
+        if problem is not None:
+            print(f"warning: {_place(pass_type)} skipped: {problem}", file=sys.stderr)
     return found
 
 
@@ -140,9 +215,9 @@ def _load_entry_point(found: Registry, entry: EntryPoint, package: str) -> str |
     except (Exception, SystemExit) as error:
         return f"skipped, it cannot be loaded: {type(error).__name__}: {error}"
     if isinstance(loaded, Universe) and entry.group == UNIVERSE_GROUP:
-        taken = found.add_universe(loaded, package)
+        taken = found.add_universe(loaded, package, entry.value.partition(".")[0].partition(":")[0])
     elif isinstance(loaded, StepwellPlugin) and entry.group == PLUGIN_GROUP:
-        taken = found.add_plugin(loaded, package)
+        taken = found.add_plugin(loaded, package, entry.value.partition(".")[0].partition(":")[0])
     else:
         wanted = "Universe" if entry.group == UNIVERSE_GROUP else "StepwellPlugin"
         return f"skipped, {entry.value} is of type {type(loaded).__name__}, expected {wanted}"

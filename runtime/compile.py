@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, parse
+from ..core.pipelines import context_key
 from ..core.verification import verify_module
 from ..dialects.graph.constants import WeightOp
 from . import cache as disk
@@ -102,7 +103,11 @@ class Source:
         """The name of the machine code in the compile cache."""
         text = str(self.module)
         return disk.program_key(
-            text, _locations(self.module), self.pipeline_for(shapes), host_target().describe()
+            text,
+            _locations(self.module),
+            self.pipeline_for(shapes),
+            host_target().describe(),
+            context_key(),
         )
 
     def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:

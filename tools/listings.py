@@ -22,13 +22,13 @@ from xdsl.irdl import (
 
 from ..core.diagnostics import Diagnostic, StepwellError
 from ..core.parsing import unknown_op
-from ..core.passes import pass_options, pass_summary
-from ..core.pipelines import load_pass, parse_pipeline
+from ..core.pass_info import pass_info
+from ..core.pipelines import parse_pipeline
 from ..core.plugins import Registry, registry
 
 
 def list_passes() -> str:
-    """Name, summary and options of every pass, ours and other packages' before xDSL's; then the pipelines."""
+    """Name, level, summary, required passes and options of every pass, ours and other packages' before xDSL's; then the pipelines."""
     found = registry()
     lines: list[str] = []
     for package, names in _by_package(found, "pass", found.passes):
@@ -52,11 +52,13 @@ def _by_package(found: Registry, kind: str, names: Iterable[str]) -> list[tuple[
 
 def _pass_lines(name: str) -> list[str]:
     try:
-        pass_type = load_pass(name)
-        options = pass_options(pass_type)
+        info = pass_info(name)
     except Exception as error:
         return [f"  {name:32} cannot be loaded: {error}"]
-    return [f"  {name:32} {pass_summary(pass_type)}".rstrip(), *(f"      {option}" for option in options)]
+    lines = [f"  {name:32} level {info.opt_level}  {info.summary}".rstrip()]
+    if info.requires:
+        lines.append(f"      requires {', '.join(info.requires)}")
+    return lines + [f"      {option}" for option in info.options]
 
 
 def list_dialects() -> str:

@@ -33,16 +33,10 @@ from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, di
 from ..core.errors import diagnostic_of
 from ..core.locations import STANDARD_INPUT
 from ..core.parsing import make_context, parse_text, read_source
-from ..core.pipelines import (
-    BrokenByPassError,
-    Instrument,
-    PassFailure,
-    parse_pipeline,
-    require_passes,
-    run_pipeline,
-)
+from ..core.pipelines import BrokenByPassError, PassFailure, parse_pipeline, run_pipeline
 from ..core.plugins import registry
-from . import opt_weights
+from ..core.verification import verify_module
+from . import opt_passes, opt_weights
 from .opt_flags import add_flags
 from .opt_streams import Chunk, Outcome, Output, chunks, silence, verification_of_attributes
 
@@ -104,6 +98,10 @@ class StepwellOptMain(xDSLOptMain):
         if target.name not in self.available_targets:
             hint = did_you_mean(target.name, self.available_targets)
             raise StepwellError(Diagnostic(f"unknown target '{target.name}'", hint=hint))
+        opt_passes.check_flags(self.args)
+        if self.args.replay is not None:
+            self.passes = opt_passes.recorded_passes(self.args)
+            return
         own = parse_pipeline(self.args.passes)
         self.passes = [*opt_weights.passes_before(self.args), *own, *opt_weights.passes_after(self.args)]
 
@@ -205,51 +203,28 @@ class StepwellOptMain(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         args = self.args
-        instruments = self._instruments()
+        instruments = opt_passes.instruments(args, self.print_module)
         verify = not args.disable_verify
         verify_each = verify and args.verify_each
         try:
-            if verify and not verify_each:
-                run_pipeline(self.ctx, prog, [], sources=self.sources)
-            run_pipeline(
-                self.ctx,
-                prog,
-                self.passes,
-                verify_each=verify_each,
-                instruments=instruments,
-                sources=self.sources,
-            )
-            if verify and not verify_each and self.passes:
-                run_pipeline(self.ctx, prog, [], sources=self.sources)
+            with opt_passes.context(args):
+                if verify and not verify_each:
+                    verify_module(prog, sources=self.sources)
+                run_pipeline(
+                    self.ctx,
+                    prog,
+                    self.passes,
+                    verify_each=verify_each,
+                    instruments=instruments,
+                    sources=self.sources,
+                )
+                if verify and not verify_each and self.passes:
+                    verify_module(prog, sources=self.sources)
         finally:
             for instrument in instruments:
                 report = instrument.report()
                 if report:
                     print(report, file=sys.stderr)
-
-    def _instruments(self) -> list[Instrument]:
-        args = self.args
-        names = sorted({*args.print_ir_before, *args.print_ir_after})
-        prints_all = args.print_ir_before_all or args.print_ir_after_all or args.print_ir_after_change
-        if not (names or prints_all or args.statistics or args.time_passes or args.print_between_passes):
-            return []
-        from ..core.instruments import BetweenPasses, IRPrinting, Statistics, Timing
-
-        require_passes(names)
-        instruments: list[Instrument] = []
-        if args.statistics:
-            instruments.append(Statistics())
-        if args.time_passes:
-            instruments.append(Timing())
-        if names or prints_all:
-            printing = IRPrinting(self.print_module, sys.stderr)
-            printing.before, printing.after = frozenset(args.print_ir_before), frozenset(args.print_ir_after)
-            printing.before_all, printing.after_all = args.print_ir_before_all, args.print_ir_after_all
-            printing.after_change = args.print_ir_after_change
-            instruments.append(printing)
-        if args.print_between_passes:
-            instruments.append(BetweenPasses(self.print_module))
-        return instruments
 
     def print_module(self, module: ModuleOp) -> str:
         """The text of the module in the format of `-t`; flags about how weights are printed take effect here."""
@@ -264,10 +239,12 @@ class StepwellOptMain(xDSLOptMain):
         if not isinstance(failure, PassFailure):
             return diagnostic
         if isinstance(error, BrokenByPassError):
-            return diagnostic.with_note(
+            diagnostic = diagnostic.with_note(
                 f"the IR was valid before pass '{failure.pass_}': a fault of the pass"
             )
-        return diagnostic.with_note(f"in pass '{failure.pass_}' (number {failure.number} of the pipeline)")
+            return opt_passes.with_dump(diagnostic, error)
+        diagnostic = diagnostic.with_note(str(failure))
+        return opt_passes.with_dump(diagnostic, error)
 
     def _report(self, chunk: Chunk, outcome: Outcome) -> int:
         """Shows the diagnostics of a chunk, or matches them with its `expected-…` comments; returns the exit code."""

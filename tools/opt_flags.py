@@ -10,6 +10,7 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
     """Adds our flags and shortens what xDSL's say."""
     _shorten_help(parser, targets)
     _add_listings(parser)
+    _add_choice_of_passes(parser)
     _add_printing(parser)
     group = parser.add_argument_group("checking and reporting")
     group.add_argument(
@@ -53,6 +54,43 @@ def _add_listings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--show-pipeline", metavar="NAME", help="the passes that a pipeline stands for")
 
 
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def _add_choice_of_passes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which passes of the pipeline run, and how")
+    group.add_argument(
+        "--opt-level", metavar="N", type=int, help="leave out passes of a level above N (--list-passes)"
+    )
+    for flag, effect in (("disable", "leave this pass out"), ("require", "run this pass on any level")):
+        group.add_argument(
+            f"--{flag}-pass",
+            metavar="PASS",
+            action="extend",
+            type=_names,
+            default=[],
+            help=f"{effect}; may be given several times",
+        )
+    group.add_argument(
+        "--config",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="set a configuration key, such as PASS.OPTION; may be given several times",
+    )
+    group.add_argument(
+        "--save-pipeline", metavar="FILE", help="record the passes with time, op counts and hashes as JSON"
+    )
+    group.add_argument(
+        "--replay", metavar="FILE", help="run the passes of a record; an error when a hash differs"
+    )
+    group.add_argument("--dump-dir", metavar="DIR", help="write the IR before and after every pass to files")
+    group.add_argument(
+        "--dump-failure", metavar="FILE", help="when a pass fails, write what it was given to a file"
+    )
+
+
 def _add_printing(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("printing between passes, on standard error")
     for when in ("before", "after"):
@@ -60,7 +98,7 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
             f"--print-ir-{when}",
             metavar="PASS",
             action="extend",
-            type=lambda names: names.split(","),
+            type=_names,
             default=[],
             help=f"print the IR {when} this pass; may be given several times",
         )

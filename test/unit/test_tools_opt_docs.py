@@ -30,6 +30,9 @@ def in_folder_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_session(command: str, expected: str):
     words = shlex.split(command)
     assert words[0] == "stepwell-opt"
+    if "--replay" in command:
+        (earlier,) = [other for other, _ in SESSIONS if "--save-pipeline" in other]
+        call_tool(main, Command(shlex.split(earlier)), b"")
     printed = call_tool(main, Command(words, merge_stderr=True), b"").stdout.decode()
     if expected.endswith("...\n"):
         assert printed.startswith(expected.removesuffix("...\n"))

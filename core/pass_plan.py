@@ -1,0 +1,73 @@
+"""From the passes asked for to the steps of a run: levels, required passes, nested sequences, configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
+
+from .diagnostics import Diagnostic, StepwellError
+from .pass_config import configured
+from .pass_context import PassContext
+from .pass_info import required_by
+from .passes import make_pass
+from .pipelines import Step, load_pass
+from .sequential import Sequential
+
+
+def plan(passes: Sequence[ModulePass], context: PassContext | None, asked_for: bool = False) -> list[Step]:
+    """
+    The steps of a run of `passes`; those that `context` rules out are in it with the reason. None of `passes` is ruled out
+    when they are `asked_for` one by one, but parts of sequences among them are.
+
+    In front of a pass stand the passes it requires, in order, each with its default options, unless one of that name is an
+    earlier step that runs. Raises `StepwellError` when a required pass is disabled, unknown, cannot do without options,
+    or requires itself.
+    """
+    planner = _Planner(context)
+    for each in passes:
+        planner.add(each, asked_for)
+    return planner.steps
+
+
+class _Planner:
+    def __init__(self, context: PassContext | None):
+        self.steps: list[Step] = []
+        self._context = context
+        self._planned: set[str] = set()
+
+    def add(self, pass_: ModulePass, asked_for: bool = False) -> None:
+        always = asked_for or self._context is None
+        reason = None if always else self._context.reason_to_skip(pass_)
+        if reason is None:
+            self._add(pass_, None, ())
+        else:
+            self.steps.append(Step(pass_, reason))
+
+    def _add(self, pass_: ModulePass, needed_by: str | None, chain: tuple[str, ...]) -> None:
+        chain = (*chain, pass_.name)
+        for name in required_by(pass_):
+            self._require(name, chain)
+        if isinstance(pass_, Sequential):
+            for each in pass_.parts:
+                self.add(each)
+        else:
+            if self._context is not None:
+                pass_ = configured(pass_, self._context.config)
+            self.steps.append(Step(pass_, None, needed_by))
+        self._planned.add(pass_.name)
+
+    def _require(self, name: str, chain: tuple[str, ...]) -> None:
+        if name in chain:
+            cycle = " -> ".join((*chain[chain.index(name) :], name))
+            raise StepwellError(Diagnostic(f"pass '{name}' requires itself: {cycle}"))
+        if self._context is not None and name in self._context.disabled:
+            raise StepwellError(
+                Diagnostic(
+                    f"pass '{chain[-1]}' requires pass '{name}', which is disabled",
+                    hint=f"disable '{chain[-1]}' too, or neither",
+                )
+            )
+        if name not in self._planned:
+            self._add(make_pass(load_pass(name), ArgSpec(name, {})), chain[-1], chain)

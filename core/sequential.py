@@ -1,0 +1,82 @@
+"""Several passes as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
+
+from .diagnostics import Diagnostic, StepwellError
+from .passes import StepwellPass
+from .pipelines import parse_pipeline, run_pipeline
+
+SEQUENCE_NAMES: Final[set[str]] = set()
+"""The names of all sequences made: a `PassContext` may disable or require these too."""
+
+
+@dataclass(frozen=True, init=False)
+class Sequential(StepwellPass):
+    """
+    Passes that run one after the other, under the rules of the current `PassContext`.
+
+    A part is a pass, another sequence, or the text of a pipeline. A sequence whose level is above that of the context is
+    skipped whole. `Sequential([])` does nothing.
+    """
+
+    name = "sequential"
+    parts: tuple[ModulePass, ...]
+
+    def __init__(
+        self,
+        passes: Iterable[ModulePass | str],
+        name: str = "sequential",
+        opt_level: int = 0,
+        requires: Iterable[str] = (),
+    ):
+        parts: list[ModulePass] = []
+        for each in [passes] if isinstance(passes, str) else passes:
+            if isinstance(each, str):
+                parts += parse_pipeline(each)
+            elif isinstance(each, ModulePass):
+                parts.append(each)
+            else:
+                found = each.__name__ if isinstance(each, type) else type(each).__name__
+                hint = "make an object of the class" if isinstance(each, type) else None
+                message = f"sequence '{name}' contains {found}, expected a pass or the text of a pipeline"
+                raise StepwellError(Diagnostic(message, hint=hint))
+        values = {"parts": tuple(parts), "name": name, "opt_level": opt_level, "requires": tuple(requires)}
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+        SEQUENCE_NAMES.add(name)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        run_pipeline(ctx, op, self.parts)
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        return ArgSpec(self.name, {})
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(str(each) for each in self.parts)})"
+
+
+def run_on_copy(pass_: ModulePass, module: ModuleOp, ctx: Context | None = None) -> ModuleOp:
+    """
+    The result of a pass on a copy of `module`.
+
+    The pass itself is not subject to the level and the lists of the current context, the parts of a sequence are.
+    """
+    if not isinstance(module, ModuleOp):
+        found: Any = getattr(module, "name", type(module).__name__)
+        raise StepwellError(Diagnostic(f"pass '{pass_.name}' is called on {found}, expected builtin.module"))
+    if ctx is None:
+        from .parsing import make_context
+
+        ctx = make_context()
+    result = module.clone()
+    run_pipeline(ctx, result, [pass_], asked_for=True)
+    return result

@@ -1,0 +1,90 @@
+"""A hash of what a module says: the same for the same ops, whatever its values are called and where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Final
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+DIGITS: Final = 16
+"""Hexadecimal digits of a hash, 64 bits: enough to tell the modules of one project apart."""
+
+
+def structural_hash(op: Operation) -> str:
+    """
+    The hash of `op` with all it contains, the same in every process.
+
+    Counted in are op names, operands, types, attributes, properties, successors and the nesting; not counted in are names of
+    values and blocks, locations, and the order of attributes.
+    """
+    return _Hasher(op).digest()
+
+
+class _Hasher:
+    """
+    Two walks: the first numbers values and blocks, the second writes a line per op and block with these numbers.
+
+    The line of an op names its block and its regions' blocks, so the lines fix the nesting.
+    """
+
+    def __init__(self, root: Operation):
+        self._root = root
+        self._values: dict[SSAValue, int] = {}
+        self._blocks: dict[Block, int] = {}
+        self._texts: dict[int, str] = {}
+        """By identity: 0.0 and -0.0 make equal attributes."""
+
+    def digest(self) -> str:
+        ops = list(self._root.walk())
+        for op in ops:
+            for block in _blocks(op):
+                self._blocks[block] = len(self._blocks)
+                for argument in block.args:
+                    self._values[argument] = len(self._values)
+            for result in op.results:
+                self._values[result] = len(self._values)
+        digest = sha256()
+        for op in ops:
+            digest.update(self._line(op).encode())
+        return digest.hexdigest()[:DIGITS]
+
+    def _line(self, op: Operation) -> str:
+        parts = [op.name, self._number(op.parent)]
+        parts.append(" ".join(str(self._values.get(value, "outside")) for value in op.operands))
+        parts.append(self._list(result.type for result in op.results))
+        parts.append(" ".join(self._number(block) for block in op.successors))
+        for named in (op.properties, op.attributes):
+            parts.append(" ".join(f"{name}={self._text(named[name])}" for name in sorted(named)))
+        for region in op.regions:
+            parts.append("region")
+            for block in region.blocks:
+                types = self._list(argument.type for argument in block.args)
+                parts.append(f"{self._blocks[block]}({types})")
+        return "\x1f".join(parts) + "\n"
+
+    def _number(self, block: Block | None) -> str:
+        return "-" if block is None else str(self._blocks.get(block, "-"))
+
+    def _list(self, attributes: Iterable[Attribute]) -> str:
+        return " ".join(self._text(each) for each in attributes)
+
+    def _text(self, attribute: Attribute) -> str:
+        text = self._texts.get(id(attribute))
+        if text is None:
+            text = self._texts[id(attribute)] = _text(attribute)
+        return text
+
+
+def _text(attribute: Attribute) -> str:
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        # Printing would be slow, and loses the bits of NaNs.
+        return f"dense<{sha256(attribute.data.data).hexdigest()}> : {attribute.type}"
+    return str(attribute)
+
+
+def _blocks(op: Operation) -> Iterable[Block]:
+    for region in op.regions:
+        yield from region.blocks

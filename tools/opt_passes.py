@@ -1,0 +1,108 @@
+"""The flags of `stepwell-opt` about passes: which ones run, with what configuration, and who watches them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..core.diagnostics import Diagnostic, StepwellError
+from ..core.pipelines import Instrument, require_passes
+
+
+def check_flags(args: argparse.Namespace) -> None:
+    """Raises `StepwellError` for names of passes that do not exist, and flags that exclude each other."""
+    require_passes(sorted({*args.disable_pass, *args.require_pass}))
+    chooses = args.opt_level is not None or args.disable_pass or args.require_pass or args.config
+    if args.replay is not None and (args.passes or chooses):
+        message = "--replay runs the passes of its record: it goes without -p, --opt-level, --disable-pass, --require-pass and --config"
+        raise StepwellError(Diagnostic(message))
+    if args.split_input_file:
+        for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
+            if value is not None:
+                raise StepwellError(
+                    Diagnostic(f"{flag} is about one program, it goes without --split-input-file")
+                )
+
+
+def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
+    """The scope to run the passes in. Without `--opt-level`, levels rule no pass out."""
+    if args.opt_level is None and not (args.disable_pass or args.require_pass or args.config):
+        return nullcontext()
+    from ..core.pass_config import parse_setting
+    from ..core.pass_context import PassContext
+    from ..core.pass_info import LEVELS
+
+    level = sys.maxsize if args.opt_level is None else args.opt_level
+    if args.opt_level is not None and args.opt_level not in LEVELS:
+        expected = ", ".join(str(each) for each in LEVELS)
+        raise StepwellError(Diagnostic(f"--opt-level is {args.opt_level}, expected one of {expected}"))
+    config = dict(parse_setting(text) for text in args.config)
+    return PassContext(level, args.disable_pass, args.require_pass, config)
+
+
+def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:
+    """The passes that `--replay` runs."""
+    from ..core.pass_record import read_record
+
+    return [row.make() for row in read_record(args.replay).run_passes()]
+
+
+def instruments(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list[Instrument]:
+    """What the flags ask for; those that take time come last, so that they do not time the others."""
+    found: list[Instrument] = []
+    watches = args.dump_dir is not None or args.dump_failure is not None or args.print_between_passes
+    if watches or args.statistics or _prints(args):
+        found += _watching(args, show)
+    if args.replay is not None:
+        from ..core.pass_record import ReplayCheck, read_record
+
+        found.append(ReplayCheck(read_record(args.replay)))
+    if args.time_passes:
+        from ..core.instruments import Timing
+
+        found.append(Timing())
+    if args.save_pipeline is not None:
+        from ..core.pass_record import PipelineRecord
+
+        found.append(PipelineRecord(args.save_pipeline))
+    return found
+
+
+def _prints(args: argparse.Namespace) -> bool:
+    prints_all = args.print_ir_before_all or args.print_ir_after_all or args.print_ir_after_change
+    return bool(args.print_ir_before or args.print_ir_after or prints_all)
+
+
+def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list[Instrument]:
+    from ..core.instruments import BetweenPasses, DumpDirectory, FailureDump, IRPrinting, Statistics
+
+    found: list[Instrument] = []
+    if args.statistics:
+        found.append(Statistics())
+    if _prints(args):
+        require_passes(sorted({*args.print_ir_before, *args.print_ir_after}))
+        printing = IRPrinting(show, sys.stderr)
+        printing.before, printing.after = frozenset(args.print_ir_before), frozenset(args.print_ir_after)
+        printing.before_all, printing.after_all = args.print_ir_before_all, args.print_ir_after_all
+        printing.after_change = args.print_ir_after_change
+        found.append(printing)
+    if args.dump_dir is not None:
+        found.append(DumpDirectory(Path(args.dump_dir), show))
+    if args.dump_failure is not None:
+        found.append(FailureDump(Path(args.dump_failure), show))
+    if args.print_between_passes:
+        found.append(BetweenPasses(show))
+    return found
+
+
+def with_dump(diagnostic: Diagnostic, error: Exception) -> Diagnostic:
+    """The error of a pass, with the place of what the pass was given when `--dump-failure` has written that."""
+    places = [note for note in getattr(error, "__notes__", ()) if note.startswith("what the pass was given")]
+    return diagnostic.with_note(places[0]) if places else diagnostic

@@ -1,0 +1,92 @@
+"""
+The reference page of our passes, docs/passes.md, made from their docstrings.
+
+`python -m stepwell.tools.passes_page > docs/passes.md` brings it up to date; a test fails when it is not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from ..core.pass_info import pass_info
+from ..core.passes import REQUIRED, PassOption, format_type, format_value
+from ..core.pipelines import expand_pipeline, load_pass
+from ..core.plugins import registry
+
+_INTRODUCTION = """# Passes
+
+Made by `python -m stepwell.tools.passes_page` from the passes themselves; do not edit.
+
+A pass runs in a pipeline (`stepwell-opt -p 'fold-constant{max-elements=4}'`) or called on a module in Python, which leaves its
+input as it is (`FoldConstantPass(max_elements=4)(module)`). *Level*: the lowest `--opt-level`, or level of a `PassContext`, that it
+runs on. The passes of xDSL, which run in the same pipelines, are listed by `--list-passes`.
+"""
+
+_EXAMPLE = re.compile(r"^(Before|After)\b[^`]*:$")
+
+
+def page() -> str:
+    """The text of docs/passes.md."""
+    found = registry()
+    names = [name for name in sorted(found.passes) if found.owner["pass", name] == "stepwell"]
+    parts = [_INTRODUCTION, *(_section(name) for name in names), _pipelines()]
+    return "\n".join(parts)
+
+
+def _section(name: str) -> str:
+    info = pass_info(name)
+    text = "\n".join(_text(inspect.cleandoc(load_pass(name).__doc__ or ""))).rstrip()
+    lines = [f"## {name}", "", text, ""]
+    required = f", requires {', '.join(f'`{each}`' for each in info.requires)}" if info.requires else ""
+    lines += [f"Level {info.opt_level}{required}.", ""]
+    if info.options:
+        lines += ["| option | type | default |", "|---|---|---|", *map(_row, info.options), ""]
+    return "\n".join(lines)
+
+
+def _row(option: PassOption) -> str:
+    default = "required" if option.default is REQUIRED else f"`{format_value(option.default)}`"
+    return f"| `{option.name}` | {format_type(option.type)} | {default} |"
+
+
+def _text(documentation: str) -> list[str]:
+    """
+    A docstring as Markdown: what is indented, as examples of IR are, becomes a fenced block.
+
+    A blank line inside of an example belongs to it.
+    """
+    lines: list[str] = []
+    example: list[str] = []
+    for line in [*documentation.split("\n"), "end"]:
+        if line.startswith("    ") or (example and not line):
+            example.append(line[4:])
+            continue
+        if example:
+            lines += _fenced(example)
+            example = []
+        if _EXAMPLE.match(line) and lines and lines[-1]:
+            lines.append("")
+        lines.append(line)
+    return lines[:-1]
+
+
+def _fenced(example: list[str]) -> list[str]:
+    while not example[-1]:
+        example.pop()
+    return ["```mlir", *example, "```", ""]
+
+
+def _pipelines() -> str:
+    """The named pipelines of Stepwell with the passes that they stand for."""
+    found = registry()
+    lines = ["## Named pipelines", "", "| name | passes |", "|---|---|"]
+    for name in sorted(found.pipelines):
+        if name not in found.plugin_pipelines:
+            passes = ", ".join(f"`{spec}`" for spec in expand_pipeline(name))
+            lines.append(f"| `{name}` | {passes} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
