@@ -13,6 +13,19 @@ pattern.rule "relu-of-relu" numerics "exact" doc "relu is idempotent" {
 
 from xdsl.ir import Dialect
 
+from .constraints import (
+    AndOp,
+    ArgumentOp,
+    AttributeOp,
+    HasAttrOp,
+    HasDtypeOp,
+    HasKindOp,
+    HasShapeOp,
+    HasTypeOp,
+    HoldsOp,
+    LiteralOp,
+    NotOp,
+)
 from .ops import (
     AnyOp,
     AnyOperationOp,
@@ -31,15 +44,31 @@ from .ops import (
     ValueType,
     YieldOp,
 )
+from .structures import CallOp, DominatesOp, FunctionOp, IfOp
 
 Pattern = Dialect(
     "pattern",
     [
+        AndOp,
         AnyOp,
         AnyOperationOp,
+        ArgumentOp,
+        AttributeOp,
         BuildOp,
+        CallOp,
         ConstantOp,
         CreateOp,
+        DominatesOp,
+        FunctionOp,
+        HasAttrOp,
+        HasDtypeOp,
+        HasKindOp,
+        HasShapeOp,
+        HasTypeOp,
+        HoldsOp,
+        IfOp,
+        LiteralOp,
+        NotOp,
         OpOp,
         OrOp,
         ReplaceOp,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, Float64Type, FloatAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float64Type, FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     eq,
     irdl_attr_definition,
@@ -69,14 +70,14 @@ class RuleOp(IRDLOperation):
             )
 
 
-class _InRule(IRDLOperation):
+class InRule(IRDLOperation):
     """An op of the matching part of a rule."""
 
     traits = traits_def(HasParent(RuleOp))
 
 
 @irdl_op_definition
-class AnyOp(_InRule):
+class AnyOp(InRule):
     """Any value."""
 
     name = "pattern.any"
@@ -88,7 +89,7 @@ class AnyOp(_InRule):
 
 
 @irdl_op_definition
-class AnyOperationOp(_InRule):
+class AnyOperationOp(InRule):
     """Any op with at least one result; used as the root, or found by a condition such as `equivalent`."""
 
     name = "pattern.any_op"
@@ -100,7 +101,7 @@ class AnyOperationOp(_InRule):
 
 
 @irdl_op_definition
-class ConstantOp(_InRule):
+class ConstantOp(InRule):
     """The result of a constant op."""
 
     name = "pattern.constant"
@@ -112,7 +113,7 @@ class ConstantOp(_InRule):
 
 
 @irdl_op_definition
-class SplatOp(_InRule):
+class SplatOp(InRule):
     """
     A constant all of whose elements are `number`, of any shape and element type: `pattern.splat -0.0`.
 
@@ -139,7 +140,7 @@ class SplatOp(_InRule):
         printer.print_op_attributes(self.attributes)
 
 
-class _NamedOp(IRDLOperation):
+class NamedOp(IRDLOperation):
     """`op "name"(%a, %b, %rest...) {attribute = 1}`: shared syntax of ops that stand for an op, a condition or a builder."""
 
     def __init__(
@@ -154,7 +155,9 @@ class _NamedOp(IRDLOperation):
         if parameters:
             given["parameters"] = DictionaryAttr(parameters)
         types = [VALUE] * len(self.get_irdl_definition().results)
-        super().__init__(operands=[list(arguments)], properties=given, result_types=types)
+        operands: list[Sequence[SSAValue]] = [list(arguments)]
+        operands += [[]] * (len(self.get_irdl_definition().operands) - 1)
+        super().__init__(operands=operands, properties=given, result_types=types)
 
     @property
     def parameter_values(self) -> dict[str, Attribute]:
@@ -163,7 +166,7 @@ class _NamedOp(IRDLOperation):
 
 
 @irdl_op_definition
-class OpOp(_NamedOp):
+class OpOp(NamedOp):
     """
     An op by name and operands: `pattern.op "graph.add"(%a, %b) with {tag = 1}`; `"graph.floor | graph.ceil"` is either.
 
@@ -180,7 +183,7 @@ class OpOp(_NamedOp):
 
 
 @irdl_op_definition
-class ResultOp(_InRule):
+class ResultOp(InRule):
     """One result of an op that has several: `pattern.result %op, 1`."""
 
     name = "pattern.result"
@@ -191,7 +194,7 @@ class ResultOp(_InRule):
 
 
 @irdl_op_definition
-class RestOp(_InRule):
+class RestOp(InRule):
     """The remaining operands of an op; only as the last argument of `pattern.op`."""
 
     name = "pattern.rest"
@@ -203,7 +206,7 @@ class RestOp(_InRule):
 
 
 @irdl_op_definition
-class OrOp(_InRule):
+class OrOp(InRule):
     """The first alternative that leads to a match: `pattern.or %a, %b`."""
 
     name = "pattern.or"
@@ -213,7 +216,7 @@ class OrOp(_InRule):
 
 
 @irdl_op_definition
-class RequireOp(_NamedOp):
+class RequireOp(NamedOp):
     """
     A named condition: `pattern.require "single-use"(%m) remark "not fused: {name} has {users} users"`.
 
@@ -230,7 +233,7 @@ class RequireOp(_NamedOp):
 
 
 @irdl_op_definition
-class ReplaceOp(_InRule):
+class ReplaceOp(InRule):
     """The end of a rule that only reuses what it matched: `pattern.replace %root with %x`."""
 
     name = "pattern.replace"
@@ -251,11 +254,11 @@ class RewriteOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CreateOp(_NamedOp):
+class CreateOp(NamedOp):
     """
     A new op: `pattern.create "graph.ewise_fma"(%a, %b, %c) with {tag = 1}`.
 
-    What replaces the root has the root's types; the type of another new op is inferred.
+    Attributes that `pattern.attribute` found are given by `set ["axis"](%axis)`. What replaces the root has the root's types; the type of another new op is inferred.
     """
 
     name = "pattern.create"
@@ -263,12 +266,20 @@ class CreateOp(_NamedOp):
     arguments = var_operand_def(IS_VALUE)
     parameters = opt_prop_def(DictionaryAttr)
     result = result_def(IS_VALUE)
+    captured_names = opt_prop_def(ArrayAttr)
+    captured = var_operand_def(IS_VALUE)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(HasParent(RewriteOp))
-    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? attr-dict"
+    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? (`set` $captured_names^ `(` $captured `)`)? attr-dict"
+
+    def verify_(self) -> None:
+        names = () if self.captured_names is None else self.captured_names.data
+        if len(names) != len(self.captured) or not all(isinstance(name, StringAttr) for name in names):
+            raise VerifyException(f"{len(self.captured)} attributes for the names {self.captured_names}")
 
 
 @irdl_op_definition
-class BuildOp(_NamedOp):
+class BuildOp(NamedOp):
     """What a named builder makes: `pattern.build "compose-permutations"(%outer, %inner)`."""
 
     name = "pattern.build"

@@ -112,3 +112,17 @@ def shape_is(match: Match, thing: Any, **parameters: Any) -> bool:
 def block_argument(match: Match, thing: Any) -> bool:
     """The value is an argument of a function or block."""
     return isinstance(thing, SSAValue) and not isinstance(thing.owner, Operation)
+
+
+@condition("only-used-by")
+def only_used_by(match: Match, thing: Any, *users: Any) -> bool:
+    """Every use of the first is by one of the others."""
+    values = thing.results if isinstance(thing, Operation) else (thing,)
+    allowed = {_owner(user) for user in users}
+    return all(use.operation in allowed for value in values for use in value.uses)
+
+
+@condition("equal-attributes")
+def equal_attributes(match: Match, first: Attribute, second: Attribute) -> bool:
+    """Two attributes found by `pattern.attribute` are equal."""
+    return first == second

@@ -88,3 +88,16 @@ def same_number(found: int | float, wanted: float) -> bool:
     if isinstance(found, float):
         return found == wanted and copysign(1.0, found) == copysign(1.0, wanted)
     return found == wanted and (found != 0 or copysign(1.0, wanted) > 0)
+
+
+def is_literal(value: SSAValue, wanted: Attribute) -> bool:
+    """Whether `value` is the constant `wanted`, type included, by its bits."""
+    found = constant_attribute(value)
+    if found is None:
+        return False
+    if found == wanted:
+        return True
+    if not isinstance(wanted, DenseIntOrFPElementsAttr) or value.type != wanted.get_type():
+        return False
+    number, other = splat_number(value), _dense_splat(wanted)
+    return number is not None and other is not None and same_number(number, float(other))

@@ -75,10 +75,10 @@ class Driver:
         self._ctx = ctx
         self._rules = [compile_rule(rule) for rule in rules]
         self._by_name: dict[str, list[CompiledRule]] = {}
-        self._any_name = [compiled for compiled in self._rules if not compiled.rule.lhs.names]
-        names = {name for compiled in self._rules for name in compiled.rule.lhs.names}
+        self._any_name = [compiled for compiled in self._rules if not compiled.names]
+        names = {name for compiled in self._rules for name in compiled.names}
         for name in sorted(names):
-            self._by_name[name] = [c for c in self._rules if not c.rule.lhs.names or name in c.rule.lhs.names]
+            self._by_name[name] = [c for c in self._rules if not c.names or name in c.names]
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
         self._enter = enter
         self._erase_dead = erase_dead
@@ -238,7 +238,9 @@ class Driver:
             for op in level:
                 self._enqueue(op)
                 following += _users(op.results)
-            level = following
+            if not following:
+                break
+            level = list(dict.fromkeys(following))
 
     def _enqueue(self, op: Operation, *, first: bool = False) -> None:
         if op not in self._queued and op not in self._dead:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...core.diagnostics import OperationError, StepwellError
 from ...core.parsing import make_context, parse_text, read_source, unknown_op
 from ...core.verification import verify_module
+from ...dialects.pattern import constraints
 from ...dialects.pattern import ops as dialect
 from .. import graph_builders as graph_builders  # registers builders and, by import, graph conditions
 from . import conditions as conditions  # registers the conditions
+from .constraints import Literal, Not
+from .loading_patterns import pattern_of
 from .matcher import RuleError, compile_rule
 from .patterns import (
     Any_,
     Bound,
     Build,
+    Capture,
     Constant,
     Create,
     Op,
@@ -33,8 +37,12 @@ from .patterns import (
     Result,
     Rule,
     Splat,
-    subpatterns,
+    all_below,
 )
+from .structures import Call, Function, If
+
+ROOTS = (Op, Constant, Splat, Literal, Call, If)
+"""Patterns of which one must be in a root: others match block arguments too."""
 
 SHIPPED = ("cse", "simplify", "ewise_fma", "matmul_add")
 """Names of the rule files in `rewrites/`, without `.mlir`."""
@@ -103,9 +111,11 @@ class _RuleReader:
         self._op = op
         self._patterns: dict[SSAValue, Pattern] = {}
         self._keys: dict[SSAValue, str] = {}
+        self._captures: dict[SSAValue, list[tuple[str, Capture]]] = {}
 
     def read(self) -> Rule:
         op = self._op
+        self._find_captures()
         conditions: list[Require] = []
         last = op.body.block.last_op
         for part in op.body.block.ops:
@@ -115,12 +125,14 @@ class _RuleReader:
                 conditions.append(
                     Require(part.target.data, keys, tuple(part.parameter_values.items()), remark)
                 )
-            elif part.results:
+            elif part.results and not isinstance(part, constraints.AttributeOp):
                 self._patterns[part.results[0]] = self._pattern(part)
         assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp)
         root = self._patterns[last.root]
-        if not isinstance(root, Op):
-            raise OperationError(last, "the root of a rule must be a 'pattern.op' or 'pattern.any_op'")
+        if not any(isinstance(part, ROOTS) for part in all_below(root)) or isinstance(root, Function | Not):
+            raise OperationError(
+                last, "the root of a rule must be a 'pattern.op' or another pattern of what an op computes"
+            )
         return Rule(
             name=op.rule_name.data,
             lhs=root,
@@ -136,13 +148,23 @@ class _RuleReader:
             self._keys[value] = f"{value.name_hint or ''}.{len(self._keys)}"
         return self._keys[value]
 
+    def _find_captures(self) -> None:
+        """An attribute is captured while its op is matched, so what `pattern.attribute` asks for belongs to that op."""
+        for op in self._op.body.block.ops:
+            if isinstance(op, constraints.AttributeOp):
+                if not isinstance(op.op.owner, dialect.OpOp | dialect.AnyOperationOp):
+                    raise OperationError(op, "only a 'pattern.op' or 'pattern.any_op' has attributes")
+                capture = (op.attribute_name.data, Capture(self._key(op.result)))
+                self._captures.setdefault(op.op, []).append(capture)
+
     def _pattern(self, op: Operation) -> Pattern:
         key = self._key(op.results[0])
+        captures = tuple(self._captures.get(op.results[0], ()))
         match op:
             case dialect.AnyOp():
                 return Any_(key)
             case dialect.AnyOperationOp():
-                return Op((), key=key)
+                return Op((), attributes=captures, key=key)
             case dialect.ConstantOp():
                 return Constant(key)
             case dialect.SplatOp():
@@ -157,16 +179,34 @@ class _RuleReader:
                     raise OperationError(op, "only a 'pattern.op' has results")
                 return Result(inner, op.index.value.data, key)
             case dialect.OpOp():
-                return Op(_names(op), self._operands(op.arguments), tuple(op.parameter_values.items()), key)
+                attributes = (*op.parameter_values.items(), *captures)
+                return Op(_names(op), self._operands(op.arguments), attributes, key)
             case _:
-                raise OperationError(op, "this op has no place before the replacement of a rule")
+                return self._other_pattern(op, key)
+
+    def _other_pattern(self, op: Operation, key: str) -> Pattern:
+        try:
+            found = pattern_of(op, key, self._operands(op.operands))
+        except RuleError as error:
+            raise OperationError(op, str(error)) from error
+        if found is None:
+            raise OperationError(op, "this op has no place before the replacement of a rule")
+        return found
 
     def _operands(self, values: Sequence[SSAValue]) -> tuple[Pattern, ...]:
         return tuple(self._patterns[value] for value in values)
 
-    def _free(self, root: Op, conditions: Sequence[Require]) -> tuple[Op, ...]:
+    def _captured(self, op: dialect.CreateOp) -> Iterator[tuple[str, Capture]]:
+        names = () if op.captured_names is None else op.captured_names.data
+        for name, value in zip(names, op.captured, strict=True):
+            if not isinstance(value.owner, constraints.AttributeOp):
+                raise OperationError(op, "what follows 'set' must come from 'pattern.attribute'")
+            assert isinstance(name, StringAttr)
+            yield name.data, Capture(self._key(value))
+
+    def _free(self, root: Pattern, conditions: Sequence[Require]) -> tuple[Op, ...]:
         """Ops that conditions name and that are not below the root."""
-        reached = {id(pattern) for pattern in _all_below(root)}
+        reached = {id(pattern) for pattern in all_below(root)}
         named = {key for required in conditions for key in required.keys}
         return tuple(
             pattern
@@ -182,7 +222,7 @@ class _RuleReader:
             match op:
                 case dialect.CreateOp():
                     operands = tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
-                    attributes = tuple(op.parameter_values.items())
+                    attributes = (*op.parameter_values.items(), *self._captured(op))
                     made[op.result] = Create(op.target.data, operands, attributes, key=self._key(op.result))
                 case dialect.BuildOp():
                     keys = tuple(self._key(value) for value in op.arguments)
@@ -195,11 +235,3 @@ class _RuleReader:
                         op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here"
                     )
         raise OperationError(last, "the replacement does not end in 'pattern.yield'")
-
-
-def _all_below(pattern: Pattern) -> list[Pattern]:
-    found, stack = [], [pattern]
-    while stack:
-        found.append(stack.pop())
-        stack.extend(subpatterns(found[-1]))
-    return found

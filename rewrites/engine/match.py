@@ -17,7 +17,7 @@ from ...core.diagnostics import OperationError
 
 if TYPE_CHECKING:
     from .functions import Purity
-    from .patterns import Rule
+    from .patterns import Capture, Or, Pattern, Rule
 
 IndexT = TypeVar("IndexT", bound="Index")
 
@@ -88,6 +88,42 @@ class Match:
     """Remarks of conditions that did not hold, with what they were about."""
     matched: bool = False
 
+    def __getitem__(self, pattern: Pattern) -> SSAValue:
+        """The value that `pattern` stands for; of an op with several results the first."""
+        return as_value(self._bound(pattern))
+
+    def __contains__(self, pattern: Pattern) -> bool:
+        """Whether `pattern` took part in the match; one in an alternative that did not match has not."""
+        return _key(pattern) in self.bound
+
+    def op(self, pattern: Pattern) -> Operation:
+        """The op that `pattern` stands for, or that defines its value."""
+        found = self._bound(pattern)
+        op = found if isinstance(found, Operation) else found.owner
+        if not isinstance(op, Operation):
+            raise KeyError("the pattern stands for a block argument")
+        return op
+
+    def all(self, pattern: Pattern) -> tuple[SSAValue, ...]:
+        """All values of a pattern inside a path, producers before users; of another pattern its own."""
+        many = self.bound.get(f"{_key(pattern)}|all")
+        found = many if many is not None else self._bound(pattern)
+        return tuple(as_value(each) for each in found) if isinstance(found, tuple) else (as_value(found),)
+
+    def arm(self, pattern: Or) -> int | None:
+        """The number of the alternative that matched; `None` when the pattern took no part."""
+        return self.bound.get(f"{_key(pattern)}|arm")
+
+    def attribute(self, capture: Capture) -> Attribute:
+        """The attribute that was captured."""
+        return self.bound[capture.key]
+
+    def _bound(self, pattern: Pattern) -> Any:
+        key = _key(pattern)
+        if key not in self.bound:
+            raise KeyError("the pattern took no part in the match")
+        return self.bound[key]
+
     def ops(self, key: str) -> Operation:
         """The op bound to `key`, or the op that defines the value bound to it."""
         found = self.bound[key]
@@ -156,6 +192,10 @@ def _inferred_results(op: Operation) -> Any:
     from ...dialects.graph.base import infer_result_types
 
     return SSAValues(OpResult(type_, op, number) for number, type_ in enumerate(infer_result_types(op)))
+
+
+def _key(pattern: Any) -> str:
+    return pattern.key
 
 
 def as_value(bound: Any) -> SSAValue:

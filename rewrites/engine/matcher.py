@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 from typing import Any, Final
 
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.traits import is_commutative
-from .constants import constant_attribute, same_number, splat_number
+from .constants import CONSTANT_OPS, constant_attribute, is_literal, same_number, splat_number
+from .constraints import And, Argument, Literal, Not, Where, attribute_of, same_attribute
 from .match import (
     CONDITIONS,
     Condition,
@@ -41,9 +42,10 @@ from .patterns import (
     Result,
     Rule,
     Splat,
-    subpatterns,
 )
 from .replacement import ReplacementMaker, all_values, compile_replacement, used_keys
+from .structures import CALLS, Call, Dominates, Function, If
+from .tracing import TRACER
 
 Bindings = dict[str, Any]
 Next = Callable[[Bindings], bool]
@@ -57,7 +59,7 @@ MOST_PERMUTED_OPERANDS: Final = 4
 """Commutative ops with more operands are matched in the written order only."""
 
 
-def _bind(key: str, thing: Any, bound: Bindings, following: Next) -> bool:
+def bind(key: str, thing: Any, bound: Bindings, following: Next) -> bool:
     """Binds `key` for the rest of the match; a key that is bound already must be the same thing."""
     known = bound.get(key)
     if known is not None:
@@ -74,42 +76,100 @@ def _bind(key: str, thing: Any, bound: Bindings, following: Next) -> bool:
 
 def compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
     """The matcher of a pattern that stands where a value is used."""
+    compiled = _compile_value(pattern, following)
+    tracer = TRACER.get()
+    return compiled if tracer is None else tracer.value(pattern, compiled)
+
+
+def _compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
     match pattern:
         case Any_(key):
-            return lambda value, bound: _bind(key, value, bound, following)
+            return lambda value, bound: bind(key, value, bound, following)
         case Constant(key):
             return lambda value, bound: (
-                constant_attribute(value) is not None and _bind(key, value, bound, following)
+                constant_attribute(value) is not None and bind(key, value, bound, following)
             )
-        case Splat():
-            return _compile_splat(pattern, following)
+        case Splat() | Literal() | Argument():
+            return _compile_leaf(pattern, following)
         case Op():
             return _compile_result(pattern, None, following)
         case Result(op, index, key):
             match_result = _compile_result(op, index, following)
-            return lambda value, bound: _bind(key, value, bound, lambda deeper: match_result(value, deeper))
+            return lambda value, bound: bind(key, value, bound, lambda deeper: match_result(value, deeper))
         case Or():
             return _compile_or(pattern, following)
+        case And() | Where() | Not():
+            return _compile_test(pattern, following)
+        case Dominates() | Call() | If():
+            return _compile_structure(pattern, following)
         case _:
             raise RuleError(f"{type(pattern).__name__.lower()} cannot stand for a value")
 
 
+def arm_key(pattern: Or) -> str:
+    """The key under which the number of the alternative that matched is bound."""
+    return f"{pattern.key}|arm"
+
+
 def _compile_or(pattern: Or, following: Next) -> ValueMatcher:
     arms = [compile_value(alternative, following) for alternative in pattern.alternatives]
+    key, chosen = pattern.key, arm_key(pattern)
+
+    def match_arms(value: SSAValue, bound: Bindings) -> bool:
+        known = bound.get(chosen)  # met before in this match: the same alternative
+        for number, arm in enumerate(arms) if known is None else ((known, arms[known]),):
+            bound[chosen] = number
+            if arm(value, bound):
+                return True
+        if known is None:
+            del bound[chosen]
+        return False
+
+    return lambda value, bound: bind(key, value, bound, lambda deeper: match_arms(value, deeper))
+
+
+def why_not_leaf(pattern: Splat | Literal | Argument, value: SSAValue) -> str | None:
+    """Why a value is not the constant or argument that is wanted; `None` when it is."""
+    match pattern:
+        case Splat(wanted):
+            found = splat_number(value)
+            if found is not None and same_number(found, wanted):
+                return None
+            return f"expected a constant of {wanted}, found {'another value' if found is None else found}"
+        case Literal(wanted):
+            return None if is_literal(value, wanted) else f"expected the constant {wanted}"
+        case Argument():
+            return pattern.why_not(value)
+
+
+def _compile_leaf(pattern: Splat | Literal | Argument, following: Next) -> ValueMatcher:
     key = pattern.key
-    return lambda value, bound: _bind(
-        key, value, bound, lambda deeper: any(arm(value, deeper) for arm in arms)
-    )
+    return lambda value, bound: why_not_leaf(pattern, value) is None and bind(key, value, bound, following)
 
 
-def _compile_splat(pattern: Splat, following: Next) -> ValueMatcher:
-    key, wanted = pattern.key, pattern.value
+def _compile_test(pattern: And | Where | Not, following: Next) -> ValueMatcher:
+    key = pattern.key
+    if isinstance(pattern, Not):
+        inner = compile_value(pattern.pattern, lambda bound: True)
+        return lambda value, bound: not inner(value, dict(bound)) and bind(key, value, bound, following)
+    step = following
+    for part in reversed(pattern.parts()):
+        match_part = compile_value(part, step)
+        step = partial(_match_again, match_part, key)
+    if isinstance(pattern, And):
+        return lambda value, bound: bind(key, value, bound, step)
+    test = pattern.test
+    return lambda value, bound: test.why_not(value, bound[MATCH]) is None and bind(key, value, bound, step)
 
-    def match_splat(value: SSAValue, bound: Bindings) -> bool:
-        found = splat_number(value)
-        return found is not None and same_number(found, wanted) and _bind(key, value, bound, following)
 
-    return match_splat
+def _match_again(match_part: ValueMatcher, key: str, bound: Bindings) -> bool:
+    return match_part(bound[key], bound)
+
+
+def _compile_structure(pattern: Dominates | Call | If, following: Next) -> ValueMatcher:
+    from . import compile_structures
+
+    return compile_structures.compile_structure(pattern, following)
 
 
 def _compile_result(pattern: Op, index: int | None, following: Next) -> ValueMatcher:
@@ -130,14 +190,55 @@ def _compile_result(pattern: Op, index: int | None, following: Next) -> ValueMat
 # Ops
 
 
+def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
+    """The matcher of what stands at the root: an op, or the only result of one."""
+    if isinstance(pattern, Op):
+        return compile_op(pattern, following)
+    if isinstance(pattern, Function):
+        from . import compile_structures
+
+        return compile_structures.compile_function(pattern, following)
+    match_value = compile_value(pattern, following)
+    index = pattern.index if isinstance(pattern, Result) else 0
+    several = isinstance(pattern, Result)
+    return lambda op, bound: (
+        (index < len(op.results) if several else len(op.results) == 1)
+        and match_value(op.results[index], bound)
+    )
+
+
+def root_names(pattern: Pattern) -> frozenset[str]:
+    """The names of the ops that `pattern` can match; empty when that may be any."""
+    match pattern:
+        case Op(names):
+            return frozenset(names)
+        case Result(inner) | Where(inner):
+            return root_names(inner)
+        case And(patterns):
+            return next((names for part in patterns if (names := root_names(part))), frozenset())
+        case Or(alternatives):
+            arms = [root_names(part) for part in alternatives]
+            return frozenset().union(*arms) if all(arms) else frozenset()
+        case Dominates():
+            return root_names(pattern.child)
+        case Constant() | Splat() | Literal():
+            return CONSTANT_OPS
+        case Call():
+            return frozenset(CALLS)
+        case If():
+            return frozenset({"scf.if"})
+        case Function():
+            return frozenset({"func.func"})
+        case _:
+            return frozenset()
+
+
 def compile_op(pattern: Op, following: Next) -> OpMatcher:
     """The matcher of an op: name, attributes, then operands."""
     names = frozenset(pattern.names)
     key = pattern.key
-    after_attributes = _compile_operands(pattern, following)
-    for name, wanted in reversed(pattern.attributes):
-        after_attributes = _compile_attribute(key, name, wanted, after_attributes)
-    after_binding = after_attributes
+    after_attributes = compile_operands(pattern, following)
+    after_binding = compile_attributes(key, pattern.attributes, after_attributes)
 
     def match_op(op: Operation, bound: Bindings) -> bool:
         if names and op.name not in names:
@@ -145,25 +246,21 @@ def compile_op(pattern: Op, following: Next) -> OpMatcher:
         known = bound.get(key)
         if known is not None:  # matched before: only its identity matters
             return known is op and following(bound)
-        return _bind(key, op, bound, after_binding)
+        return bind(key, op, bound, after_binding)
 
     return match_op
 
 
-def attribute_of(op: Operation, name: str) -> Attribute | None:
-    """A property or attribute of `op`; the default of a property that is absent."""
-    found = op.properties.get(name)
-    if found is None:
-        found = op.attributes.get(name)
-    if found is None and isinstance(op, IRDLOperation):
-        definition = op.get_irdl_definition().properties.get(name)
-        return None if definition is None else definition.default_value
-    return found
+def compile_attributes(key: str, attributes: Sequence[tuple[str, Any]], following: Next) -> Next:
+    """Tests of the attributes of the op bound to `key`."""
+    for name, wanted in reversed(attributes):
+        following = _compile_attribute(key, name, wanted, following)
+    return following
 
 
-def _compile_attribute(key: str, name: str, wanted: Attribute | Capture, following: Next) -> Next:
+def _compile_attribute(key: str, name: str, wanted: Any, following: Next) -> Next:
     def match_attribute(bound: Bindings) -> bool:
-        return attribute_of(bound[key], name) == wanted and following(bound)
+        return same_attribute(attribute_of(bound[key], name), wanted) and following(bound)
 
     def capture_attribute(bound: Bindings) -> bool:
         assert isinstance(wanted, Capture)
@@ -173,12 +270,12 @@ def _compile_attribute(key: str, name: str, wanted: Attribute | Capture, followi
         known = bound.get(wanted.key)
         if known is not None:
             return known == found and following(bound)
-        return _bind(wanted.key, found, bound, following)
+        return bind(wanted.key, found, bound, following)
 
     return capture_attribute if isinstance(wanted, Capture) else match_attribute
 
 
-def _compile_operands(pattern: Op, following: Next) -> Next:
+def compile_operands(pattern: Op | Call, following: Next) -> Next:
     """What follows the op itself: its operands, in each order that a commutative op allows."""
     if pattern.operands is None:
         return following
@@ -220,11 +317,14 @@ def _orders(op: Operation, operands: tuple[SSAValue, ...]) -> Sequence[tuple[SSA
 
 def _compile_operand(pattern: Pattern, slot: str, number: int, following: Next) -> Next:
     match_value = compile_value(pattern, following)
+    tracer = TRACER.get()
+    if tracer is not None:
+        match_value = tracer.operand(slot.removesuffix(".operands"), number, match_value)
     return lambda bound: match_value(bound[slot][number], bound)
 
 
 def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next:
-    return lambda bound: _bind(pattern.key, bound[slot][start:], bound, following)
+    return lambda bound: bind(pattern.key, bound[slot][start:], bound, following)
 
 
 # Conditions
@@ -254,6 +354,7 @@ def _compile_condition(known: Condition, required: Require, following: Next) -> 
         required.remark,
     )
     check_arguments("condition", required.name, function, len(keys), parameters)
+    tracer = TRACER.get()
 
     def check(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
@@ -261,6 +362,8 @@ def _compile_condition(known: Condition, required: Require, following: Next) -> 
             return following(bound)
         if remark is not None:
             match.remarks.append((remark, tuple(bound[key] for key in keys)))
+        if tracer is not None:
+            tracer.condition(required, bound)
         return False
 
     return check
@@ -286,7 +389,10 @@ class CompiledRule:
     """A rule ready to run: `match` finds it at an op, `make` builds what replaces the results of that op."""
 
     rule: Rule
+    names: frozenset[str]
+    """Names of the ops that it may match; empty for any."""
     _matcher: OpMatcher
+    _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
 
     def match(self, op: Operation, session: Session) -> Match:
@@ -294,6 +400,16 @@ class CompiledRule:
         match = Match(self.rule, op, {}, session)
         match.bound[MATCH] = match
         match.matched = self._matcher(op, match.bound)
+        return match
+
+    def match_value(self, value: SSAValue, session: Session) -> Match:
+        """The match at a value, which may be an argument; the root is then the op around its block."""
+        owner = value.owner
+        root = owner if isinstance(owner, Operation) else owner.parent_op()
+        assert root is not None
+        match = Match(self.rule, root, {}, session)
+        match.bound[MATCH] = match
+        match.matched = self._value_matcher is not None and self._value_matcher(value, match.bound)
         return match
 
     def make(self, match: Match) -> list[SSAValue] | None:
@@ -315,7 +431,7 @@ def _certain_keys(pattern: Pattern) -> set[str]:
         arms = [_certain_keys(alternative) for alternative in pattern.alternatives]
         return {key} | set.intersection(*arms)
     captured = {wanted.key for _, wanted in getattr(pattern, "attributes", ()) if isinstance(wanted, Capture)}
-    return {key} | captured | {each for part in subpatterns(pattern) for each in _certain_keys(part)}
+    return {key} | captured | {each for part in pattern.certain_parts() for each in _certain_keys(part)}
 
 
 def _check_keys(rule: Rule) -> None:
@@ -350,4 +466,6 @@ def compile_rule(rule: Rule) -> CompiledRule:
             )
         )
 
-    return CompiledRule(rule, compile_op(rule.lhs, _compile_conditions(rule, same_types)), makers)
+    final = _compile_conditions(rule, same_types)
+    value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
+    return CompiledRule(rule, root_names(rule.lhs), compile_root(rule.lhs, final), value_matcher, makers)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from xdsl.ir import Attribute
 
@@ -23,27 +23,106 @@ NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "fast")
 _fresh = count()
 
 
-def _fresh_key() -> str:
+def fresh_key() -> str:
     return f"#{next(_fresh)}"
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Base of all patterns of a value."""
+    """
+    Base of all patterns of a value.
+
+    `p | q`, `p & q` and `~p` are alternatives, conjunction and negation; the methods `has_…` add a test of the value.
+    """
+
+    levels: ClassVar[int] = 0
+    """Ops that a match goes down by this pattern alone."""
+
+    def parts(self) -> tuple[Pattern, ...]:
+        """The patterns directly below this one."""
+        return ()
+
+    def certain_parts(self) -> tuple[Pattern, ...]:
+        """Those of `parts` whose bindings hold in every match."""
+        return self.parts()
+
+    def __or__(self, other: Pattern) -> Or:
+        return Or((self, other))
+
+    def __and__(self, other: Pattern) -> Pattern:
+        from .constraints import And
+
+        return And((self, other))
+
+    def __invert__(self) -> Pattern:
+        from .constraints import Not
+
+        return Not(self)
+
+    def has_dtype(self, dtype: Attribute | str) -> Pattern:
+        """The element type, as an attribute or as text (`"f32"`)."""
+        from .constraints import HasDtype, Where
+
+        return Where(self, HasDtype(dtype))
+
+    def has_shape(self, *sizes: int | None) -> Pattern:
+        """The shape; `None` is any size, and the only one that `?` equals."""
+        from .constraints import HasShape, Where
+
+        return Where(self, HasShape(sizes))
+
+    def has_type(self, type_: Attribute) -> Pattern:
+        """The whole type."""
+        from .constraints import HasType, Where
+
+        return Where(self, HasType(type_))
+
+    def has_attr(self, attributes: Mapping[str, Any]) -> Pattern:
+        """Properties or attributes of the op that defines the value, as attributes or plain Python values."""
+        from .constraints import HasAttr, Where
+
+        return Where(self, HasAttr(tuple((name, frozen(value)) for name, value in attributes.items())))
+
+    def has_kind(self, *kinds: str) -> Pattern:
+        """The fusion kind of the op that defines the value is one of `kinds` (`"elementwise"`, `"broadcast"` …)."""
+        from .constraints import HasKind, Where
+
+        return Where(self, HasKind(kinds))
+
+    def holds(self, condition: str, **parameters: Attribute) -> Pattern:
+        """The named condition holds of the value."""
+        from .constraints import Holds, Where
+
+        return Where(self, Holds(condition, tuple(parameters.items())))
+
+    def single_use(self) -> Pattern:
+        """The value has one use."""
+        return self.holds("single-use")
+
+    def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
+        """`wrap(self)` where it is there, else `self`."""
+        return optional(self, wrap)
+
+
+def frozen(value: Any) -> Any:
+    """A plain Python value in a form that can be hashed: lists become tuples."""
+    return tuple(frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
 class Any_(Pattern):
     """Any value."""
 
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
 
 
 @dataclass(frozen=True)
 class Constant(Pattern):
     """A value that is known when the program is compiled: the result of a constant op."""
 
-    key: str = field(default_factory=_fresh_key)
+    levels: ClassVar[int] = 1
+
+    key: str = field(default_factory=fresh_key)
 
 
 @dataclass(frozen=True)
@@ -54,8 +133,10 @@ class Splat(Pattern):
     0.0 and -0.0 differ for floats; an integer element is compared as a number.
     """
 
+    levels: ClassVar[int] = 1
+
     value: float
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
 
 
 @dataclass(frozen=True)
@@ -71,13 +152,23 @@ class Op(Pattern):
     The result of an op of one of `names` (any op when empty).
 
     `operands`: one pattern per operand, or `None` for any operands; a last `Rest` takes those that are left.
-    `attributes`: properties or attributes that must have these values; a property that is absent has its default.
+    `attributes`: properties or attributes that must have these values (attributes, plain Python values, or a
+    `Capture`); a property that is absent has its default.
     """
+
+    levels: ClassVar[int] = 1
 
     names: tuple[str, ...]
     operands: tuple[Pattern, ...] | None = None
-    attributes: tuple[tuple[str, Attribute | Capture], ...] = ()
-    key: str = field(default_factory=_fresh_key)
+    attributes: tuple[tuple[str, Any], ...] = ()
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.operands or ()
+
+    def result(self, index: int) -> Result:
+        """Result `index` of an op that has several."""
+        return Result(self, index)
 
 
 @dataclass(frozen=True)
@@ -86,7 +177,10 @@ class Result(Pattern):
 
     op: Op
     index: int
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.op,)
 
 
 @dataclass(frozen=True)
@@ -94,14 +188,17 @@ class Or(Pattern):
     """The first alternative that leads to a match of the whole rule; bindings of a failed one are forgotten."""
 
     alternatives: tuple[Pattern, ...]
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.alternatives
 
 
 @dataclass(frozen=True)
 class Rest(Pattern):
     """The remaining operands of an op, as one tuple of values; only as its last operand."""
 
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
 
 
 def optional(inner: Pattern, wrap: Callable[[Pattern], Pattern]) -> Or:
@@ -143,7 +240,7 @@ class Create:
     operands: tuple[Replacement, ...] = ()
     attributes: tuple[tuple[str, Attribute | Capture], ...] = ()
     like: str | None = None
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
 
 
 @dataclass(frozen=True)
@@ -153,7 +250,7 @@ class Build:
     name: str
     keys: tuple[str, ...]
     parameters: tuple[tuple[str, Attribute], ...] = ()
-    key: str = field(default_factory=_fresh_key)
+    key: str = field(default_factory=fresh_key)
 
 
 Replacement = Bound | Create | Build
@@ -168,7 +265,7 @@ class Rule:
     """
 
     name: str
-    lhs: Op
+    lhs: Pattern
     rhs: tuple[Replacement, ...]
     when: tuple[Require, ...] = ()
     free: tuple[Op, ...] = ()
@@ -183,10 +280,23 @@ class Rule:
             )
 
 
-def op(name: str | tuple[str, ...], *operands: Pattern, **attributes: Attribute | Capture) -> Op:
-    """`op("graph.add", x, y)`; attributes by name."""
+def op(name: str | tuple[str, ...], *operands: Pattern, **attributes: Any) -> Op:
+    """`op("graph.add", x, y)`; attributes by name, as attributes, plain Python values or captures."""
     names = (name,) if isinstance(name, str) else name
-    return Op(names, operands, tuple(attributes.items()))
+    return Op(names, operands, tuple((key, frozen(value)) for key, value in attributes.items()))
+
+
+def is_op(name: str | tuple[str, ...]) -> Callable[..., Op]:
+    """`is_op("graph.add")(x, y)`: the op of that name; called without patterns, any operands."""
+    names = (name,) if isinstance(name, str) else name
+    return lambda *operands, **attributes: Op(
+        names, operands or None, tuple((key, frozen(value)) for key, value in attributes.items())
+    )
+
+
+def wildcard() -> Any_:
+    """Any value."""
+    return Any_()
 
 
 def create(name: str, *operands: Replacement | Pattern, **attributes: Attribute | Capture) -> Create:
@@ -196,7 +306,7 @@ def create(name: str, *operands: Replacement | Pattern, **attributes: Attribute 
 
 def rule(
     name: str,
-    lhs: Op,
+    lhs: Pattern,
     rhs: Pattern | Replacement,
     *when: Require,
     numerics: Numerics = "exact",
@@ -221,21 +331,25 @@ def _as_replacement(item: Pattern | Replacement) -> Replacement:
 
 def subpatterns(pattern: Pattern) -> tuple[Pattern, ...]:
     """The patterns directly below `pattern`."""
-    match pattern:
-        case Op():
-            return pattern.operands or ()
-        case Result():
-            return (pattern.op,)
-        case Or():
-            return pattern.alternatives
-        case _:
-            return ()
+    return pattern.parts()
+
+
+def all_below(pattern: Pattern) -> list[Pattern]:
+    """`pattern` and all patterns below it, each object once, from left to right and top to bottom."""
+    found: dict[int, Pattern] = {}
+    stack = [pattern]
+    while stack:
+        current = stack.pop()
+        if id(current) not in found:
+            found[id(current)] = current
+            stack.extend(reversed(current.parts()))
+    return list(found.values())
 
 
 def depth(pattern: Pattern) -> int:
     """Number of ops on the longest path down `pattern`."""
     below = max((depth(part) for part in subpatterns(pattern)), default=0)
-    return below + isinstance(pattern, Op | Constant | Splat)
+    return below + pattern.levels
 
 
 Bindings = Mapping[str, Any]

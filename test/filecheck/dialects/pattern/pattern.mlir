@@ -45,3 +45,69 @@ pattern.rule "short" {
   %root = pattern.op "graph.relu"(%x)
   pattern.replace %root with %x
 }
+
+/// Tests of values, dominators, functions, calls, branches.
+// CHECK-LABEL: pattern.rule "tests-and-structures" {
+// CHECK-NEXT: %[[X:.*]] = pattern.any
+// CHECK-NEXT: %[[A:.*]] = pattern.argument
+// CHECK-NEXT: %[[A0:.*]] = pattern.argument 0
+// CHECK-NEXT: %[[AN:.*]] = pattern.argument "x"
+// CHECK-NEXT: %[[L:.*]] = pattern.literal dense<0.000000e+00> : tensor<4xf32>
+// CHECK-NEXT: %[[D:.*]] = pattern.has_dtype %[[X]], f32
+// CHECK-NEXT: %[[T:.*]] = pattern.has_type %[[D]], tensor<4xf32>
+// CHECK-NEXT: %[[S:.*]] = pattern.has_shape %[[T]], [?, 10]
+// CHECK-NEXT: %[[S0:.*]] = pattern.has_shape %[[T]], []
+// CHECK-NEXT: %[[OP:.*]] = pattern.op "graph.softmax"(%[[S]])
+// CHECK-NEXT: %[[AXIS:.*]] = pattern.attribute %[[OP]], "axis"
+// CHECK-NEXT: %[[K:.*]] = pattern.has_kind %[[OP]], "elementwise | out-fusable"
+// CHECK-NEXT: %[[B:.*]] = pattern.holds %[[K]], "single-use"
+// CHECK-NEXT: %[[B2:.*]] = pattern.holds %[[B]], "dtype" with {is = f32}
+// CHECK-NEXT: %[[AT:.*]] = pattern.has_attr %[[B2]] with {axis = -1 : i64}
+// CHECK-NEXT: %[[N:.*]] = pattern.not %[[L]]
+// CHECK-NEXT: %[[AND:.*]] = pattern.and %[[AT]], %[[N]]
+// CHECK-NEXT: %[[DOM:.*]] = pattern.dominates %[[OP]] by %[[AND]] over %[[X]]
+// CHECK-NEXT: %[[F:.*]] = pattern.function(%[[X]], %[[A]]) returns %[[DOM]] with {tag}
+// CHECK-NEXT: %[[G:.*]] = pattern.function any() returns %[[DOM]]
+// CHECK-NEXT: %[[C:.*]] = pattern.call named "f"(%[[X]])
+// CHECK-NEXT: %[[C1:.*]] = pattern.call any named "f"()
+// CHECK-NEXT: %[[C2:.*]] = pattern.call to %[[F]](%[[X]], %[[X]])
+// CHECK-NEXT: %[[C3:.*]] = pattern.call(%[[C2]])
+// CHECK-NEXT: %[[I:.*]] = pattern.if %[[X]] then %[[C]] else %[[C1]]
+// CHECK-NEXT: %[[ROOT:.*]] = pattern.op "graph.add"(%[[I]], %[[OP]])
+// CHECK-NEXT: pattern.rewrite %[[ROOT]] {
+// CHECK-NEXT: %[[M:.*]] = pattern.create "graph.softmax"(%[[X]]) with {tag} set ["axis"](%[[AXIS]])
+// CHECK-NEXT: pattern.yield %[[M]]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+pattern.rule "tests-and-structures" {
+  %x = pattern.any
+  %a = pattern.argument
+  %a0 = pattern.argument 0
+  %an = pattern.argument "x"
+  %l = pattern.literal dense<0.0> : tensor<4xf32>
+  %d = pattern.has_dtype %x, f32
+  %t = pattern.has_type %d, tensor<4xf32>
+  %s = pattern.has_shape %t, [?, 10]
+  %s0 = pattern.has_shape %t, []
+  %op = pattern.op "graph.softmax"(%s)
+  %axis = pattern.attribute %op, "axis"
+  %k = pattern.has_kind %op, "elementwise | out-fusable"
+  %b = pattern.holds %k, "single-use"
+  %b2 = pattern.holds %b, "dtype" with {is = f32}
+  %at = pattern.has_attr %b2 with {axis = -1}
+  %n = pattern.not %l
+  %and = pattern.and %at, %n
+  %dom = pattern.dominates %op by %and over %x
+  %f = pattern.function(%x, %a) returns %dom with {tag}
+  %g = pattern.function any () returns %dom
+  %c = pattern.call named "f"(%x)
+  %c1 = pattern.call any named "f"()
+  %c2 = pattern.call to %f(%x, %x)
+  %c3 = pattern.call (%c2)
+  %i = pattern.if %x then %c else %c1
+  %root = pattern.op "graph.add"(%i, %op)
+  pattern.rewrite %root {
+    %m = pattern.create "graph.softmax"(%x) with {tag} set ["axis"](%axis)
+    pattern.yield %m
+  }
+}

@@ -20,3 +20,48 @@ pattern.rule "b" {
 
 // CHECK: expects parent op 'pattern.rule'
 %x = pattern.any
+
+// -----
+// CHECK: // -----
+
+// CHECK: has operands and takes any operands
+pattern.rule "c" {
+  %x = pattern.any
+  %c = pattern.call any(%x)
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: names a function and has a pattern of one
+pattern.rule "c" {
+  %x = pattern.any
+  %f = pattern.function(%x) returns %x
+  %c = pattern.call named "f" to %f()
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: has parameters and takes any parameters
+pattern.rule "c" {
+  %x = pattern.any
+  %c = pattern.function any(%x) returns %x
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: expected at least one pattern
+pattern.rule "c" {
+  %x = pattern.any
+  %c = "pattern.and"() : () -> !pattern.value
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}

@@ -1,0 +1,206 @@
+"""Tests of a value, and what combines them: each takes a value pattern and is one itself."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .ops import IS_VALUE, VALUE, InRule
+
+
+@irdl_op_definition
+class HasDtypeOp(InRule):
+    """The element type of a value: `pattern.has_dtype %x, f32`."""
+
+    name = "pattern.has_dtype"
+    subject = operand_def(IS_VALUE)
+    dtype = prop_def(Attribute)
+    result = result_def(IS_VALUE)
+    assembly_format = "$subject `,` $dtype attr-dict"
+
+
+@irdl_op_definition
+class HasTypeOp(InRule):
+    """The whole type of a value: `pattern.has_type %x, tensor<4xf32>`."""
+
+    name = "pattern.has_type"
+    subject = operand_def(IS_VALUE)
+    type = prop_def(Attribute)
+    result = result_def(IS_VALUE)
+    assembly_format = "$subject `,` $type attr-dict"
+
+
+@irdl_op_definition
+class HasShapeOp(InRule):
+    """The shape of a value: `pattern.has_shape %x, [?, 10]`; `?` is any size, and the only one that `?` equals."""
+
+    name = "pattern.has_shape"
+    subject = operand_def(IS_VALUE)
+    sizes = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(IS_VALUE)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> HasShapeOp:
+        subject = parser.parse_operand(VALUE)
+        parser.parse_punctuation(",")
+        sizes = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, lambda: _parse_size(parser))
+        op = cls.create(
+            operands=[subject],
+            properties={"sizes": DenseArrayBase.from_list(i64, sizes)},
+            result_types=[VALUE],
+        )
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        sizes = ["?" if size == DYNAMIC_INDEX else str(size) for size in self.sizes.get_values()]
+        printer.print_string(" ")
+        printer.print_operand(self.subject)
+        printer.print_string(f", [{', '.join(sizes)}]")
+        printer.print_op_attributes(self.attributes)
+
+
+def _parse_size(parser: Parser) -> int:
+    if parser.parse_optional_punctuation("?") is not None:
+        return DYNAMIC_INDEX
+    return parser.parse_integer(allow_boolean=False, allow_negative=False, context_msg="a size or `?`")
+
+
+@irdl_op_definition
+class HasAttrOp(InRule):
+    """
+    Properties or attributes of the op that defines a value: `pattern.has_attr %conv with {strides = [2, 2]}`.
+
+    An absent property has its default; numbers and lists compare by what they say, whatever their width.
+    """
+
+    name = "pattern.has_attr"
+    subject = operand_def(IS_VALUE)
+    wanted = prop_def(DictionaryAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "$subject `with` $wanted attr-dict"
+
+
+@irdl_op_definition
+class HasKindOp(InRule):
+    """The fusion kind of the op that defines a value: `pattern.has_kind %x, "elementwise | broadcast"`."""
+
+    name = "pattern.has_kind"
+    subject = operand_def(IS_VALUE)
+    kinds = prop_def(StringAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "$subject `,` $kinds attr-dict"
+
+
+@irdl_op_definition
+class HoldsOp(InRule):
+    """A named condition of one value: `pattern.holds %x, "single-use"`; unlike `pattern.require` part of the pattern."""
+
+    name = "pattern.holds"
+    subject = operand_def(IS_VALUE)
+    condition = prop_def(StringAttr)
+    parameters = opt_prop_def(DictionaryAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "$subject `,` $condition (`with` $parameters^)? attr-dict"
+
+
+@irdl_op_definition
+class AndOp(InRule):
+    """A value that all patterns match: `pattern.and %a, %b`."""
+
+    name = "pattern.and"
+    patterns = var_operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    assembly_format = "$patterns attr-dict"
+
+    def verify_(self) -> None:
+        if not self.patterns:
+            raise VerifyException("expected at least one pattern")
+
+
+@irdl_op_definition
+class NotOp(InRule):
+    """A value that the pattern does not match: `pattern.not %a`. Nothing inside is bound."""
+
+    name = "pattern.not"
+    pattern = operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    assembly_format = "$pattern attr-dict"
+
+
+@irdl_op_definition
+class ArgumentOp(InRule):
+    """An argument of a function or block: `pattern.argument`, `pattern.argument 0`, `pattern.argument "x"`."""
+
+    name = "pattern.argument"
+    index = opt_prop_def(IntegerAttr)
+    argument_name = opt_prop_def(StringAttr)
+    result = result_def(IS_VALUE)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ArgumentOp:
+        properties: dict[str, Attribute] = {}
+        number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+        if number is not None:
+            properties["index"] = IntegerAttr(number, i64)
+        elif (name := parser.parse_optional_str_literal()) is not None:
+            properties["argument_name"] = StringAttr(name)
+        op = cls.create(properties=properties, result_types=[VALUE])
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.index is not None:
+            printer.print_string(f" {self.index.value.data}")
+        elif self.argument_name is not None:
+            printer.print_string(" ")
+            printer.print_string_literal(self.argument_name.data)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class LiteralOp(InRule):
+    """The constant with exactly this value and type, by its bits: `pattern.literal dense<0.0> : tensor<4xf32>`."""
+
+    name = "pattern.literal"
+    value = prop_def(Attribute)
+    result = result_def(IS_VALUE)
+    assembly_format = "$value attr-dict"
+
+
+@irdl_op_definition
+class AttributeOp(InRule):
+    """
+    An attribute of a matched op, to be used in the replacement: `%axis = pattern.attribute %softmax, "axis"`.
+
+    The op does not match when it has no such attribute and the attribute no default.
+    """
+
+    name = "pattern.attribute"
+    op = operand_def(IS_VALUE)
+    attribute_name = prop_def(StringAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "$op `,` $attribute_name attr-dict"
+
+    def __init__(self, op: SSAValue, attribute_name: str) -> None:
+        super().__init__(
+            operands=[op], properties={"attribute_name": StringAttr(attribute_name)}, result_types=[VALUE]
+        )

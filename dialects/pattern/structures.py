@@ -1,0 +1,90 @@
+"""Patterns of larger things: what dominates what, functions, calls and branches."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from .ops import IS_VALUE, InRule
+
+
+@irdl_op_definition
+class DominatesOp(InRule):
+    """
+    A value computed from one parent alone: `pattern.dominates %parent by %child over %path`.
+
+    All ways up from the op that `%child` matches end at one value that `%parent` matches; what is in between matches
+    `%path` and is used nowhere else.
+    """
+
+    name = "pattern.dominates"
+    parent_pattern = operand_def(IS_VALUE)
+    child = operand_def(IS_VALUE)
+    path = operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    assembly_format = "$parent_pattern `by` $child `over` $path attr-dict"
+
+
+@irdl_op_definition
+class FunctionOp(InRule):
+    """
+    A function of one block with one result: `pattern.function(%a, %b) returns %body`.
+
+    `pattern.function any returns %body` takes any number of parameters. `with {…}`: attributes of the function.
+    """
+
+    name = "pattern.function"
+    any_parameters = opt_prop_def(UnitAttr, prop_name="any")
+    parameters = var_operand_def(IS_VALUE)
+    body = operand_def(IS_VALUE)
+    wanted = opt_prop_def(DictionaryAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "(`any` $any^)? `(` $parameters `)` `returns` $body (`with` $wanted^)? attr-dict"
+
+    def verify_(self) -> None:
+        if self.any_parameters is not None and self.parameters:
+            raise VerifyException("has parameters and takes any parameters")
+
+
+@irdl_op_definition
+class CallOp(InRule):
+    """
+    The result of a call: `pattern.call named "f"(%a)`, of a matched function `pattern.call to %function (%a)`, of any
+    `pattern.call (%a)`; `pattern.call any named "f"()` takes any operands.
+    """
+
+    name = "pattern.call"
+    any_operands = opt_prop_def(UnitAttr, prop_name="any")
+    callee = opt_prop_def(StringAttr)
+    function = opt_operand_def(IS_VALUE)
+    arguments = var_operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = "(`any` $any^)? (`named` $callee^)? (`to` $function^)? `(` $arguments `)` attr-dict"
+
+    def verify_(self) -> None:
+        if self.callee is not None and self.function is not None:
+            raise VerifyException("names a function and has a pattern of one")
+        if self.any_operands is not None and self.arguments:
+            raise VerifyException("has operands and takes any operands")
+
+
+@irdl_op_definition
+class IfOp(InRule):
+    """The result of an `scf.if`: `pattern.if %condition then %a else %b`, the values its branches yield."""
+
+    name = "pattern.if"
+    condition = operand_def(IS_VALUE)
+    then = operand_def(IS_VALUE)
+    otherwise = operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    assembly_format = "$condition `then` $then `else` $otherwise attr-dict"

@@ -1,0 +1,307 @@
+"""Patterns that add a test of the value: its type, attributes, kind; conjunction and negation; arguments and literals."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ShapedType,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from .constants import element_type
+from .match import CONDITIONS, Match, RuleError, check_arguments, plain_parameters, unknown_name
+from .patterns import Pattern, fresh_key, frozen
+
+
+def attribute_of(op: Operation, name: str) -> Attribute | None:
+    """A property or attribute of `op`; the default of a property that is absent."""
+    found = op.properties.get(name)
+    if found is None:
+        found = op.attributes.get(name)
+    if found is None and isinstance(op, IRDLOperation):
+        definition = op.get_irdl_definition().properties.get(name)
+        return None if definition is None else definition.default_value
+    return found
+
+
+def _comparable(value: Any) -> Any:
+    """
+    A number, string or list as `(kind, value)`, so that attributes of different width compare as what they say.
+
+    Integers and floats differ (1 is not 1.0), floats are compared by their bits.
+    """
+    match value:
+        case IntegerAttr():
+            number = value.value.data
+            type_ = value.type
+            return "int", number & 1 if isinstance(type_, IntegerType) and type_.width.data == 1 else number
+        case bool() | int():
+            return "int", int(value)
+        case FloatAttr():
+            return "float", struct.pack("<d", value.value.data)
+        case float():
+            return "float", struct.pack("<d", value)
+        case StringAttr():
+            return "string", value.data
+        case str():
+            return "string", value
+        case ArrayAttr():
+            return "list", tuple(_comparable(item) for item in value.data)
+        case DenseArrayBase():
+            return "list", tuple(_comparable(item) for item in value.get_values())
+        case tuple() | list():
+            return "list", tuple(_comparable(item) for item in value)
+        case _:
+            return value
+
+
+def same_attribute(found: Attribute | None, wanted: Any) -> bool:
+    """
+    Whether an attribute is `wanted`: an attribute, a plain Python value, or `None` for an absent one.
+
+    A type may be wanted by its text (`"f32"`).
+    """
+    if found is None or wanted is None:
+        return found is wanted
+    if found == wanted:
+        return True
+    one, other = _comparable(found), _comparable(wanted)
+    if isinstance(one, tuple):
+        return one == other
+    return isinstance(wanted, str) and str(found) == wanted
+
+
+def described(attribute: Any) -> str:
+    """An attribute as text for messages."""
+    return "nothing" if attribute is None else str(attribute)
+
+
+# Tests of a value
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of one value. `why_not` says what was expected and found, `None` when the test holds."""
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class HasDtype(Test):
+    """The element type, as an attribute or as text."""
+
+    dtype: Attribute | str
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        found = element_type(value.type)
+        holds = found == self.dtype or (isinstance(self.dtype, str) and str(found) == self.dtype)
+        return None if holds else f"expected element type {self.dtype}, found {found}"
+
+
+@dataclass(frozen=True)
+class HasShape(Test):
+    """The shape of a shaped value; `None` is any size, and the only one that `?` equals."""
+
+    sizes: tuple[int | None, ...]
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        wanted = "x".join("?" if size is None else str(size) for size in self.sizes) or "rank 0"
+        if not isinstance(value.type, ShapedType):
+            return f"expected shape {wanted}, found type {value.type}"
+        found = value.type.get_shape()
+        holds = len(found) == len(self.sizes) and all(
+            size in (None, actual) for size, actual in zip(self.sizes, found, strict=True)
+        )
+        return None if holds else f"expected shape {wanted}, found type {value.type}"
+
+
+@dataclass(frozen=True)
+class HasType(Test):
+    """The whole type."""
+
+    type: Attribute
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        return None if value.type == self.type else f"expected type {self.type}, found {value.type}"
+
+
+@dataclass(frozen=True)
+class HasAttr(Test):
+    """Attributes of the op that defines the value; no attributes are wanted of anything, arguments included."""
+
+    attributes: tuple[tuple[str, Any], ...]
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        for name, wanted in self.attributes:
+            if not isinstance(value, OpResult):
+                return f"expected an op with {name} = {described(wanted)}, found a block argument"
+            found = attribute_of(value.op, name)
+            if not same_attribute(found, wanted):
+                return f"expected {name} = {described(wanted)}, found {described(found)}"
+        return None
+
+
+@dataclass(frozen=True)
+class HasKind(Test):
+    """The fusion kind of the op that defines the value (`analysis/op_kind.py`)."""
+
+    kinds: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        from ...analysis.op_kind import OpKind
+
+        known = {_kind_name(kind): None for kind in OpKind}
+        for kind in self.kinds:
+            if kind not in known:
+                raise RuleError(unknown_name("op kind", kind, known))
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        from ...analysis.op_kind import kind_of_op
+
+        found = _kind_name(kind_of_op(value.op)) if isinstance(value, OpResult) else "block argument"
+        return None if found in self.kinds else f"expected kind {' or '.join(self.kinds)}, found {found}"
+
+
+def _kind_name(kind: Any) -> str:
+    return kind.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Holds(Test):
+    """A named condition of the one value."""
+
+    condition: str
+    parameters: tuple[tuple[str, Attribute], ...] = ()
+
+    def __post_init__(self) -> None:
+        from . import conditions as conditions  # registers them
+
+        known = CONDITIONS.get(self.condition)
+        if known is None:
+            raise RuleError(unknown_name("condition", self.condition, CONDITIONS))
+        check_arguments("condition", self.condition, known.function, 1, plain_parameters(self.parameters))
+
+    def why_not(self, value: SSAValue, match: Match) -> str | None:
+        function = CONDITIONS[self.condition].function
+        thing = value.op if isinstance(value, OpResult) and len(value.op.results) == 1 else value
+        holds = function(match, thing, **plain_parameters(self.parameters))
+        return None if holds else f"condition '{self.condition}' does not hold"
+
+
+# Patterns
+
+
+@dataclass(frozen=True)
+class Where(Pattern):
+    """What `pattern` matches, if `test` holds of it."""
+
+    pattern: Pattern
+    test: Test
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+
+@dataclass(frozen=True)
+class And(Pattern):
+    """A value that all of `patterns` match."""
+
+    patterns: tuple[Pattern, ...]
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.patterns
+
+
+@dataclass(frozen=True)
+class Not(Pattern):
+    """A value that `pattern` does not match, given what is bound so far. Nothing inside is bound."""
+
+    pattern: Pattern
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    def certain_parts(self) -> tuple[Pattern, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Argument(Pattern):
+    """An argument of a block, of any place or name when these are not given."""
+
+    index: int | None = None
+    name: str | None = None
+    key: str = field(default_factory=fresh_key)
+
+    def why_not(self, value: SSAValue) -> str | None:
+        """What was expected and found, `None` when the value fits."""
+        owner = value.owner
+        if isinstance(owner, Operation):
+            return f"expected a block argument, found the result of '{owner.name}'"
+        index: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
+        if self.index is not None and index != self.index:
+            return f"expected argument {self.index}, found argument {index}"
+        if self.name is not None and argument_name(value) != self.name:
+            return f"expected argument '{self.name}', found '{argument_name(value) or f'argument {index}'}'"
+        return None
+
+
+def argument_name(value: SSAValue) -> str | None:
+    """The name of a block argument: that in the argument attributes of its function, else the hint of the SSA name."""
+    holder = value.owner.parent_op()  # pyright: ignore
+    attributes = None if holder is None else holder.properties.get("arg_attrs")
+    index: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(attributes, ArrayAttr) and index < len(attributes.data):
+        named = attributes.data[index].data.get("stepwell.name")  # pyright: ignore
+        if isinstance(named, StringAttr):
+            return named.data
+    return value.name_hint
+
+
+@dataclass(frozen=True)
+class Literal(Pattern):
+    """The constant with exactly this value and type, compared by bits: 0.0 is neither -0.0 nor 0."""
+
+    levels: ClassVar[int] = 1
+
+    value: Attribute
+    key: str = field(default_factory=fresh_key)
+
+
+def literal(value: Attribute) -> Literal:
+    """The constant `value`: a dense elements attribute, say."""
+    return Literal(value)
+
+
+__all__ = [
+    "And",
+    "Argument",
+    "HasAttr",
+    "HasDtype",
+    "HasKind",
+    "HasShape",
+    "HasType",
+    "Holds",
+    "Literal",
+    "Not",
+    "Test",
+    "Where",
+    "attribute_of",
+    "frozen",
+    "literal",
+    "same_attribute",
+]

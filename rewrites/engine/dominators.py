@@ -1,0 +1,60 @@
+"""The walk behind `Dominates`: from an op up to the one value that everything in between is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+
+def dominating_parents(
+    child: Operation, on_path: Callable[[SSAValue], bool]
+) -> Iterator[tuple[SSAValue, list[SSAValue]]]:
+    """
+    The values that all operands of `child` are computed from, nearest first, each with the values in between.
+
+    A value is gone through only when all its uses have been seen, so a use elsewhere ends the walk, and a value
+    that is alone in `open_` is on every way up. Every value in between satisfies `on_path`; they come in program
+    order (producers first)..
+    """
+    inside = {child}
+    open_: dict[Operation, list[SSAValue]] = {}
+    between: list[SSAValue] = []
+    if not _open_operands(child, child.parent, open_):
+        return
+    while True:
+        if len(open_) == 1:
+            ((_, values),) = open_.items()
+            if len(values) == 1 and _used_inside(values[0], inside):
+                yield values[0], list(reversed(between))
+        ready = next((op for op in open_ if all(_used_inside(each, inside) for each in op.results)), None)
+        if ready is None:
+            return
+        values = open_.pop(ready)
+        if not all(on_path(value) for value in values) or not _open_operands(ready, child.parent, open_):
+            return
+        inside.add(ready)
+        between += reversed(values)
+
+
+def _open_operands(op: Operation, block: Block | None, open_: dict[Operation, list[SSAValue]]) -> bool:
+    """Adds the operands of `op` that are no leaves to `open_`; whether there are any."""
+    found = False
+    for operand in op.operands:
+        if is_leaf(operand, block):
+            continue
+        assert isinstance(operand, OpResult)
+        found = True
+        values = open_.setdefault(operand.op, [])
+        if operand not in values:
+            values.append(operand)
+    return found
+
+
+def is_leaf(value: SSAValue, block: Block | None) -> bool:
+    """Whether nothing that computes `value` is of interest: arguments, ops without operands, other blocks."""
+    return not isinstance(value, OpResult) or not value.op.operands or value.op.parent is not block
+
+
+def _used_inside(value: SSAValue, inside: set[Operation]) -> bool:
+    return all(use.operation in inside for use in value.uses)

@@ -1,0 +1,92 @@
+"""Tests of values and patterns of larger things, read from the pattern dialect."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation
+
+from ...dialects.pattern import constraints as dialect
+from ...dialects.pattern import structures
+from .constraints import (
+    And,
+    Argument,
+    HasAttr,
+    HasDtype,
+    HasKind,
+    HasShape,
+    HasType,
+    Holds,
+    Literal,
+    Not,
+    Test,
+    Where,
+)
+from .match import RuleError
+from .patterns import Pattern
+from .structures import Call, Dominates, Function, If
+
+
+def pattern_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pattern | None:
+    """What an op stands for, its operands read already; `None` for an op that is no pattern."""
+    test = _test_of(op)
+    if test is not None:
+        return Where(operands[0], test, key)
+    match op:
+        case dialect.AndOp():
+            return And(operands, key)
+        case dialect.NotOp():
+            return Not(operands[0], key)
+        case dialect.ArgumentOp():
+            name = None if op.argument_name is None else op.argument_name.data
+            return Argument(None if op.index is None else op.index.value.data, name, key)
+        case dialect.LiteralOp():
+            return Literal(op.value, key)
+        case _:
+            return _structure_of(op, key, operands)
+
+
+def _test_of(op: Operation) -> Test | None:
+    match op:
+        case dialect.HasDtypeOp():
+            return HasDtype(op.dtype)
+        case dialect.HasTypeOp():
+            return HasType(op.type)
+        case dialect.HasShapeOp():
+            sizes = op.sizes.get_values()
+            return HasShape(tuple(None if size == DYNAMIC_INDEX else size for size in sizes))
+        case dialect.HasAttrOp():
+            return HasAttr(tuple(op.wanted.data.items()))
+        case dialect.HasKindOp():
+            return HasKind(tuple(kind.strip() for kind in op.kinds.data.split("|")))
+        case dialect.HoldsOp():
+            parameters = {} if op.parameters is None else op.parameters.data
+            return Holds(op.condition.data, tuple(parameters.items()))
+        case _:
+            return None
+
+
+def _structure_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pattern | None:
+    match op:
+        case structures.DominatesOp():
+            parent, child, path = operands
+            return Dominates(parent, path, child, key)
+        case structures.FunctionOp():
+            *parameters, body = operands
+            wanted = () if op.wanted is None else tuple(op.wanted.data.items())
+            return Function(None if op.any_parameters is not None else tuple(parameters), body, wanted, key)
+        case structures.CallOp():
+            return _call(op, key, operands)
+        case structures.IfOp():
+            return If(*operands, key)
+        case _:
+            return None
+
+
+def _call(op: structures.CallOp, key: str, operands: tuple[Pattern, ...]) -> Call:
+    callee: str | Function | None = None if op.callee is None else op.callee.data
+    if op.function is not None:
+        function, *rest = operands
+        if not isinstance(function, Function):
+            raise RuleError("what follows 'to' must be a 'pattern.function'")
+        callee, operands = function, tuple(rest)
+    return Call(callee, None if op.any_operands is not None else operands, key)
