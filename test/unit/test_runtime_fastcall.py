@@ -1,69 +1,31 @@
-"""Fast calls and calls through ctypes: the same results, the same messages, no leaks, several threads, and the fall-backs."""
+"""Fast calls and calls through ctypes: the same results, the same messages, whatever the arguments."""
 
 from __future__ import annotations
 
 import itertools
-import os
-import subprocess
 import sys
-import threading
-import tracemalloc
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
+from copy_entries import ADD, both, copy_entry, is_fast
 from stepwell.runtime import fastcall
 from stepwell.runtime.arrays import ArrayType, numpy_dtype
 from stepwell.runtime.errors import ArgumentError, ExecutionError
 from stepwell.runtime.jit import compile_object
-from stepwell.runtime.program import Argument, BoundEntry, Description, Entry, Program
+from stepwell.runtime.program import Argument, Description, Entry, Program
 
 DTYPES = ["i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64", "bf16"]
 SHAPES = [(), (0,), (5,), (3, 1), (0, 4), (2, 3, 4), (1, 1, 1), (2, 1, 3, 2), (2, 3, 0, 1)]
-
-COPY = """
-define i32 @_stepwell_entry_main(ptr %arguments) {{
-  %from = load ptr, ptr %arguments
-  %to.at = getelementptr ptr, ptr %arguments, i64 1
-  %to = load ptr, ptr %to.at
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 {bytes}, i1 false)
-  ret i32 {status}
-}}
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-"""
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.delenv("STEPWELL_FASTCALL", raising=False)
-
-
-def is_fast(bound: BoundEntry) -> bool:
-    return type(bound._fast).__name__ == "builtin_function_or_method"
-
-
-def both(monkeypatch: pytest.MonkeyPatch, make: Any) -> tuple[Any, Any]:
-    """What `make` gives with fast calls and without them."""
-    fast = make()
-    with monkeypatch.context() as patch:
-        patch.setenv("STEPWELL_FASTCALL", "0")
-        return fast, make()
-
-
-def copy_entry(type_: ArrayType, arena: int = 0, status: int = 0) -> BoundEntry:
-    """An entry that copies its input to its output; made without the compiler's passes."""
-    arguments = [Argument("input", "x", type_), Argument("output", "result0", type_)]
-    if arena:
-        arguments.append(Argument("arena", "arena", ArrayType("ui8", (arena,))))
-    checks = (("first", "a:1:1"), ("second", "a:2:2"))
-    code = compile_object(COPY.format(bytes=type_.nbytes, status=status), speed_level=0)
-    description = Description((Entry("main", tuple(arguments)),), checks)
-    return Program(description, code, {}).entry("main")
 
 
 def sample(dtype: str, shape: Sequence[int]) -> np.ndarray[Any, Any]:
@@ -237,12 +199,6 @@ def test_overlap_is_refused_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
         bound.run_into([memory[4:8]], memory[:4])
 
 
-ADD = """func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %0 = graph.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  func.return %0 : tensor<2x3xf32>
-}"""
-
-
 def test_outputs_are_never_taken_for_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = (np.zeros((2, 3), np.float32) for _ in range(3))
     for exe in both(monkeypatch, lambda: stepwell.compile(ADD)):
@@ -280,27 +236,6 @@ def test_programs_without_inputs_or_results(monkeypatch: pytest.MonkeyPatch) -> 
     assert is_fast(program.entry("main")) and program.entry("main")() == ()
 
 
-WEIGHTS = """
-builtin.module attributes {stepwell.weights = "w.safetensors"} {
-  func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
-    %w = graph.weight "w" : tensor<2xf32>
-    %0 = graph.multiply %x, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    func.return %0 : tensor<2xf32>
-  }
-}
-"""
-
-
-def test_the_function_keeps_code_and_weights() -> None:
-    exe = stepwell.compile(WEIGHTS, weights={"w": np.array([2, 3], np.float32)})
-    fast = exe._bound._fast  # type: ignore[union-attr]
-    del exe
-    rubbish = [np.full(2, 99, np.float32) for _ in range(1000)]
-    x, out = np.ones(2, np.float32), np.empty(2, np.float32)
-    assert fast(x, out) == 0 and out.tolist() == [2, 3]
-    assert len(rubbish) == 1000
-
-
 def test_many_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     for count, fits in ((40, True), (300, False)):
         type_ = ArrayType("f32", (1,))
@@ -319,135 +254,6 @@ def test_many_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
         bound = program.entry("main")
         assert is_fast(bound) == fits
         assert bound(*[np.array([i], np.float32) for i in range(count)])[0] == [count - 1]
-
-
-def resident_pages() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1])
-
-
-def test_many_calls_keep_nothing() -> None:
-    bound = copy_entry(ArrayType("f32", (2, 3)), arena=64)
-    x, out = np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32)
-    wrong = x.astype(np.float64)
-
-    def calls(number: int) -> None:
-        for _ in range(number):
-            bound(x)
-            bound.run_into([out], x)
-            bound._fast(x, wrong, 64)
-
-    calls(1000)
-    counts = [sys.getrefcount(array) for array in (x, out, wrong)]
-    on_linux = Path("/proc/self/statm").exists()
-    before = resident_pages() if on_linux else 0
-    calls(100_000)
-    after = resident_pages() if on_linux else 0
-    assert counts == [sys.getrefcount(array) for array in (x, out, wrong)]
-    assert after - before < 500  # 2 MB; a lost buffer would be 10 MB and more
-    tracemalloc.start()
-    try:
-        calls(100)
-        start = tracemalloc.get_traced_memory()[0]
-        calls(2000)
-        assert tracemalloc.get_traced_memory()[0] - start < 2000
-    finally:
-        tracemalloc.stop()
-
-
-def test_several_threads_share_an_entry() -> None:
-    bound = copy_entry(ArrayType("i64", (1000,)), arena=64)
-    wrong: list[int] = []
-
-    def work(number: int) -> None:
-        x = np.full(1000, number, np.int64)
-        out = np.empty(1000, np.int64)
-        for round_ in range(500):
-            bound.run_into([out], x)
-            if not (out == number).all() or not (bound(x)[0] == number).all():
-                wrong.append(number)
-            if round_ % 50 == 0:
-                with pytest.raises(ArgumentError):
-                    bound(x[:5])
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong and len(bound._arena_memory) <= 6
-    assert len(bound._free_arenas) == len(bound._arena_memory)
-
-
-WAIT = """
-define i32 @_stepwell_entry_main(ptr %arguments) {
-  %from = load ptr, ptr %arguments
-  br label %again
-again:
-  %value = load atomic i32, ptr %from acquire, align 4
-  %zero = icmp eq i32 %value, 0
-  br i1 %zero, label %again, label %done
-done:
-  ret i32 0
-}
-"""
-
-
-def test_other_threads_run_during_a_call() -> None:
-    x = np.zeros(1, np.int32)
-    entry = Entry("main", (Argument("input", "x", ArrayType("i32", (1,))),))
-    bound = Program(Description((entry,), ()), compile_object(WAIT), {}).entry("main")
-    assert is_fast(bound)
-    timer = threading.Timer(0.05, lambda: x.fill(1))
-    timer.start()
-    assert bound(x) == ()  # would never come back if it held the interpreter
-    timer.join()
-
-
-@pytest.mark.parametrize("broken", ["_buffers_are_as_expected", "_probe_succeeds", "compile_object"])
-def test_what_does_not_work_is_not_used(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> Any:
-        if broken == "compile_object":
-            raise RuntimeError("no such target")
-        return False
-
-    monkeypatch.setattr(fastcall, broken, fail)
-    fastcall._works.cache_clear()
-    fastcall._stub.cache_clear()
-    try:
-        bound = copy_entry(ArrayType("f32", (4,)))
-        assert not is_fast(bound)
-        np.testing.assert_array_equal(bound(X)[0], X)
-    finally:
-        fastcall._works.cache_clear()
-        fastcall._stub.cache_clear()
-
-
-def test_the_call_code_is_kept_on_disk_only_where_asked(tmp_path: Path) -> None:
-    (tmp_path / "add.mlir").write_text(ADD)
-    kept: list[int] = []
-    for number, use in enumerate((False, True, True)):
-        directory = tmp_path / str(number > 0)
-        environment = os.environ | {"STEPWELL_CACHE_DIR": str(directory)}
-        script = f"import stepwell; stepwell.compile('add.mlir', cache={use})"
-        subprocess.run([sys.executable, "-c", script], env=environment, cwd=tmp_path, check=True)
-        kept.append(len(list(directory.glob("*.call"))))
-    assert kept == [0, 1, 1]
-
-
-def test_a_process_ends_while_a_thread_is_in_a_call() -> None:
-    script = f"""if True:
-        import threading, time, numpy as np, stepwell
-        exe = stepwell.compile({ADD!r}, cache=False)
-        x = np.zeros((2, 3), np.float32)
-        def work():
-            while True:
-                exe(x, x)
-        for _ in range(3):
-            threading.Thread(target=work, daemon=True).start()
-        time.sleep(0.2)
-    """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 DYNAMIC = """func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
