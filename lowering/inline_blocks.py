@@ -84,7 +84,7 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     before or beside it. Both buffers have the same type, of known size.
     """
     found = accessors(alloc.memref)
-    if not found or found[-1].stores or len(found) < 2 or found[-2].time == found[-1].time:
+    if not found or found[-1].stores or len(found) < 2:
         return False
     last = found[-1]
     store = _final_store(last.block)
@@ -94,14 +94,14 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     if target not in function.outputs and not _is_temporary(target, function):
         return False
     touching = accessors(target)
-    if touching is None or any(
-        a.time <= last.time and (a.block is not last.block or a.loads) for a in touching
-    ):
+    if touching is None or any(a.time < last.time or (a.block is last.block and a.loads) for a in touching):
         return False
     indices = tuple(store.indices)
     if not _is_identity(last.block, indices) or any(tuple(load.indices) != indices for load in last.loads):
         return False
-    if not _is_perfect(last):
+    if not _is_perfect(
+        last
+    ):  # alone in its nest, so what touches the buffers at another time is all there is
         return False
     if isinstance(target.owner, tensor_loop.AllocOp):
         target.owner.detach()
