@@ -158,6 +158,7 @@ class BoundEntry:
             raise ArgumentError(
                 f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays"
             )
+        self._check_weights_stay(outputs)
         self._run(arrays, outputs, given=True)
 
     def _run(
@@ -201,6 +202,14 @@ class BoundEntry:
         if self._arena is not None:
             pointers[self._arena[0]] = arena
         return self._native(self._array_type(*pointers))
+
+    def _check_weights_stay(self, outputs: Sequence[Any]) -> None:
+        """Weights given as arrays are used where they lie: a result written there would change the program."""
+        for (_, argument), array in zip(self._outputs, outputs, strict=True):
+            if isinstance(array, np.ndarray) and any(np.may_share_memory(array, kept) for kept in self._kept):
+                raise ArgumentError(
+                    f"output '{argument.name}' shares memory with a weight, expected an array of its own"
+                )
 
     def _check_outputs(self, outputs: Sequence[Any], arrays: Sequence[Any]) -> None:
         for (_, argument), array in zip(self._outputs, outputs, strict=True):

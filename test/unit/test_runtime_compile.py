@@ -102,6 +102,20 @@ def test_run_into_refuses_overlap_and_read_only_outputs() -> None:
         exe.run_into([], X, Y)
 
 
+def test_run_into_refuses_to_write_a_weight() -> None:
+    text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %w = graph.weight "w" : tensor<4xf32>
+      %0 = graph.add %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      func.return %0 : tensor<4xf32>
+    }"""
+    weight, x = np.ones(8, np.float32), np.arange(4, dtype=np.float32)
+    exe = stepwell.compile(text, weights={"w": weight[:4]}, cache=False)
+    with pytest.raises(ArgumentError, match="output 'result0' shares memory with a weight"):
+        exe.run_into([weight[2:6]], x)
+    exe.run_into([weight[4:]], x)
+    np.testing.assert_array_equal(weight, [1, 1, 1, 1, 1, 2, 3, 4])
+
+
 TAKE = """func.func @main(%x: tensor<4xf32>, %i: tensor<3xi64>) -> tensor<3xf32> {
   %0 = graph.take %x, %i, axis = 0 : (tensor<4xf32>, tensor<3xi64>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
