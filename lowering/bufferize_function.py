@@ -28,7 +28,7 @@ from ..core.locations import copy_location
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
-from .arena import ALIGNMENT, ArenaPlan, Lifetime, plan_arena
+from .arena import ArenaPlan, Lifetime, plan_arena
 from .bufferize_checks import check_function, check_size
 from .bufferize_constants import ConstantPool
 from .bufferize_kernels import KernelSignature
@@ -122,9 +122,6 @@ class FunctionBufferizer:
 
     def _finish(self) -> ArenaPlan:
         plan = plan_arena([lifetime for _, lifetime in self.requests], self.reuse)
-        if self.requests and not plan.size:
-            # Views of buffers without elements still need something to be views of.
-            plan = ArenaPlan(plan.offsets, ALIGNMENT, 0)
         check_size(self.function, plan.size, f"the arena of @{self.function.sym_name.data}")
         for (constant, _), offset in zip(self.requests, plan.offsets, strict=True):
             constant.properties["value"] = IntegerAttr.from_index_int_value(offset)
@@ -347,7 +344,8 @@ class FunctionBufferizer:
         size = byte_size(type_)
         offset = arith.ConstantOp(IntegerAttr.from_index_int_value(0))
         check_size(before, size, f"a buffer of type {type_}")
-        self.requests.append((offset, Lifetime(size, self.time, until)))
+        # A buffer without elements gets a place, too: buffers alive together are then different values for every pass.
+        self.requests.append((offset, Lifetime(max(size, 1), self.time, until)))
         self._insert(before, offset)
         return self._insert(
             before, memref.ViewOp.create(operands=[self.arena, offset.result], result_types=[type_])

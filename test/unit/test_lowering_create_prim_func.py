@@ -11,7 +11,7 @@ import stepwell
 from stepwell import te
 from stepwell.core.verification import verify_module
 from stepwell.dialects import tensor_loop
-from stepwell.lowering.convert_te_to_tensor_loop import create_prim_func
+from stepwell.lowering.convert_te_to_tensor_loop import convert_te_to_tensor_loop, create_prim_func
 from xdsl.dialects.builtin import ModuleOp
 
 Array = np.ndarray[Any, Any]
@@ -192,6 +192,21 @@ def test_reduction_that_does_not_start_at_0() -> None:
     k = te.reduce_axis((2, 5), "k")
     b = te.compute((), lambda: te.sum(a[k], axis=k), name="B")
     assert run([a, b], np.arange(6, dtype=np.int32))[0].tolist() == 9
+
+
+def test_outputs_that_are_inputs_or_equal_are_copied() -> None:
+    a = te.placeholder((4,), "f32", "A")
+    b = te.compute((4,), lambda i: a[i] + 1.0, name="B")
+    function = convert_te_to_tensor_loop("several", [a], [b, a, b])
+    del function.properties["sym_visibility"]
+    module = ModuleOp([function])
+    verify_module(module)
+    assert blocks_of(module) == ["B", "copy", "copy_1"]
+    x = floats(4)
+    for found, expected in zip(
+        stepwell.compile(module, entry="several", cache=False)(x), (x + 1, x, x + 1), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_symbolic_sizes_are_read_off_the_inputs() -> None:
