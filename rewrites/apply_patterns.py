@@ -45,6 +45,11 @@ class ApplyPatternsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = selected(self._all_rules(ctx), self.rules, self.numerics, f"'{self.file}'")
+        for rule in chosen:
+            if rule.group is not None:
+                raise PassFailedException(
+                    f"{self.name}: rule '{rule.name}' has no replacement; it is for the pass partition-pattern"
+                )
         if self.limit < 1:
             raise PassFailedException(f"{self.name}: limit is {self.limit}, expected a positive number")
         Driver(

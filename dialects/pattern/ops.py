@@ -42,7 +42,7 @@ IS_VALUE = eq(VALUE)
 @irdl_op_definition
 class RuleOp(IRDLOperation):
     """
-    A rule: matching ops, then conditions, then one `pattern.replace` or `pattern.rewrite`.
+    A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
 
     `numerics`: `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
     """
@@ -64,9 +64,9 @@ class RuleOp(IRDLOperation):
                 f"rule '{self.rule_name.data}' has numerics '{found}', expected one of {expected}"
             )
         last = self.body.block.last_op
-        if not isinstance(last, ReplaceOp | RewriteOp):
+        if not isinstance(last, ReplaceOp | RewriteOp | PartitionOp):
             raise VerifyException(
-                f"rule '{self.rule_name.data}' does not end in 'pattern.replace' or 'pattern.rewrite'"
+                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite' or 'pattern.partition'"
             )
 
 
@@ -240,6 +240,20 @@ class ReplaceOp(InRule):
     root = operand_def(IS_VALUE)
     replacement = operand_def(IS_VALUE)
     assembly_format = "$root `with` $replacement attr-dict"
+
+
+@irdl_op_definition
+class PartitionOp(InRule):
+    """
+    The end of a rule without a replacement: `pattern.partition %root with {composite = "conv_relu"}`.
+
+    The pass `partition-pattern` moves a match into a function with these attributes.
+    """
+
+    name = "pattern.partition"
+    root = operand_def(IS_VALUE)
+    wanted = opt_prop_def(DictionaryAttr)
+    assembly_format = "$root (`with` $wanted^)? attr-dict"
 
 
 @irdl_op_definition

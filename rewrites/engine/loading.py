@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.diagnostics import OperationError, StepwellError
 from ...core.parsing import make_context, parse_text, read_source, unknown_op
@@ -127,7 +127,7 @@ class _RuleReader:
                 )
             elif part.results and not isinstance(part, constraints.AttributeOp):
                 self._patterns[part.results[0]] = self._pattern(part)
-        assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp)
+        assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp)
         root = self._patterns[last.root]
         if not any(isinstance(part, ROOTS) for part in all_below(root)) or isinstance(root, Function | Not):
             raise OperationError(
@@ -141,6 +141,7 @@ class _RuleReader:
             free=self._free(root, conditions),
             numerics=op.numerics.data,  # pyright: ignore[reportArgumentType]
             doc="" if op.doc is None else op.doc.data,
+            group=_group_of(last),
         )
 
     def _key(self, value: SSAValue) -> str:
@@ -214,7 +215,11 @@ class _RuleReader:
             if isinstance(pattern, Op) and id(pattern) not in reached and pattern.key in named
         )
 
-    def _replacement_of(self, last: dialect.ReplaceOp | dialect.RewriteOp) -> tuple[Replacement, ...]:
+    def _replacement_of(
+        self, last: dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp
+    ) -> tuple[Replacement, ...]:
+        if isinstance(last, dialect.PartitionOp):
+            return ()
         if isinstance(last, dialect.ReplaceOp):
             return (Bound(self._key(last.replacement)),)
         made: dict[SSAValue, Replacement] = {}
@@ -235,3 +240,9 @@ class _RuleReader:
                         op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here"
                     )
         raise OperationError(last, "the replacement does not end in 'pattern.yield'")
+
+
+def _group_of(last: Operation) -> tuple[tuple[str, Attribute], ...] | None:
+    if not isinstance(last, dialect.PartitionOp):
+        return None
+    return () if last.wanted is None else tuple(last.wanted.data.items())

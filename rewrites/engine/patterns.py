@@ -272,6 +272,8 @@ class Rule:
     """Ops that are not reached from the root by operands; a condition finds them (`equivalent`, say)."""
     numerics: Numerics = "exact"
     doc: str = ""
+    group: tuple[tuple[str, Attribute], ...] | None = None
+    """Of a rule without a replacement: the attributes of the functions that partitioning makes."""
 
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:

@@ -10,7 +10,7 @@ pattern.rule "a" numerics "loose" {
 // -----
 // CHECK: // -----
 
-// CHECK: rule 'b' does not end in 'pattern.replace' or 'pattern.rewrite'
+// CHECK: rule 'b' does not end in 'pattern.replace', 'pattern.rewrite' or 'pattern.partition'
 pattern.rule "b" {
   %x = pattern.any
 }

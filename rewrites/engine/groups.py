@@ -1,0 +1,128 @@
+"""What a match covers: the ops that it names, in post-order, and the values that they take from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from .constants import is_constant_op
+from .constraints import Literal, Not
+from .functions import captured_values
+from .match import Match
+from .patterns import Any_, Constant, Op, Or, Pattern, Rest, Splat
+from .structures import Call, Dominates, Function, If
+
+
+def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
+    """The patterns directly below `pattern` that took part: of alternatives the one that matched."""
+    match pattern:
+        case Or():
+            arm = match.arm(pattern)
+            return () if arm is None else (pattern.alternatives[arm],)
+        case Not() | Function():
+            return ()
+        case Dominates():
+            return (pattern.parent, pattern.child)
+        case If():
+            return (pattern.condition,)
+        case Call():
+            return pattern.operands or ()
+        case _:
+            return pattern.parts()
+
+
+def _active(pattern: Pattern, match: Match) -> Iterator[Pattern]:
+    """Patterns that took part, what is below before what is above, from left to right."""
+    done: set[int] = set()
+    stack = [(pattern, False)]
+    while stack:
+        current, expanded = stack.pop()
+        if expanded:
+            yield current
+        elif id(current) not in done:
+            done.add(id(current))
+            stack.append((current, True))
+            stack.extend((part, False) for part in reversed(active_parts(current, match)))
+
+
+def covered_ops(pattern: Pattern, match: Match) -> list[Operation]:
+    """The ops that the pattern names, producers first: operands before their users, from left to right."""
+    named: dict[Operation, None] = {match.root: None}
+    for part in _active(pattern, match):
+        if isinstance(part, Op | Call | If | Constant | Splat | Literal) and part in match:
+            named[match.op(part)] = None
+        if isinstance(part, Dominates):
+            named.update((value.op, None) for value in match.all(part.path) if isinstance(value, OpResult))
+    return _post_order(match.root, named)
+
+
+def _post_order(root: Operation, named: Iterable[Operation]) -> list[Operation]:
+    wanted, done, order = set(named), set[Operation](), list[Operation]()
+    stack = [(root, False)]
+    while stack:
+        op, expanded = stack.pop()
+        if expanded:
+            order.append(op)
+        elif op not in done:
+            done.add(op)
+            stack.append((op, True))
+            owners = [value.owner for each in op.walk() for value in each.operands]
+            stack.extend((each, False) for each in reversed(owners) if each in wanted)
+    return order
+
+
+def input_values(pattern: Pattern, match: Match, ops: list[Operation]) -> list[SSAValue]:
+    """The values that `ops` take from outside, each once: in the order of the pattern, then in that of use."""
+    captured = dict.fromkeys(captured_values(ops))
+    leaves: list[SSAValue] = []
+    for part in _active(pattern, match):
+        if isinstance(part, Any_ | Rest) and part in match:
+            leaves += match.all(part)
+        elif part in match and not isinstance(part, Function):
+            leaves.append(match[part])
+    return list(dict.fromkeys([*(value for value in leaves if value in captured), *captured]))
+
+
+def anchor(op: Operation, block: Block | None) -> Operation | None:
+    """The op of `block` that is or holds `op`."""
+    current: Operation | None = op
+    while current is not None and current.parent is not block:
+        current = current.parent_op()
+    return current
+
+
+class Outside:
+    """Uses of a group by ops that do not belong to it."""
+
+    def __init__(self, ops: list[Operation]):
+        self._inside = set(ops)
+        self._block = ops[-1].parent
+        self._known: dict[Operation, bool] = {}
+        self.shared: list[Operation] = []
+        """Ops of the group that ops outside use too, all of which lead back into the group."""
+        for op in ops[:-1]:
+            if not is_constant_op(op) and self._users_outside(op):
+                self.shared.append(op)
+
+    def _users_outside(self, op: Operation) -> list[Operation | None]:
+        users = (anchor(use.operation, self._block) for result in op.results for use in result.uses)
+        return [user for user in users if user not in self._inside]
+
+    def escape(self) -> Operation | None:
+        """An op of the group that has a use which does not end in the group."""
+        return next((op for op in self.shared if not self._all_return(self._users_outside(op))), None)
+
+    def _all_return(self, users: list[Operation | None]) -> bool:
+        """Whether everything computed from `users` is used in the group in the end; by an explicit stack."""
+        stack = list(users)
+        while stack:
+            user = stack.pop()
+            if user in self._inside:
+                continue
+            if user is None or not any(result.first_use for result in user.results):
+                return False
+            if user not in self._known:
+                self._known[user] = True
+                stack.extend(anchor(use.operation, self._block) for each in user.results for use in each.uses)
+        return True

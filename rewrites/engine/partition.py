@@ -1,0 +1,165 @@
+"""Partitioning: every match of a pattern becomes a private function and a call of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Operation
+from xdsl.traits import IsTerminator
+
+from ...core.diagnostics import emit_remark, emit_warning
+from .constants import is_constant_op
+from .driver import enclosing_module, is_dead, program_order
+from .functions import NameSupply, is_primitive, outlined
+from .groups import Outside, covered_ops, input_values
+from .match import Match, Session
+from .matcher import CompiledRule, compile_rule
+from .matching import pattern_rule
+from .patterns import Pattern, Rule
+from .structures import Function
+
+PARTITIONED = "graph.partitioned_from"
+"""Attribute of a function made by partitioning: names of its ops in post-order, each followed by `_`."""
+
+Check = Callable[[Match], bool | str]
+"""Looks at a match: `True` takes it, `False` or a reason leaves it alone; the reason is told as a remark."""
+
+
+def partition(
+    pattern: Pattern | Rule,
+    function: func.FuncOp,
+    attributes: Mapping[str, Attribute | str] | None = None,
+    check: Check | None = None,
+    *,
+    ctx: Context | None = None,
+    name: str = "partitioned",
+    duplicate: bool = True,
+) -> list[func.FuncOp]:
+    """
+    Moves every match in `function` into a private function of its own, and returns those functions.
+
+    Before:
+        %0 = graph.conv2d %x, %w … ; %1 = graph.relu %0 …
+    After:
+        %1 = func.call @partitioned0(%x, %w)
+        func.func private @partitioned0(…) attributes {graph.partitioned_from = "conv2d_relu_"}
+
+    Roots are tried last ones first, so an outer match wins over one inside it. A match is left alone, with a remark,
+    when it shares an op with an earlier one, spans blocks, has an effect, or when an op in it is used outside; but
+    if all such uses lead back into the match that op is computed twice (not if `duplicate` is off). Values matched by
+    `pattern.any` become parameters in the order of the pattern, each once; constants that the pattern names are
+    copied. `attributes` are given to the new functions. Functions made by partitioning or fusion are skipped.
+    """
+    if PARTITIONED in function.attributes or is_primitive(function):
+        return []
+    rule = pattern if isinstance(pattern, Rule) else pattern_rule(pattern)
+    if isinstance(rule.lhs, Function):
+        emit_warning(function, "not partitioned: the pattern is of a function, not of a call of one")
+        return []
+    given = {
+        key: StringAttr(value) if isinstance(value, str) else value
+        for key, value in (attributes or {}).items()
+    }
+    if rule.group is not None:
+        given = {**dict(rule.group), **given}
+    partitioner = _Partitioner(compile_rule(replace(rule, rhs=())), function, given, ctx or Context(), name)
+    return partitioner.run(check, duplicate)
+
+
+class _Partitioner:
+    def __init__(
+        self,
+        compiled: CompiledRule,
+        function: func.FuncOp,
+        attributes: dict[str, Attribute],
+        ctx: Context,
+        name: str,
+    ):
+        self._compiled, self._function, self._attributes, self._name = compiled, function, attributes, name
+        self._module = enclosing_module(function)
+        self._session = Session(ctx, self._module)
+        self._names = NameSupply(self._module)
+        self._taken: set[Operation] = set()
+
+    def run(self, check: Check | None, duplicate: bool) -> list[func.FuncOp]:
+        made: list[func.FuncOp] = []
+        names = self._compiled.names
+        for root in reversed(list(program_order(self._function))):
+            if root in self._taken or (names and root.name not in names) or not root.results:
+                continue
+            match = self._compiled.match(root, self._session)
+            if not match.matched:
+                for remark, _ in match.remarks:
+                    emit_remark(root, remark)
+                continue
+            ops = covered_ops(self._compiled.rule.lhs, match)
+            outside = Outside(ops)
+            reason = self._why_not(ops, outside, duplicate) or _refusal(check, match)
+            if reason is not None:
+                emit_remark(root, f"not partitioned: {reason}")
+                continue
+            for op in outside.shared:
+                emit_remark(root, f"'{op.name}' is computed twice: it is used outside the match too")
+            made.append(self._outline(match, ops))
+        return made
+
+    def _why_not(self, ops: list[Operation], outside: Outside, duplicate: bool) -> str | None:
+        root = ops[-1]
+        for op in ops:
+            if is_constant_op(op):
+                continue
+            if op in self._taken:
+                return f"'{op.name}' belongs to another match"
+            if op.parent is not root.parent:
+                return f"'{op.name}' is in another block"
+            if op.has_trait(IsTerminator) or not all(
+                self._session.purity.is_pure(each) or each.has_trait(IsTerminator) or each.regions
+                for each in op.walk()
+            ):
+                return f"'{op.name}' has an effect"
+        escaping = outside.escape()
+        if escaping is not None:
+            return f"'{escaping.name}' is used outside the match"
+        if outside.shared and not duplicate:
+            return f"'{outside.shared[0].name}' would be computed twice"
+        return None
+
+    def _outline(self, match: Match, ops: list[Operation]) -> func.FuncOp:
+        root = match.root
+        inputs = input_values(match.rule.lhs, match, ops)
+        name = self._names.fresh(self._name)
+        function = outlined(name, ops, root.results, inputs, PARTITIONED)
+        del function.attributes[PARTITIONED]
+        function.attributes |= self._attributes
+        kinds = [op.name.removeprefix("graph.") for op in ops if not is_constant_op(op)]
+        function.attributes[PARTITIONED] = StringAttr("".join(f"{kind}_" for kind in kinds))
+        self._module.body.block.add_op(function)
+        call = func.CallOp(name, inputs, [result.type for result in root.results])
+        call.location = root.location
+        block = root.parent
+        assert block is not None
+        block.insert_op_before(call, root)
+        for old, new in zip(root.results, call.results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        self._taken.add(call)
+        for op in reversed(ops):
+            self._taken.update(op.walk())
+            if op is root or is_dead(op, self._session.purity):
+                op.detach()
+                op.erase()
+        return function
+
+
+def _refusal(check: Check | None, match: Match) -> str | None:
+    verdict = True if check is None else check(match)
+    if isinstance(verdict, str):
+        return verdict
+    return None if verdict else "the check refuses it"
+
+
+__all__ = ["PARTITIONED", "Check", "partition"]
