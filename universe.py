@@ -37,6 +37,7 @@ PASSES: dict[str, str] = {
     "fuse-matmul-add": "rewrites.fuse_matmul_add:FuseMatmulAddPass",
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.remove_unused_functions:RemoveUnusedFunctionsPass",
+    "legalize": "rewrites.legalize:LegalizePass",
     "canonicalize-cast": "rewrites.canonicalize_cast:CanonicalizeCastPass",
     "sink-to-lca": "rewrites.sink_to_lca:SinkToLcaPass",
     "check-lca-placement": "rewrites.sink_to_lca:CheckLcaPlacementPass",

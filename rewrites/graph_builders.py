@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..dialects.graph.base import python_properties
 from ..dialects.graph.constants import FullOp
 from . import inference_builders as inference_builders  # registers its builders
+from . import legalization as legalization  # likewise
 from .engine.functions import PRIMITIVE, Names, captured_values, outlined
 from .engine.match import Match, as_value, builder
 from .graph_conditions import permutation

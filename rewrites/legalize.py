@@ -1,0 +1,63 @@
+"""The pass `legalize`, and the table `elementary`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.diagnostics import emit_remark
+from ..core.passes import StepwellPass
+from ..dialects.graph.binary import MaximumOp, MultiplyOp
+from ..dialects.graph.constants import FullOp
+from .engine.constants import element_type
+from .engine.driver import REWRITES_OF_ONE_OP, Driver
+from .engine.functions import is_primitive
+from .legalization import TABLES, Legalized, legalization, rules_of_table
+
+
+@dataclass(frozen=True)
+class LegalizePass(StepwellPass):
+    """
+    Replaces ops by what the functions of a table make of them, until none does.
+
+    A table that nobody registered leaves everything as it is (and a remark). What a function makes is legalized again;
+    more than `limit` times in a row is an error. Fused functions are left alone.
+
+    Before:
+        %0 = graph.square %x : …
+    After (table `elementary`):
+        %0 = graph.multiply %x, %x : …
+
+    Raises `PassFailedException` when a function gives a result of another type.
+    """
+
+    name = "legalize"
+
+    table: str
+    limit: int = REWRITES_OF_ONE_OP
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.limit < 1:
+            raise PassFailedException(f"{self.name}: limit is {self.limit}, expected a positive number")
+        if self.table not in TABLES:
+            emit_remark(op, f"no legalization table '{self.table}'; there is {', '.join(sorted(TABLES))}")
+            return
+        rules = rules_of_table(self.table)
+        Driver(ctx, rules, enter=lambda each: not is_primitive(each), limit=self.limit).run(op)
+
+
+@legalization("graph.square", table="elementary")
+def _square(op: Operation) -> Legalized:
+    """`x * x`."""
+    return MultiplyOp(op.operands[0], op.operands[0], result_types=[op.results[0].type])
+
+
+@legalization("graph.relu", table="elementary")
+def _relu(op: Operation) -> Legalized:
+    """`max(x, 0)`, NaN and the signs of zeros included."""
+    zero = FullOp(0, TensorType(element_type(op.operands[0].type), []))
+    return MaximumOp(op.operands[0], zero, result_types=[op.results[0].type])
