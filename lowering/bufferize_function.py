@@ -239,7 +239,9 @@ class FunctionBufferizer:
 
     def _extract(self, op: tensor.ExtractOp) -> None:
         """A load; an index that may lie outside fails the program."""
-        for index, size in zip(op.indices, op.tensor.type.get_shape(), strict=True):
+        type_ = op.tensor.type
+        assert isinstance(type_, TensorType)
+        for index, size in zip(op.indices, type_.get_shape(), strict=True):
             if not is_constant_below(index, size):
                 limit = self._insert(op, arith.ConstantOp(IntegerAttr.from_index_int_value(size)))
                 inside = self._insert(op, arith.CmpiOp(index, limit, "ult"))
