@@ -405,6 +405,8 @@ class CompiledRule:
     def match_value(self, value: SSAValue, session: Session) -> Match:
         """The match at a value, which may be an argument; the root is then the op around its block."""
         owner = value.owner
+        if self._value_matcher is None and isinstance(owner, Operation):
+            return self.match(owner, session)
         root = owner if isinstance(owner, Operation) else owner.parent_op()
         assert root is not None
         match = Match(self.rule, root, {}, session)

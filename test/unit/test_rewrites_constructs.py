@@ -8,6 +8,7 @@ import pytest
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.rewrites.engine.constraints import Argument, literal
 from stepwell.rewrites.engine.driver import Driver
+from stepwell.rewrites.engine.explain import explain, explain_rule
 from stepwell.rewrites.engine.loading import rules_of_text
 from stepwell.rewrites.engine.match import RuleError
 from stepwell.rewrites.engine.matching import match
@@ -271,3 +272,56 @@ def test_unknown_names_are_errors() -> None:
         a.has_kind("elementwize")
     with pytest.raises(RuleError, match="unknown condition 'singel-use', did you mean 'single-use'"):
         a.holds("singel-use")
+
+
+# Why not
+
+
+def test_explain_tells_the_deepest_failure() -> None:
+    pattern = is_op("graph.add")(exp(named := Any_("inner.0")), tanh(named))
+    _, value = program(u("exp", result="%e") + u("relu", result="%q") + bin_("add", "%q", "%e"))
+    told = explain(pattern, value)
+    assert not told.matched
+    assert told.op is value.owner and told.operand == 0
+    assert "'graph.add', operand 0: expected 'graph.tanh', found 'graph.relu'" in str(told)
+    assert "%inner = %x" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "body", "told"),
+    [
+        (exp(a), u("relu"), "expected 'graph.exp', found 'graph.relu'"),
+        (exp(Constant()), u("exp"), "'graph.exp', operand 0: expected a constant, found %x"),
+        (exp(Splat(1.0)), FULL.format("2.0") + u("exp", "%k"), "expected a constant of 1.0, found 2.0 (%k)"),
+        (exp(a.has_shape(5)), u("exp"), "%x: expected shape 5, found type tensor<4xf32>"),
+        (exp(a.has_dtype("f16")), u("exp"), "%x: expected element type f16, found f32"),
+        (is_op("graph.softmax")(a).has_attr({"axis": 0}), u("softmax"), "expected axis = 0, found -1 : i64"),
+        (op("graph.softmax", a, axis=0), u("softmax"), "'graph.softmax': expected axis = 0, found -1 : i64"),
+        (exp(Argument(1)), u("exp"), "expected argument 1, found argument 0 (%x)"),
+        (
+            is_op("graph.add")(a, a),
+            bin_("add", "%x", "%y"),
+            "'graph.add', operand 1: expected %x again, found %y",
+        ),
+        (op("graph.exp", a, Any_()), u("exp"), "'graph.exp': expected 2 operands, found 1"),
+        (exp(~relu(a)), u("relu", result="%q") + u("exp", "%q"), "%q is what it must not be"),
+        (
+            exp(relu(a).single_use()),
+            u("relu", result="%q") + u("exp", "%q") + u("tanh", "%q", "%t"),
+            "%q: condition 'single-use' does not hold",
+        ),
+    ],
+)
+def test_explain(pattern: Pattern, body: str, told: str) -> None:
+    _, value = program(body)
+    assert match(pattern, value) is None
+    assert told in str(explain(pattern, value))
+
+
+def test_explain_a_match_and_a_rule() -> None:
+    _, value = program(u("exp"))
+    assert str(explain(exp(a), value)) == "matches"
+    rules = rules_of_text(rule_text(CASES[0]))
+    assert explain_rule(rules, "t", value) == "t: matches"
+    with pytest.raises(ValueError, match="no rule 'u'"):
+        explain_rule(rules, "u", value)
