@@ -135,7 +135,8 @@ def _transform_functions(name: str, transform: Callable[..., Any], ctx: Context,
             fail(function, f"pass '{name}' returned {_kind(result)}, expected func.func or nothing")
         block = function.parent
         assert block is not None
-        result.detach()
+        if result.parent is not None:
+            result.detach()
         block.insert_op_before(result, function)
         function.detach()
         function.erase(safe_erase=False)

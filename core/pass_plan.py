@@ -38,8 +38,9 @@ class _Planner:
         self._planned: set[str] = set()
 
     def add(self, pass_: ModulePass, asked_for: bool = False) -> None:
-        always = asked_for or self._context is None
-        reason = None if always else self._context.reason_to_skip(pass_)
+        reason = None
+        if self._context is not None and not asked_for:
+            reason = self._context.reason_to_skip(pass_)
         if reason is None:
             self._add(pass_, None, ())
         else:

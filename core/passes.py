@@ -224,7 +224,7 @@ def converted(given: ParameterListType, type_: Any) -> ParameterListType | None:
     return None
 
 
-def typed_value(given: object, type_: Any) -> Any:
+def typed_value(given: Any, type_: Any) -> Any:
     """
     A Python value as an option of `type_` holds it: a list as a tuple, an integer as a number where that is wanted.
 

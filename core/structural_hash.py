@@ -18,7 +18,7 @@ def structural_hash(op: Operation) -> str:
     The hash of `op` with all it contains, the same in every process.
 
     Counted in are op names, operands, types, attributes, properties, successors and the nesting; not counted in are names of
-    values and blocks, locations, and the order of attributes.
+    values and blocks, locations, the order of attributes, and whether one of them is a property.
     """
     return _Hasher(op).digest()
 
@@ -56,8 +56,9 @@ class _Hasher:
         parts.append(" ".join(str(self._values.get(value, "outside")) for value in op.operands))
         parts.append(self._list(result.type for result in op.results))
         parts.append(" ".join(self._number(block) for block in op.successors))
-        for named in (op.properties, op.attributes):
-            parts.append(" ".join(f"{name}={self._text(named[name])}" for name in sorted(named)))
+        # Together: the custom syntax of some ops reads back as an attribute what was a property.
+        named = [*op.properties.items(), *op.attributes.items()]
+        parts.append(" ".join(sorted(f"{name}={self._text(value)}" for name, value in named)))
         for region in op.regions:
             parts.append("region")
             for block in region.blocks:
