@@ -25,7 +25,7 @@ from xdsl.utils.target import Target
 from .llvm_text.constants import EmitError, byte_string, constant_text, metadata_string
 from .llvm_text.function import FunctionText
 from .llvm_text.instructions import HANDLERS, INLINE
-from .llvm_text.module import OWN_ATTRIBUTES, ModuleText
+from .llvm_text.module import ModuleText, is_foreign
 from .llvm_text.tables import (
     ARGUMENT_ATTRIBUTES,
     ARGUMENT_NUMBERS,
@@ -91,7 +91,7 @@ class _Emitter:
         globals_text: list[str] = []
         functions: list[str] = []
         for name in module.attributes:
-            if not name.startswith((OWN_ATTRIBUTES, "llvm.")):
+            if not is_foreign(name) and not name.startswith("llvm."):
                 raise EmitError(self.module.describe(module, f"attribute '{name}' has no text form"))
         triple = triple or _string(module.attributes.get("llvm.target_triple"))
         data_layout = data_layout or _string(module.attributes.get("llvm.data_layout"))
@@ -164,7 +164,7 @@ class _Emitter:
         """The attributes of an argument or result, each with a space before it."""
         words: list[str] = []
         for name, value in attributes.items():
-            if name.startswith(OWN_ATTRIBUTES):
+            if is_foreign(name):
                 continue
             if name in ARGUMENT_ATTRIBUTES:
                 words.append(ARGUMENT_ATTRIBUTES[name])
@@ -181,7 +181,7 @@ class _Emitter:
         words: list[str] = []
         strings: dict[str, str] = {}
         for name, value in (op.properties | op.attributes).items():
-            if name in _SIGNATURE or name.startswith(OWN_ATTRIBUTES):
+            if name in _SIGNATURE or is_foreign(name):
                 continue
             if name in _BODY_ATTRIBUTES:
                 words.append(_BODY_ATTRIBUTES[name])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import f64
+
 from ..analysis.access_regions import Access, body_accesses, is_inside, stride_along
 from ..analysis.loop_nests import Level, axis_dependencies, levels_of, perfect_block
 from ..analysis.reductions import accumulators
@@ -12,6 +14,12 @@ from ..dialects.tensor_loop import BlockOp, GridOp
 
 MIN_VECTOR_EXTENT = 4
 """Loops known to be shorter are not worth a vector: four lanes is the narrowest register (SSE2, f32)."""
+
+
+INSTRUCTIONS = frozenset(
+    f"math.{name}" for name in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "sqrt", "trunc")
+)
+"""Math ops that are instructions on f64 too; the others call libm there (`expand-math` expands narrower floats only)."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +101,19 @@ def _order_is_free(block: BlockOp) -> bool:
     return found is not None and all(is_reassociable(accumulator) for accumulator in found)
 
 
+def _calls_library(block: BlockOp) -> bool:
+    """Whether machine code for the block calls a function per element: LLVM has no vector form of those."""
+    return any(
+        op.name in ("llvm.frem", "func.call")
+        or (op.name.startswith("math.") and op.name not in INSTRUCTIONS and op.results[0].type == f64)
+        for op in block.walk()
+    )
+
+
 def _may_vectorize(block: BlockOp, walk: _Walk, reduces: bool) -> bool:
     extent = walk.level.extent
+    if _calls_library(block):
+        return False
     if not walk.contiguous or (isinstance(extent, int) and extent < MIN_VECTOR_EXTENT):
         return False
     if reduces:

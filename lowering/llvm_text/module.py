@@ -14,8 +14,14 @@ from .constants import EmitError, mangled, metadata_string, symbol_text, type_te
 from .names import LINK_NAME, text_name
 from .tables import INTRINSICS, LOOP_METADATA
 
-OWN_ATTRIBUTES = "stepwell."
-"""Discardable attributes of this prefix are for passes and the runtime, not for LLVM."""
+
+def is_foreign(name: str) -> bool:
+    """
+    Whether an attribute belongs to a dialect other than llvm (`stepwell.role`, `mine.note`): it is for passes, the
+    runtime or its author, and says nothing to LLVM. What llvm means by a name must have a text form.
+    """
+    dialect, dot, _ = name.partition(".")
+    return bool(dot) and dialect != "llvm"
 
 
 class ModuleText:
@@ -124,7 +130,7 @@ class ModuleText:
             if name not in properties:
                 raise EmitError(self.describe(op, f"property '{name}' has no text form"))
         for name in op.attributes:
-            if name.startswith(OWN_ATTRIBUTES):
+            if is_foreign(name):
                 continue
             if isinstance(op, llvm.LoadOp) and name == "nontemporal":
                 continue

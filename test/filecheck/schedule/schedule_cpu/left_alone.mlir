@@ -68,3 +68,32 @@ tensor_loop.func @no_for(%x: f32) outs(%B: memref<8x8xf32>) {
     }
   }
 }
+
+/// Different points store to one element: the last iteration wins.
+// CHECK-LABEL: @no_diagonal
+// CHECK: tensor_loop.grid (%i, %j) in (4, 4) {
+tensor_loop.func @no_diagonal(%A: memref<4x4xf32>) outs(%C: memref<7xf32>) {
+  tensor_loop.grid (%i, %j) in (4, 4) {
+    tensor_loop.block "diagonal" spatial(%vi in 4 = %i, %vj in 4 = %j) {
+      %a = memref.load %A[%vj, %vi] : memref<4x4xf32>
+      %s = arith.addi %vi, %vj : index
+      memref.store %a, %C[%s] : memref<7xf32>
+    }
+  }
+}
+
+/// Stores that are apart, the row number times 4 plus the column: the order does not matter.
+// CHECK-LABEL: @flattened
+// CHECK: tensor_loop.for %j in 4 {
+// CHECK-NEXT: tensor_loop.for %i in 4 {
+tensor_loop.func @flattened(%A: memref<4x4xf32>) outs(%C: memref<16xf32>) {
+  %c4 = arith.constant 4 : index
+  tensor_loop.grid (%i, %j) in (4, 4) {
+    tensor_loop.block "flat" spatial(%vi in 4 = %i, %vj in 4 = %j) {
+      %a = memref.load %A[%vj, %vi] : memref<4x4xf32>
+      %r = arith.muli %vi, %c4 : index
+      %s = arith.addi %r, %vj : index
+      memref.store %a, %C[%s] : memref<16xf32>
+    }
+  }
+}
