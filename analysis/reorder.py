@@ -5,10 +5,12 @@ from __future__ import annotations
 from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import IRDLOperation
 
 from ..dialects.tensor_loop import BlockOp, InitOp, YieldOp
 from .access_regions import body_accesses, is_inside, root_buffer
+from .affine import is_linear, linear_terms
 from .reductions import Accumulator
 
 _ORDERLESS_DIALECTS = frozenset({"arith", "math"})
@@ -34,7 +36,8 @@ def may_reorder(block: BlockOp) -> bool:
     Whether loops around `block` may be interchanged, reduce loops keeping their order among each other.
 
     Its ops only compute, load and store (an assert must fail in program order); each buffer it writes is stored at
-    indices affine in the axes, and accessed nowhere else; no two of its buffers are views of one.
+    indices affine in the axes, other ones for every point of the spatial axes (else the last one wins), and accessed
+    nowhere else; no two of its buffers are views of one.
     """
     for op in block.body.walk():
         if isinstance(
@@ -58,9 +61,47 @@ def may_reorder(block: BlockOp) -> bool:
         return False
     for buffer in dict.fromkeys(access.buffer for access in accesses if access.is_store):
         indices = {access.indices for access in accesses if access.buffer is buffer}
-        if len(indices) != 1 or None in next(iter(indices)):
+        if len(indices) != 1 or not _separates_points(block, next(iter(indices))):
             return False
     return True
+
+
+def _separates_points(block: BlockOp, indices: tuple[AffineExpr | None, ...]) -> bool:
+    """
+    Whether different points of the spatial axes of `block` always have different `indices`.
+
+    An index tells its axes apart when, with those that other indices tell removed, each factor exceeds what all smaller
+    ones together reach, as in `i * 16 + j` for j below 16.
+    """
+    told = {number for number, extent in enumerate(block.extents) if isinstance(extent, int) and extent <= 1}
+    left = [index for index in indices if index is not None and is_linear(index)]
+    if len(left) != len(indices):
+        return False
+    known = -1
+    while known < len(told):
+        known = len(told)
+        for index in left:
+            told |= _axes_told_apart(block, index, told)
+    return all(number in told for number, kind in enumerate(block.kinds) if kind == "spatial")
+
+
+def _axes_told_apart(block: BlockOp, index: AffineExpr, told: set[int]) -> set[int]:
+    """The axes whose values follow from the value of `index` and those of the axes in `told`; none or all."""
+    factors = sorted(
+        (abs(factor), atom.position)
+        for atom, factor in linear_terms(index)[0].items()
+        if isinstance(atom, AffineDimExpr) and factor != 0 and atom.position not in told
+    )
+    reach = 0
+    for place, (factor, number) in enumerate(factors):
+        if factor <= reach:
+            return set()
+        extent = block.extents[number]
+        if place + 1 < len(factors):
+            if not isinstance(extent, int):
+                return set()
+            reach += factor * (extent - 1)
+    return {number for _, number in factors}
 
 
 def is_reassociable(accumulator: Accumulator) -> bool:

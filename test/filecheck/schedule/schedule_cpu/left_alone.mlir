@@ -82,10 +82,10 @@ tensor_loop.func @no_diagonal(%A: memref<4x4xf32>) outs(%C: memref<7xf32>) {
   }
 }
 
-/// Stores that are apart, the row number times 4 plus the column: the order does not matter.
+/// Not left alone: row number times 4 plus column is another element for every point.
 // CHECK-LABEL: @flattened
-// CHECK: tensor_loop.for %j in 4 {
-// CHECK-NEXT: tensor_loop.for %i in 4 {
+// CHECK: tensor_loop.for %i in 4 {
+// CHECK-NEXT: tensor_loop.for %j in 4 {
 tensor_loop.func @flattened(%A: memref<4x4xf32>) outs(%C: memref<16xf32>) {
   %c4 = arith.constant 4 : index
   tensor_loop.grid (%i, %j) in (4, 4) {
