@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Final
 
 from xdsl.context import Context
@@ -24,20 +25,13 @@ from .functions import Purity
 from .match import Match, Session
 from .matcher import CompiledRule, compile_rule
 from .patterns import Rule, depth
+from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
 REWRITES_OF_ONE_OP: Final = 1000
 """Rewrites of an op, of what replaced it, of what replaced that …, after which the rules are taken to alternate."""
 
 HISTORY: Final = 8
 """Last rules of a chain of rewrites, kept for the error message."""
-
-
-@dataclass
-class RuleStatistics:
-    """How often a rule was tried at an op with the name of its root, and how often it applied."""
-
-    tries: int = 0
-    hits: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,34 +80,53 @@ class Driver:
         self._limit = limit
         self.statistics = {compiled.rule.name: RuleStatistics() for compiled in self._rules}
 
-    def run(self, scope: Operation) -> bool:
-        """Rewrites everything inside `scope` to a fixed point; whether anything changed."""
+    def _start(self, scope: Operation) -> None:
         self._session = Session(self._ctx, scope, options=self._options)
         self._work: deque[Operation] = deque(program_order(scope, self._enter))
         self._queued = set(self._work)
         self._dead: set[Operation] = set()
         self._lineage: dict[Operation, _Lineage] = {}
         self._remarked: set[tuple[str, Operation]] = set()
+
+    def run(self, scope: Operation) -> bool:
+        """Rewrites everything inside `scope` to a fixed point; whether anything changed."""
+        self._start(scope)
         changed = False
         while self._work:
             op = self._work.popleft()
             self._queued.discard(op)
             if op not in self._dead and self._visit(op):
                 changed = True
+        self._finish()
+        return changed
+
+    def _finish(self) -> None:
         for name, statistics in self.statistics.items():
             if statistics.hits:
                 count(name, statistics.hits)
-        return changed
+        add_statistics(self.statistics)
 
     # One op
 
+    def _accepts(self, match: Match) -> bool:
+        """Whether a match is to be used now."""
+        return True
+
     def _visit(self, op: Operation) -> bool:
+        timed = statistics_wanted()
         for compiled in self._by_name.get(op.name, self._any_name):
             statistics = self.statistics[compiled.rule.name]
             statistics.tries += 1
-            match = compiled.match(op, self._session)
+            if timed:
+                started = perf_counter()
+                match = compiled.match(op, self._session)
+                statistics.milliseconds += (perf_counter() - started) * 1000
+            else:
+                match = compiled.match(op, self._session)
             if not match.matched:
                 self._remark(match)
+                continue
+            if not self._accepts(match):
                 continue
             values = compiled.make(match)
             if values is None:

@@ -43,7 +43,7 @@ from .patterns import (
     Rule,
     Splat,
 )
-from .replacement import ReplacementMaker, all_values, compile_replacement, used_keys
+from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
 from .structures import CALLS, Call, Dominates, Function, If
 from .tracing import TRACER
 
@@ -455,6 +455,8 @@ def compile_rule(rule: Rule) -> CompiledRule:
         )
         for number, item in enumerate(rule.rhs)
     )
+    if rule.callback is not None:
+        makers = (compile_callback(rule.callback),)
     kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
 
     def same_types(bound: Bindings) -> bool:

@@ -274,6 +274,10 @@ class Rule:
     doc: str = ""
     group: tuple[tuple[str, Attribute], ...] | None = None
     """Of a rule without a replacement: the attributes of the functions that partitioning makes."""
+    callback: Callable[..., Any] | None = None
+    """In place of `rhs`: what makes the replacement from the match; see `sweeps.callback`."""
+    once: bool = False
+    """In sweeps: the rule retires after the first sweep in which it applied."""
 
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:

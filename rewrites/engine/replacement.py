@@ -74,6 +74,25 @@ def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMak
     return make
 
 
+def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
+    """
+    What a Python function makes of a match: a value, an op or several values; `None` declines.
+
+    The results of the root themselves are no change.
+    """
+
+    def make(match: Match) -> Sequence[SSAValue] | None:
+        made = function(match)
+        if made is None:
+            return None
+        values = all_values(tuple(made) if isinstance(made, list) else made)
+        results = match.root.results
+        same = len(values) == len(results) and all(a is b for a, b in zip(values, results, strict=True))
+        return None if same else values
+
+    return make
+
+
 def used_keys(item: Replacement) -> set[str]:
     """The keys that a replacement needs."""
     match item:

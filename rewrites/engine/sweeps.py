@@ -1,0 +1,126 @@
+"""Rewriting in sweeps from the last op to the first, and rules whose replacement is a Python function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.ir import Operation
+
+from ...core.diagnostics import OperationError
+from ...core.parsing import make_context
+from .driver import Driver, program_order
+from .groups import covered_ops
+from .match import Match
+from .patterns import Numerics, Pattern, Rule
+
+SWEEPS = 100
+"""Sweeps after which rules are taken not to come to an end."""
+
+
+def callback(
+    name: str,
+    pattern: Pattern,
+    function: Callable[[Match], Any],
+    *,
+    once: bool = False,
+    numerics: Numerics = "exact",
+    doc: str = "",
+) -> Rule:
+    """
+    A rule whose replacement `function` makes from the match: a value, an op or a list of values for the results of
+    the root. New ops come from `match.create`. `None`, or the results of the root, is no change.
+    """
+    return Rule(name, pattern, (), numerics=numerics, doc=doc, callback=function, once=once)
+
+
+@dataclass
+class Sweeps:
+    """What `rewrite` did: how many sweeps changed something, and how often each rule applied."""
+
+    sweeps: int = 0
+    hits: dict[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.sweeps > 0
+
+
+def rewrite(
+    rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None, limit: int = SWEEPS
+) -> Sweeps:
+    """
+    Applies `rules` inside `scope` in sweeps until one changes nothing.
+
+    A sweep goes from the last op to the first and tries the rules in their order, so an outer match wins over one
+    inside it. It leaves what it makes to the next sweep, and so matches that share an op with one already used.
+    A rule with `once` retires after the first sweep in which it applied. Raises `OperationError` naming the last rules
+    after `limit` sweeps, and for a replacement of another type.
+    """
+    return _Sweeper(ctx or make_context(), rules, scope).sweep(limit)
+
+
+def rewrite_once(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None) -> Sweeps:
+    """`rewrite` with every rule retiring after the first sweep in which it applied."""
+    return rewrite([replace(rule, once=True) for rule in rules], scope, ctx=ctx)
+
+
+class _Sweeper(Driver):
+    def __init__(self, ctx: Context, rules: Sequence[Rule], scope: Operation):
+        super().__init__(ctx, rules, limit=SWEEPS * 1000)
+        self._scope = scope
+        self._retired: set[str] = set()
+        self._used: set[Operation] = set()
+
+    def sweep(self, limit: int) -> Sweeps:
+        """Sweeps until nothing changes."""
+        report = Sweeps()
+        self._start(self._scope)
+        while applied := self._one_sweep():
+            report.sweeps += 1
+            if report.sweeps > limit:
+                names = " and ".join(f"'{name}'" for name in applied)
+                raise OperationError(
+                    self._scope,
+                    f"no fixed point after {limit} sweeps; the last one was by {names}",
+                    hint="the right side of a rule must be smaller than the left one",
+                )
+            self._retired.update(
+                compiled.rule.name
+                for compiled in self._rules
+                if compiled.rule.once and compiled.rule.name in applied
+            )
+        report.hits = {name: one.hits for name, one in self.statistics.items() if one.hits}
+        self._finish()
+        return report
+
+    def _one_sweep(self) -> list[str]:
+        """The names of the rules that applied."""
+        before = {name: one.hits for name, one in self.statistics.items()}
+        self._used.clear()
+        self._dead.clear()
+        self._remarked.clear()
+        for op in reversed(list(program_order(self._scope, self._enter))):
+            if op not in self._dead:
+                self._visit(op)
+        self._work.clear()
+        self._queued.clear()
+        return [name for name, one in self.statistics.items() if one.hits > before[name]]
+
+    def _accepts(self, match: Match) -> bool:
+        if match.rule.name in self._retired:
+            return False
+        covered = covered_ops(match.rule.lhs, match)
+        if any(op in self._used for op in covered):
+            return False
+        self._pending = covered
+        return True
+
+    def _apply(self, match: Match, values: Any) -> None:
+        self._used.update(self._pending)
+        super()._apply(match, values)
+        self._used.update(match.new_ops)
+
+
+__all__ = ["Sweeps", "callback", "rewrite", "rewrite_once"]
