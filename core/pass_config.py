@@ -2,7 +2,8 @@
 Configuration of a `PassContext`: named values with types, checked when the context is made.
 
 Every option of every pass is a key, `PASS.OPTION`: where a pass leaves the option at its default, the value of the context
-takes its place. Other keys are registered by whoever reads them.
+takes its place. Other keys are registered by whoever reads them; a package does so in the loaders of its plug-in extensions of kind
+`"config-key"`, which return a `ConfigKey`, so that a key is known before the module that reads it is loaded.
 """
 
 from __future__ import annotations
@@ -56,13 +57,24 @@ def register_config(name: str, type_: Any, default: Any, summary: str, owner: st
 register_config("verify-each", bool, True, "verify the module after every pass", "stepwell")
 
 
-def registered_keys() -> tuple[ConfigKey, ...]:
+def registered_keys() -> dict[str, ConfigKey]:
     """The keys that are no options of passes, by name."""
-    return tuple(_KEYS[name] for name in sorted(_KEYS))
+    for name, load in sorted(registry().extensions_of("config-key").items()):
+        if name in _KEYS:
+            continue
+        try:
+            key = load()
+        except Exception as error:
+            message = f"config key '{name}' cannot be loaded: {type(error).__name__}: {error}"
+            raise StepwellError(Diagnostic(message)) from error
+        register_config(name, key.type, key.default, key.summary, key.owner)
+    return {name: _KEYS[name] for name in sorted(_KEYS)}
 
 
 def default_of(name: str) -> Any:
-    """The default of a registered key."""
+    """The default of a registered key; raises `StepwellError` when there is none of that name."""
+    if name not in _KEYS and name not in registered_keys():
+        raise StepwellError(_unknown(name))
     return _KEYS[name].default
 
 
@@ -89,7 +101,7 @@ def _checked(name: str, value: object) -> Any:
 
 
 def _type_of(name: str) -> Any:
-    if name in _KEYS:
+    if "." not in name and name in registered_keys():
         return _KEYS[name].type
     pass_name, _, option_name = name.partition(".")
     if pass_name in registry().passes and option_name:
@@ -109,7 +121,7 @@ def _unknown(name: str) -> Diagnostic:
             listing = f"pass '{pass_name}' has no options"
         return Diagnostic(f"unknown config key '{name}'; {listing}", hint=did_you_mean(name, options))
     own = [each for each in sorted(registry().passes) if registry().owner["pass", each] != "xdsl"]
-    keys = [*sorted(_KEYS), *option_keys(own)]
+    keys = [*registered_keys(), *option_keys(own)]
     message = f"unknown config key '{name}'; the keys are {', '.join(keys)}"
     hint = did_you_mean(name, keys) or "PASS.OPTION sets an option of any pass of --list-passes"
     return Diagnostic(message, hint=hint)

@@ -22,13 +22,18 @@ from xdsl.irdl import (
 
 from ..core.diagnostics import Diagnostic, StepwellError
 from ..core.parsing import unknown_op
+from ..core.pass_config import registered_keys
 from ..core.pass_info import pass_info
+from ..core.passes import format_type, format_value
 from ..core.pipelines import parse_pipeline
 from ..core.plugins import Registry, registry
 
 
 def list_passes() -> str:
-    """Name, level, summary, required passes and options of every pass, ours and other packages' before xDSL's; then the pipelines."""
+    """
+    Name, level, summary, required passes and options of every pass, ours and other packages' before xDSL's; then the
+    pipelines and configuration keys.
+    """
     found = registry()
     lines: list[str] = []
     for package, names in _by_package(found, "pass", found.passes):
@@ -38,6 +43,10 @@ def list_passes() -> str:
         lines.append("")
     lines.append("named pipelines (--show-pipeline NAME):")
     lines += [f"  {name}" for name in sorted(found.pipelines)]
+    lines += ["", "configuration keys besides PASS.OPTION (--config KEY=VALUE):"]
+    for key in registered_keys().values():
+        lines.append(f"  {key.name:32} {key.summary}")
+        lines.append(f"      {format_type(key.type)} = {format_value(key.default)}")
     return "\n".join(lines)
 
 

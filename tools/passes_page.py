@@ -21,6 +21,40 @@ Made by `python -m stepwell.tools.passes_page` from the passes themselves; do no
 A pass runs in a pipeline (`stepwell-opt -p 'fold-constant{max-elements=4}'`) or called on a module in Python, which leaves its
 input as it is (`FoldConstantPass(max_elements=4)(module)`). *Level*: the lowest `--opt-level`, or level of a `PassContext`, that it
 runs on. The passes of xDSL, which run in the same pipelines, are listed by `--list-passes`.
+
+A pass of one's own is a class or a function with a decorator; it is known by its name wherever the module that holds it has been
+imported, and to `stepwell-opt` when its package lists it in a universe (see [extending.md](extending.md)).
+
+```python
+from stepwell.core.pass_context import PassContext
+from stepwell.core.pass_decorators import function_pass, module_pass
+from stepwell.core.sequential import Sequential
+from xdsl.dialects.builtin import IntAttr, UnitAttr
+
+
+@module_pass("number-functions", opt_level=1)
+class NumberFunctions:
+    \"\"\"Numbers the functions of a module, from `start` on.\"\"\"
+
+    start: int = 0
+
+    def transform_module(self, module, ctx):
+        for number, function in enumerate(module.ops, self.start):
+            function.attributes["number"] = IntAttr(number)
+
+
+@function_pass("mark-hot", opt_level=2, requires=["number-functions"])
+def mark_hot(function, ctx):
+    \"\"\"Marks every function that has a body and is not primitive.\"\"\"
+    function.attributes["hot"] = UnitAttr()
+
+
+both = Sequential([NumberFunctions(start=1), mark_hot(), "canonicalize"], name="prepare-functions")
+with PassContext(opt_level=2, disabled=["canonicalize"]):
+    marked = both(module)  # `module` stays as it is
+```
+
+`function_pass` leaves functions with the attribute `stepwell.skip` alone: a unit attribute, or an array of names of passes.
 """
 
 _EXAMPLE = re.compile(r"^(Before|After)\b[^`]*:$")

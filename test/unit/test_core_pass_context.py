@@ -16,6 +16,7 @@ from stepwell.core.pass_decorators import module_pass
 from stepwell.core.pass_info import level_of, pass_info
 from stepwell.core.passes import count
 from stepwell.core.pipelines import current_context, planned, run_pipeline
+from stepwell.core.plugins import registry
 from stepwell.core.sequential import Sequential
 from stepwell.rewrites.fold_constant import FoldConstantPass
 
@@ -476,6 +477,22 @@ def test_keys_can_be_registered():
         register_config("tile", int, 5, "", "b")
     with pytest.raises(StepwellError, match="has a dot"):
         register_config("a.b", int, 5, "", "b")
+
+
+@pytest.mark.usefixtures("own_keys")
+def test_keys_of_plug_ins(monkeypatch: pytest.MonkeyPatch):
+    loaders = {
+        "lanes": lambda: ConfigKey("lanes", int, 8, "elements of a vector", "p"),
+        "broken": lambda: 1 / 0,
+    }
+    monkeypatch.setitem(registry().extensions, "config-key", loaders)
+    with pytest.raises(StepwellError, match="config key 'broken' cannot be loaded: ZeroDivisionError"):
+        PassContext(config={"lanes": 4})
+    del loaders["broken"]
+    assert config_value("lanes") == 8
+    assert PassContext(config={"lanes": 4}).config_value("lanes") == 4
+    with pytest.raises(StepwellError, match="unknown config key 'lames'.*\n.*did you mean 'lanes'"):
+        config_value("lames")
 
 
 def test_key_of_a_context():

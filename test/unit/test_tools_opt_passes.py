@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from stepwell.core.parsing import parse
@@ -106,6 +109,9 @@ def test_listing_shows_the_level():
     listed = opt("--list-passes")[1]
     assert "\n  fuse-matmul-add                  level 2  Moves each matrix product" in listed
     assert "\n  canonicalize                     level 0  Applies all" in listed
+    assert (
+        "\n  verify-each                      verify the module after every pass\n      flag = true" in listed
+    )
 
 
 # Dumps
@@ -194,10 +200,23 @@ def test_the_page_of_passes_is_up_to_date():
     assert text == page(), "run python -m stepwell.tools.passes_page > docs/passes.md"
 
 
+def test_the_example_of_the_page_runs(monkeypatch: pytest.MonkeyPatch):
+    (example,) = re.findall(r"^```python\n(.*?)^```", page(), re.MULTILINE | re.DOTALL)
+    module = parse("func.func @main() {\n  func.return\n}\nfunc.func private @external()\n")
+    written = ModuleType("example_of_the_page")
+    monkeypatch.setitem(sys.modules, written.__name__, written)
+    written.__dict__["module"] = module
+    exec(example, written.__dict__)
+    main_, external = written.__dict__["marked"].ops
+    assert [set(each.attributes) for each in (main_, external)] == [{"number", "hot"}, {"number"}]
+    assert main_.attributes["number"].data == 1  # pyright: ignore
+    assert "hot" not in str(module)
+
+
 def test_the_page_has_every_pass_and_pipeline():
     text = page()
     for name in PASSES:
         assert f"\n## {name}\n" in text
     for name in pipelines():
         assert f"\n| `{name}` |" in text
-    assert "\n\n\n" not in text
+    assert "\n\n\n" not in re.sub("```.*?```", "example", text, flags=re.DOTALL)
