@@ -46,8 +46,12 @@ PROPERTIES: dict[str, list[dict[str, Any]]] = {
 }
 """Values of the properties that a pattern leaves open; all others have none or a default that matters not."""
 
-DTYPES = ("f32", "bf16", "i8", "ui8", "i1", "i32")
-SHAPES = ((2, 3), (1, 3))
+DTYPES = ("f32", "bf16", "i8", "ui8", "i1", "i32", "f16", "f64", "i16", "i64", "ui16", "ui32", "ui64")
+FLOATS = ("f16", "bf16", "f32", "f64")
+SHAPES = ((2, 3), (1, 3), (0, 3), (1, 1), ())
+MOST_HITS = 60
+"""Applications of one rule that are compared; instances come in random order, so that they are of all types and shapes."""
+
 EXACT = [rule for name in ("simplify", "cse") for rule in shipped_rules(name) if rule.numerics == "exact"]
 
 
@@ -84,7 +88,7 @@ class _Instance:
         return self._values[key]
 
     def _splat(self, number: float) -> SSAValue:
-        is_float = self._shape.dtype in ("f32", "bf16")
+        is_float = self._shape.dtype in FLOATS
         op = FullOp(number if is_float else int(number), tensor_type(self._shape))
         self._block.add_op(op)
         return op.results[0]
@@ -118,22 +122,22 @@ def instances(rule: Rule) -> Iterator[ModuleOp]:
     leaves, ops, ways = _leaves_and_ops(rule)
     choices = list(product(range(ways), repeat=2 * ops)) if ways ** (2 * ops) <= 100 else None
     random = np.random.default_rng(len(rule.name))
+    is_choice = any("graph.where" in name for name in rule.lhs.names) and not rule.name.startswith("where-t")
+    wanted: list[tuple[tuple[Shaped, ...], tuple[int, ...]]] = []
     for dtype, shape in product(DTYPES, SHAPES):
-        types = tuple(Shaped(shape, dtype) for _ in range(leaves))
-        if (
-            any("graph.where" in name for name in rule.lhs.names)
-            and leaves
-            and not rule.name.startswith("where-t")
-        ):
-            types = tuple(Shaped(shape, dtype if number else "i1") for number in range(leaves))
+        types = [Shaped(shape, dtype) for _ in range(leaves)]
+        if is_choice and leaves:
+            types[0] = Shaped(shape, "i1")
         sample = choices or [tuple(random.integers(0, 36, 2 * ops).tolist()) for _ in range(100)]
-        for choice in sample:
-            try:
-                module = _Instance(rule, types, choice).module
-                verify_module(module)
-            except (VerifyException, TypeError, ValueError, OverflowError):
-                continue
-            yield module
+        wanted += [(tuple(types), choice) for choice in sample]
+    for place in random.permutation(len(wanted)):
+        types, choice = wanted[place]
+        try:
+            module = _Instance(rule, types, choice).module
+            verify_module(module)
+        except (VerifyException, TypeError, ValueError, OverflowError):
+            continue
+        yield module
 
 
 def _arrays(module: ModuleOp, seed: int) -> list[Any]:
@@ -143,7 +147,7 @@ def _arrays(module: ModuleOp, seed: int) -> list[Any]:
     for number, type_ in enumerate(function.function_type.inputs.data):
         dtype, shape = str(type_.element_type), type_.get_shape()  # pyright: ignore
         array = arrays_of(seed + number, shape, dtype, "any")
-        if dtype in ("f32", "bf16") and array.size:
+        if dtype in FLOATS and array.size:
             array.flat[: min(4, array.size)] = special_floats(dtype)[: min(4, array.size)]
         found.append(array)
     return found
@@ -174,7 +178,7 @@ def test_exact_rule_applies_and_keeps_every_bit(rule: Rule) -> None:
         assert "\n".join(str(module).splitlines()[1:2]) == "\n".join(str(before).splitlines()[1:2]), (
             "signature"
         )
-        if hits > 40:
+        if hits > MOST_HITS:
             break
         arrays = _arrays(before, number)
         try:
