@@ -21,9 +21,9 @@ from xdsl.traits import IsolatedFromAbove
 from ...core.diagnostics import OperationError, emit_remark
 from ...core.dominance import DominatorTree
 from ...core.passes import count
+from .compiled_rule import CompiledRule, compile_rule
 from .functions import Purity
 from .match import Match, Session
-from .matcher import CompiledRule, compile_rule
 from .patterns import Rule, depth
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 

@@ -136,7 +136,7 @@ def _named(bound: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def explain(pattern: Pattern | Rule, value: SSAValue | Operation, **settings: Any) -> Explanation:
     """Why `pattern` (or a rule) does not match at `value`: of all tries, the one that came farthest."""
-    from .matcher import compile_rule
+    from .compiled_rule import compile_rule
     from .matching import match_compiled, pattern_rule
     from .tracing import TRACER, Tracer
 

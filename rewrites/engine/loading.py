@@ -18,9 +18,10 @@ from ...dialects.pattern import constraints
 from ...dialects.pattern import ops as dialect
 from .. import graph_builders as graph_builders  # registers builders and, by import, graph conditions
 from . import conditions as conditions  # registers the conditions
+from .compiled_rule import compile_rule
 from .constraints import Literal, Not
 from .loading_patterns import pattern_of
-from .matcher import RuleError, compile_rule
+from .match import RuleError
 from .patterns import (
     Any_,
     Bound,

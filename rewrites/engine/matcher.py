@@ -9,7 +9,6 @@ operands). Only patterns recurse, never chains of ops.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from typing import Any, Final
@@ -20,30 +19,19 @@ from ...dialects.traits import is_commutative
 from .constants import CONSTANT_OPS, constant_attribute, is_literal, same_number, splat_number
 from .constraints import And, Argument, Literal, Not, Where, attribute_of, same_attribute
 from .match import (
-    CONDITIONS,
-    Condition,
-    Match,
     RuleError,
-    Session,
-    check_arguments,
-    plain_parameters,
-    unknown_name,
 )
 from .patterns import (
     Any_,
-    Bound,
     Capture,
     Constant,
     Op,
     Or,
     Pattern,
-    Require,
     Rest,
     Result,
-    Rule,
     Splat,
 )
-from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
 from .structures import CALLS, Call, Dominates, Function, If
 from .tracing import TRACER
 
@@ -325,151 +313,3 @@ def _compile_operand(pattern: Pattern, slot: str, number: int, following: Next) 
 
 def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next:
     return lambda bound: bind(pattern.key, bound[slot][start:], bound, following)
-
-
-# Conditions
-
-
-def _compile_conditions(rule: Rule, final: Next) -> Next:
-    step = final
-    free = {op.key: op for op in rule.free}
-    for required in reversed(rule.when):
-        known = CONDITIONS.get(required.name)
-        if known is None:
-            raise RuleError(unknown_name("condition", required.name, CONDITIONS))
-        finder = free.pop(required.keys[0], None) if required.keys and known.candidates else None
-        step = _compile_condition(known, required, step)
-        if finder is not None:
-            step = _compile_candidates(known, required, finder, step)
-    if free:
-        raise RuleError(f"op {next(iter(free))} is not connected to the root, and no condition finds it")
-    return step
-
-
-def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
-    keys, parameters, function, remark = (
-        required.keys,
-        plain_parameters(required.parameters),
-        known.function,
-        required.remark,
-    )
-    check_arguments("condition", required.name, function, len(keys), parameters)
-    tracer = TRACER.get()
-
-    def check(bound: Bindings) -> bool:
-        match: Match = bound[MATCH]
-        if function(match, *[bound[key] for key in keys], **parameters):
-            return following(bound)
-        if remark is not None:
-            match.remarks.append((remark, tuple(bound[key] for key in keys)))
-        if tracer is not None:
-            tracer.condition(required, bound)
-        return False
-
-    return check
-
-
-def _compile_candidates(known: Condition, required: Require, pattern: Op, following: Next) -> Next:
-    keys, parameters, candidates = required.keys[1:], plain_parameters(required.parameters), known.candidates
-    assert candidates is not None
-    match_op = compile_op(pattern, following)
-
-    def find(bound: Bindings) -> bool:
-        found = candidates(bound[MATCH], *[bound[key] for key in keys], **parameters)
-        return any(match_op(op, bound) for op in found)
-
-    return find
-
-
-# Rules
-
-
-@dataclass(frozen=True)
-class CompiledRule:
-    """A rule ready to run: `match` finds it at an op, `make` builds what replaces the results of that op."""
-
-    rule: Rule
-    names: frozenset[str]
-    """Names of the ops that it may match; empty for any."""
-    _matcher: OpMatcher
-    _value_matcher: ValueMatcher | None
-    _makers: tuple[ReplacementMaker, ...]
-
-    def match(self, op: Operation, session: Session) -> Match:
-        """The match at `op`; `matched` says whether there is one."""
-        match = Match(self.rule, op, {}, session)
-        match.bound[MATCH] = match
-        match.matched = self._matcher(op, match.bound)
-        return match
-
-    def match_value(self, value: SSAValue, session: Session) -> Match:
-        """The match at a value, which may be an argument; the root is then the op around its block."""
-        owner = value.owner
-        if self._value_matcher is None and isinstance(owner, Operation):
-            return self.match(owner, session)
-        root = owner if isinstance(owner, Operation) else owner.parent_op()
-        assert root is not None
-        match = Match(self.rule, root, {}, session)
-        match.bound[MATCH] = match
-        match.matched = self._value_matcher is not None and self._value_matcher(value, match.bound)
-        return match
-
-    def make(self, match: Match) -> list[SSAValue] | None:
-        """The replacement of the results of the root; `None` (and nothing made) when a builder declines."""
-        values: list[SSAValue] = []
-        for maker in self._makers:
-            made = maker(match)
-            if made is None:
-                match.discard()
-                return None
-            values += made
-        return values
-
-
-def _certain_keys(pattern: Pattern) -> set[str]:
-    """The keys that are bound in every match of `pattern`: of alternatives those that all of them bind."""
-    key: str = getattr(pattern, "key")  # noqa: B009
-    if isinstance(pattern, Or):
-        arms = [_certain_keys(alternative) for alternative in pattern.alternatives]
-        return {key} | set.intersection(*arms)
-    captured = {wanted.key for _, wanted in getattr(pattern, "attributes", ()) if isinstance(wanted, Capture)}
-    return {key} | captured | {each for part in pattern.certain_parts() for each in _certain_keys(part)}
-
-
-def _check_keys(rule: Rule) -> None:
-    certain = _certain_keys(rule.lhs) | {key for op in rule.free for key in _certain_keys(op)}
-    used = {key for item in rule.rhs for key in used_keys(item)} | {
-        key for each in rule.when for key in each.keys
-    }
-    if unbound := sorted(used - certain):
-        names = ", ".join(f"%{key.partition('.')[0]}" for key in unbound)
-        raise RuleError(f"{names} is not bound by every match of the root")
-
-
-def compile_rule(rule: Rule) -> CompiledRule:
-    """Raises `RuleError` for names of conditions, builders or keys that do not exist."""
-    _check_keys(rule)
-    makers = tuple(
-        compile_replacement(
-            item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1)
-        )
-        for number, item in enumerate(rule.rhs)
-    )
-    if rule.callback is not None:
-        makers = (compile_callback(rule.callback),)
-    kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
-
-    def same_types(bound: Bindings) -> bool:
-        root: Operation = bound[MATCH].root
-        values = [value for key in kept for value in all_values(bound[key])]
-        return not kept or (
-            len(values) == len(root.results)
-            and all(
-                value is not result and (value.type is result.type or value.type == result.type)
-                for value, result in zip(values, root.results, strict=True)
-            )
-        )
-
-    final = _compile_conditions(rule, same_types)
-    value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
-    return CompiledRule(rule, root_names(rule.lhs), compile_root(rule.lhs, final), value_matcher, makers)

@@ -8,8 +8,8 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from .compiled_rule import CompiledRule, compile_rule
 from .match import Match, Session
-from .matcher import CompiledRule, compile_rule
 from .patterns import Pattern, Rule
 
 

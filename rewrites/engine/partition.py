@@ -12,12 +12,12 @@ from xdsl.ir import Attribute, Operation
 from xdsl.traits import IsTerminator
 
 from ...core.diagnostics import emit_remark, emit_warning
+from .compiled_rule import CompiledRule, compile_rule
 from .constants import is_constant_op
 from .driver import enclosing_module, is_dead, program_order
 from .functions import NameSupply, is_primitive, outlined
 from .groups import Outside, covered_ops, input_values
 from .match import Match, Session
-from .matcher import CompiledRule, compile_rule
 from .matching import pattern_rule
 from .patterns import Pattern, Rule
 from .structures import Function

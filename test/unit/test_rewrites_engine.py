@@ -11,9 +11,10 @@ from stepwell.core.parsing import make_context, parse_text
 from stepwell.core.passes import collecting_statistics
 from stepwell.core.verification import verify_module
 from stepwell.rewrites.engine import conditions as conditions
+from stepwell.rewrites.engine.compiled_rule import compile_rule
 from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.loading import rules_of_text, shipped_rules
-from stepwell.rewrites.engine.matcher import RuleError, compile_rule
+from stepwell.rewrites.engine.match import RuleError
 from stepwell.rewrites.engine.patterns import (
     Any_,
     Capture,
