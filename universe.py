@@ -38,6 +38,7 @@ PASSES: dict[str, str] = {
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.remove_unused_functions:RemoveUnusedFunctionsPass",
     "legalize": "rewrites.legalize:LegalizePass",
+    "fold-scale-axis": "rewrites.fold_scale_axis:FoldScaleAxisPass",
     "combine-parallel-conv2d": "rewrites.combine_parallel:CombineParallelConv2dPass",
     "combine-parallel-dense": "rewrites.combine_parallel:CombineParallelDensePass",
     "combine-parallel-batch-matmul": "rewrites.combine_parallel:CombineParallelBatchMatmulPass",

@@ -13,6 +13,7 @@ from ..dialects.graph.base import python_properties
 from ..dialects.graph.constants import FullOp
 from . import inference_builders as inference_builders  # registers its builders
 from . import legalization as legalization  # likewise
+from . import scale_axis as scale_axis  # likewise, and conditions
 from .engine.functions import PRIMITIVE, Names, captured_values, outlined
 from .engine.match import Match, as_value, builder
 from .graph_conditions import permutation
