@@ -172,4 +172,39 @@ def explain_rule(rules: tuple[Rule, ...], name: str, value: SSAValue | Operation
     return f"{name}: {explain(known[name], value)}"
 
 
-__all__ = ["Explanation", "Match", "explain", "explain_rule", "value_name", "why_not", "why_not_op"]
+def explain_in(module: Operation, rules: tuple[Rule, ...], target: str) -> str:
+    """
+    For `target` = `RULE@%name`, why the rule does not match at the values of that name; for `RULE`, at every op that may be
+    its root. One line or more per place, in program order. Raises `ValueError` for a rule or name that does not exist.
+    """
+    rule_name, at, value_name_ = target.partition("@")
+    hint = value_name_.removeprefix("%")
+    rule = next((rule for rule in rules if rule.name == rule_name), None)
+    if rule is None:
+        return explain_rule(rules, rule_name, module)
+    from .matcher import root_names
+
+    names = root_names(rule.lhs)
+    places = [
+        op
+        for op in module.walk()
+        if op.results
+        and (any(value.name_hint == hint for value in op.results) if at else not names or op.name in names)
+    ]
+    if at and not places:
+        raise ValueError(f"no op has a result called %{hint}")
+    return "\n".join(
+        f"{rule.name} at {value_name(op.results[0])} ('{op.name}'): {explain(rule, op)}" for op in places
+    )
+
+
+__all__ = [
+    "Explanation",
+    "Match",
+    "explain",
+    "explain_in",
+    "explain_rule",
+    "value_name",
+    "why_not",
+    "why_not_op",
+]

@@ -20,6 +20,7 @@ from .. import graph_builders as graph_builders  # registers builders and, by im
 from . import conditions as conditions  # registers the conditions
 from .compiled_rule import compile_rule
 from .constraints import Literal, Not
+from .examples import rules_of_functions
 from .loading_patterns import pattern_of
 from .match import RuleError
 from .patterns import (
@@ -75,15 +76,16 @@ def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) 
 def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """The rules of a module; raises `OperationError` at the rule or op that is not valid."""
     found: dict[str, Rule] = {}
-    for op in dialect.rules_of(module):
-        rule = rule_of_op(op)
+    written = [(op, rule_of_op(op)) for op in dialect.rules_of(module)]
+    for op, rule in [*written, *rules_of_functions(module)]:
         if rule.name in found:
             raise OperationError(op, f"there are two rules called '{rule.name}'")
         try:
             compile_rule(rule)
         except RuleError as error:
             raise OperationError(op, f"rule '{rule.name}': {error}") from error
-        _check_op_names(op, ctx)
+        if isinstance(op, dialect.RuleOp):
+            _check_op_names(op, ctx)
         found[rule.name] = rule
     return tuple(found.values())
 

@@ -8,7 +8,7 @@ import pytest
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.rewrites.engine.constraints import Argument, literal
 from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.explain import explain, explain_rule
+from stepwell.rewrites.engine.explain import explain, explain_in, explain_rule
 from stepwell.rewrites.engine.loading import rules_of_text
 from stepwell.rewrites.engine.match import RuleError
 from stepwell.rewrites.engine.matching import match
@@ -325,3 +325,19 @@ def test_explain_a_match_and_a_rule() -> None:
     assert explain_rule(rules, "t", value) == "t: matches"
     with pytest.raises(ValueError, match="no rule 'u'"):
         explain_rule(rules, "u", value)
+
+
+def test_explain_in_a_module() -> None:
+    module, _ = program(u("relu", result="%q") + u("exp", "%q") + u("exp", result="%e"))
+    rules = rules_of_text(rule_text(Case("t", a, '%a = pattern.any\n%r = pattern.op "graph.tanh"(%a)\n%e = pattern.op "graph.exp"(%r)', (), ())))  # fmt: skip
+    first = (
+        "t at %p ('graph.exp'): no match: 'graph.exp', operand 0: expected 'graph.tanh', found 'graph.relu'"
+    )
+    assert explain_in(module, rules, "t@%p").startswith(first)
+    everywhere = explain_in(module, rules, "t")
+    assert everywhere.startswith(first) and "t at %e ('graph.exp'): no match" in everywhere
+    assert "expected 'graph.exp', found 'graph.relu'" in explain_in(module, rules, "t@q")
+    with pytest.raises(ValueError, match="no op has a result called %nothing"):
+        explain_in(module, rules, "t@%nothing")
+    with pytest.raises(ValueError, match="no rule 'u'"):
+        explain_in(module, rules, "u@%p")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from stepwell.dialects.pattern import Pattern
 from stepwell.rewrites.engine.loading import SHIPPED, rules_of_text, shipped_rules
 from stepwell.rewrites.engine.match import BUILDERS, CONDITIONS
 
@@ -42,6 +43,13 @@ def test_names_are_listed_with_their_docstrings(heading: str, known: dict[str, o
 def test_example_is_a_rule_file() -> None:
     (example,) = re.findall(r"```mlir\n(// example: rules.*?)```", TEXT, re.S)
     assert [rule.name for rule in rules_of_text(example)] == ["relu-of-relu", "add-of-multiply"]
+    (example,) = re.findall(r"```mlir\n(// example: functions.*?)```", TEXT, re.S)
+    assert [rule.name for rule in rules_of_text(example)] == ["relu_of_sum"]
+
+
+def test_every_op_of_the_dialect_is_described() -> None:
+    names = {each.name for each in Pattern.operations} - {"pattern.rule", "pattern.require"}
+    assert not [name for name in sorted(names) if f"`{name}`" not in TEXT]
 
 
 def test_every_rule_has_its_filecheck_function() -> None:
