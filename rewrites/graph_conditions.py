@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerType, ShapedType, Signedness
 from xdsl.ir import Attribute, Operation
 
 from ..dialects.graph.base import plain_properties
-from .engine.constants import element_type, is_float_type
+from .engine.constants import constant_attribute, element_type, is_float_type
 from .engine.constraints import attribute_of
 from .engine.match import Match, as_value, condition
 
@@ -39,6 +39,18 @@ def signed(match: Match, thing: Any) -> bool:
     """The elements have a sign: floats and signed integers."""
     type_ = element_type(as_value(thing).type)
     return is_float_type(type_) or (not unsigned(match, thing) and str(type_) != "i1")
+
+
+@condition("number")
+def number(match: Match, thing: Any) -> bool:
+    """The elements are numbers, not booleans."""
+    return str(element_type(as_value(thing).type)) != "i1"
+
+
+@condition("not-literal")
+def not_literal(match: Match, thing: Any) -> bool:
+    """The value is no `graph.constant` or `graph.full`."""
+    return constant_attribute(as_value(thing)) is None
 
 
 @condition("identity-permutation")
@@ -99,6 +111,20 @@ def conversion_keeps_value(match: Match, value: Any, converted: Any, result: Any
         return False
     saturates = not is_float_type(first) and is_float_type(step) and not is_float_type(last)
     return not saturates or str(last) == "i1" or holds_all(first, last)
+
+
+@condition("clipped-to-fit")
+def clipped_to_fit(match: Match, clip: Operation, converted: Any) -> bool:
+    """The integers that the `graph.clip` leaves are integers of the element type of `converted` too."""
+    types = [element_type(as_value(thing).type) for thing in (clip, converted)]
+    found = plain_properties(clip)
+    low, high = found["min"], found["max"]
+    if not all(isinstance(type_, IntegerType) for type_ in types) or low is None or high is None:
+        return False
+    bits, is_unsigned = _integer(types[1])  # pyright: ignore[reportArgumentType]
+    least, most = (0, 2**bits - 1) if is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    # Where the bounds cross, the result is the upper one.
+    return bits > 1 and all(least <= bound <= most for bound in (low, high))
 
 
 def holds_all(narrow: Attribute, wide: Attribute) -> bool:

@@ -437,3 +437,130 @@ pattern.rule "slice-of-everything" doc "a slice that keeps the shape and reverse
   pattern.require "same-type"(%x, %root)
   pattern.replace %root with %x
 }
+
+// What a neighbour makes superfluous.
+
+pattern.rule "broadcast-on-the-left" doc "an elementwise op stretches its operand itself" {
+  %x = pattern.any
+  %y = pattern.any
+  %inner = pattern.op "graph.broadcast_to"(%x)
+  %root = pattern.op "graph.add | graph.subtract | graph.multiply | graph.divide | graph.power | graph.maximum | graph.minimum"(%inner, %y)
+  pattern.require "same-type"(%y, %root)
+  pattern.rewrite %root {
+    %z = pattern.build "with-operands"(%root, %x, %y)
+    pattern.yield %z
+  }
+}
+
+pattern.rule "broadcast-on-the-right" doc "the same on the other side" {
+  %x = pattern.any
+  %y = pattern.any
+  %inner = pattern.op "graph.broadcast_to"(%y)
+  %root = pattern.op "graph.add | graph.subtract | graph.multiply | graph.divide | graph.power | graph.maximum | graph.minimum"(%x, %inner)
+  pattern.require "same-type"(%x, %root)
+  pattern.rewrite %root {
+    %z = pattern.build "with-operands"(%root, %x, %y)
+    pattern.yield %z
+  }
+}
+
+pattern.rule "conversions-of-clip" doc "clipped integers that fit survive a narrow type and back" {
+  %x = pattern.any
+  %clip = pattern.op "graph.clip"(%x)
+  %inner = pattern.op "graph.astype"(%clip)
+  %root = pattern.op "graph.astype"(%inner)
+  pattern.require "clipped-to-fit"(%clip, %inner)
+  pattern.require "same-type"(%clip, %root)
+  pattern.replace %root with %clip
+}
+
+pattern.rule "position-in-converted" doc "a conversion that keeps every value keeps the order" {
+  %x = pattern.any
+  %inner = pattern.op "graph.astype"(%x)
+  %root = pattern.op "graph.argmax | graph.argmin"(%inner)
+  pattern.require "number"(%x)
+  pattern.require "conversion-keeps-value"(%x, %inner, %x)
+  pattern.rewrite %root {
+    %y = pattern.build "with-operands"(%root, %x)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "multiply-by-constants-integer" doc "(x * k) * l = x * (k * l) for integers, which wrap" {
+  %x = pattern.any
+  %k = pattern.constant
+  %l = pattern.constant
+  %inner = pattern.op "graph.multiply"(%x, %k)
+  %root = pattern.op "graph.multiply"(%inner, %l)
+  pattern.require "integer"(%x)
+  pattern.require "not-literal"(%x)
+  pattern.require "single-use"(%inner)
+  pattern.rewrite %root {
+    %m = pattern.create "graph.multiply"(%k, %l)
+    %y = pattern.create "graph.multiply"(%x, %m)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "add-of-constants-integer" doc "(x + k) + l = x + (k + l) for integers, which wrap" {
+  %x = pattern.any
+  %k = pattern.constant
+  %l = pattern.constant
+  %inner = pattern.op "graph.add"(%x, %k)
+  %root = pattern.op "graph.add"(%inner, %l)
+  pattern.require "integer"(%x)
+  pattern.require "not-literal"(%x)
+  pattern.require "single-use"(%inner)
+  pattern.rewrite %root {
+    %m = pattern.create "graph.add"(%k, %l)
+    %y = pattern.create "graph.add"(%x, %m)
+    pattern.yield %y
+  }
+}
+
+// The same for floats, where products overflow and sums cancel; and what is quicker than it is exact.
+
+pattern.rule "multiply-by-constants" numerics "fast" doc "(x * k) * l = x * (k * l)" {
+  %x = pattern.any
+  %k = pattern.constant
+  %l = pattern.constant
+  %inner = pattern.op "graph.multiply"(%x, %k)
+  %root = pattern.op "graph.multiply"(%inner, %l)
+  pattern.require "float"(%x)
+  pattern.require "not-literal"(%x)
+  pattern.require "single-use"(%inner)
+  pattern.rewrite %root {
+    %m = pattern.create "graph.multiply"(%k, %l)
+    %y = pattern.create "graph.multiply"(%x, %m)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "add-of-constants" numerics "fast" doc "(x + k) + l = x + (k + l)" {
+  %x = pattern.any
+  %k = pattern.constant
+  %l = pattern.constant
+  %inner = pattern.op "graph.add"(%x, %k)
+  %root = pattern.op "graph.add"(%inner, %l)
+  pattern.require "float"(%x)
+  pattern.require "not-literal"(%x)
+  pattern.require "single-use"(%inner)
+  pattern.rewrite %root {
+    %m = pattern.create "graph.add"(%k, %l)
+    %y = pattern.create "graph.add"(%x, %m)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "divide-by-sqrt" numerics "fast" doc "x / sqrt(y) = x * rsqrt(y)" {
+  %x = pattern.any
+  %y = pattern.any
+  %inner = pattern.op "graph.sqrt"(%y)
+  %root = pattern.op "graph.divide"(%x, %inner)
+  pattern.require "single-use"(%inner)
+  pattern.rewrite %root {
+    %r = pattern.create "graph.rsqrt"(%y)
+    %z = pattern.create "graph.multiply"(%x, %r)
+    pattern.yield %z
+  }
+}
