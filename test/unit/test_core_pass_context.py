@@ -282,6 +282,12 @@ def test_veto():
     assert run(*passes, instruments=[grown]) == "low high"
 
 
+def test_a_veto_on_a_second_run_does_not_undo_the_first():
+    once = Veto(lambda pass_, module: pass_.name == "high-registered" and pass_.name in ran(module))
+    passes = [high_registered(), high_registered(), needs_high()]
+    assert run(*passes, instruments=[once]) == "high-registered needs-high"
+
+
 # Sequences
 
 

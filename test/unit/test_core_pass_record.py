@@ -78,6 +78,26 @@ def test_nesting_counts():
     assert hash_of(function.format(inner.format(op, ""))) != hash_of(function.format(inner.format("", op)))
 
 
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        # The region that an op stands in, the block a branch goes to, a type that nothing else repeats.
+        (
+            '"test.op"() ({ "test.op"() : () -> () }, { ^a: }) : () -> ()',
+            '"test.op"() ({ ^a: }, { "test.op"() : () -> () }) : () -> ()',
+        ),
+        (
+            '"test.op"() ({ "test.termop"() [^b, ^c] : () -> () ^b: "test.termop"() : () -> () ^c: "test.termop"() : () -> () }) : () -> ()',
+            '"test.op"() ({ "test.termop"() [^c, ^b] : () -> () ^b: "test.termop"() : () -> () ^c: "test.termop"() : () -> () }) : () -> ()',
+        ),
+        ('%a = "test.op"() : () -> i32', '%a = "test.op"() : () -> i64'),
+    ],
+)
+def test_structure_counts(one: str, other: str):
+    programs = [parse(f"{text}\n", verify=False) for text in (one, other)]
+    assert structural_hash(programs[0]) != structural_hash(programs[1])
+
+
 def test_order_of_attributes_does_not_count():
     op = '"test.op"() {{{}}} : () -> ()\n'
     assert hash_of(op.format("a = 1 : i32, b")) == hash_of(op.format("b, a = 1 : i32"))

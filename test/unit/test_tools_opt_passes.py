@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from stepwell.core.parsing import parse
 from stepwell.core.pass_context import PassContext
+from stepwell.core.pass_decorators import module_pass
 from stepwell.core.sequential import Sequential
 from stepwell.core.structural_hash import structural_hash
 from stepwell.testing.in_process import call_tool
@@ -18,6 +19,7 @@ from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main
 from stepwell.tools.passes_page import page
 from stepwell.universe import PASSES, pipelines
+from xdsl.dialects.builtin import UnitAttr
 
 ROOT = Path(__file__).resolve().parents[2]
 MLP = str(ROOT / "test" / "programs" / "mlp.mlir")
@@ -58,6 +60,17 @@ def test_without_the_flag_nothing_is_left_out():
     expected = opt(MLP, "-p", "O3")
     assert expected == opt(MLP, "-p", "O3", "--opt-level", "3") != opt(MLP, "-p", "O3", "--opt-level", "1")
     assert expected == opt(MLP, "-p", "O3", "--config", "verify-each=true")
+
+
+def test_other_flags_bring_no_level_with_them():
+    @module_pass("of-level-three", opt_level=3)
+    def of_level_three(module, ctx):
+        """Marks the module."""
+        module.attributes["marked"] = UnitAttr()
+
+    for flags in ([], ["--config", "verify-each=true"], ["--disable-pass", "cse"], ["--opt-level=3"]):
+        assert "marked" in opt("-p", "of-level-three", *flags)[1]
+    assert "marked" not in opt("-p", "of-level-three", "--opt-level=2")[1]
 
 
 def test_passes_are_disabled_and_required():
