@@ -46,14 +46,15 @@ def all_key(key: str) -> str:
 def _compile_dominates(pattern: Dominates, following: Next) -> ValueMatcher:
     key = pattern.key
     match_parent = compile_value(pattern.parent, following)
-    walk = _compile_walk(pattern, match_parent)
+    walk = _compile_walk(pattern, match_parent, compile_value(pattern.parent, lambda bound: True))
     match_child = compile_value(pattern.child, walk)
     return lambda value, bound: (
         isinstance(value, OpResult) and bind(key, value, bound, lambda deeper: match_child(value, deeper))
     )
 
 
-def _compile_walk(pattern: Dominates, match_parent: ValueMatcher) -> Next:
+def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent: ValueMatcher) -> Next:
+    """`may_be_parent` tells cheaply, for values far up, that they are no parent."""
     key = pattern.key
     own = {getattr(part, "key") for part in all_below(pattern.path)}  # noqa: B009
     found: list[Bindings] = []
@@ -71,7 +72,9 @@ def _compile_walk(pattern: Dominates, match_parent: ValueMatcher) -> Next:
             return True
 
         for parent, values in dominating_parents(bound[key].op, on_path):
-            _bind_path(own, values, between, bound)
+            if not may_be_parent(parent, dict(bound)):
+                continue
+            _bind_path(own, list(reversed(values)), between, bound)
             if match_parent(parent, bound):
                 return True
         for name in own:
@@ -96,9 +99,7 @@ def compile_function(pattern: Function, following: Next) -> OpMatcher:
     key, slot = pattern.key, f"{pattern.key}.returned"
     match_body = compile_value(pattern.body, following)
 
-    def step(bound: Bindings) -> bool:
-        return match_body(bound[slot], bound)
-
+    step: Next = lambda bound: match_body(bound[slot], bound)  # noqa: E731
     for number, parameter in reversed(list(enumerate(pattern.parameters or ()))):
         step = _compile_parameter(parameter, key, number, step)
     arity = None if pattern.parameters is None else len(pattern.parameters)

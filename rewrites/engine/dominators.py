@@ -11,11 +11,11 @@ def dominating_parents(
     child: Operation, on_path: Callable[[SSAValue], bool]
 ) -> Iterator[tuple[SSAValue, list[SSAValue]]]:
     """
-    The values that all operands of `child` are computed from, nearest first, each with the values in between.
+    The values that all operands of `child` are computed from, nearest first, each with the values in between (one
+    list that grows, users before producers).
 
     A value is gone through only when all its uses have been seen, so a use elsewhere ends the walk, and a value
-    that is alone in `open_` is on every way up. Every value in between satisfies `on_path`; they come in program
-    order (producers first)..
+    that is alone in `open_` is on every way up. Every value in between satisfies `on_path`..
     """
     inside = {child}
     open_: dict[Operation, list[SSAValue]] = {}
@@ -26,7 +26,7 @@ def dominating_parents(
         if len(open_) == 1:
             ((_, values),) = open_.items()
             if len(values) == 1 and _used_inside(values[0], inside):
-                yield values[0], list(reversed(between))
+                yield values[0], between
         ready = next((op for op in open_ if all(_used_inside(each, inside) for each in op.results)), None)
         if ready is None:
             return

@@ -68,7 +68,9 @@ def _post_order(root: Operation, named: Iterable[Operation]) -> list[Operation]:
             done.add(op)
             stack.append((op, True))
             owners = [value.owner for each in op.walk() for value in each.operands]
-            stack.extend((each, False) for each in reversed(owners) if each in wanted)
+            stack.extend(
+                (each, False) for each in reversed(owners) if isinstance(each, Operation) and each in wanted
+            )
     return order
 
 

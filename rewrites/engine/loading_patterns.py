@@ -77,7 +77,8 @@ def _structure_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pat
         case structures.CallOp():
             return _call(op, key, operands)
         case structures.IfOp():
-            return If(*operands, key)
+            condition, then, otherwise = operands
+            return If(condition, then, otherwise, key)
         case _:
             return None
 
