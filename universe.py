@@ -23,6 +23,7 @@ DIALECTS: dict[str, str] = {
 PASSES: dict[str, str] = {
     "bufferize": "lowering.bufferize:BufferizePass",
     "fuse-loops": "lowering.fuse_loops:FuseLoopsPass",
+    "guard-divisions": "lowering.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.inline_loops:InlineLoopsPass",
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",

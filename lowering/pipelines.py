@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _TO_BUFFERS = "lower-graph-to-loops,fuse-loops,inline-loops,bufferize"
-_TO_LLVM = "lower-loops-to-scf,expand-math,lower-to-llvm-dialect"
+_TO_LLVM = "lower-loops-to-scf,expand-math,guard-divisions,lower-to-llvm-dialect"
 _EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
 _FUSION = "fuse-matmul-add,remove-unused-functions"
 

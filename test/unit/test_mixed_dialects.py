@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import stepwell
+from stepwell.runtime.errors import ExecutionError
 
 PROGRAM = """
 tensor_loop.func private @scale(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
@@ -77,3 +78,39 @@ def test_tensors_loops_and_control_flow_in_one_function(level: int) -> None:
 def test_an_entry_on_buffers_with_vectors_and_scalars(level: int) -> None:
     exe = stepwell.compile(PROGRAM, entry="buffers", opt_level=level, cache=False)
     np.testing.assert_array_equal(exe(X)[0], [0, 1, 4, 6, 8, 10, 12, 14])
+
+
+DIVISIONS = """
+func.func @main(%a: tensor<i32>, %b: tensor<i32>, %t: tensor<2xi32>) -> tensor<2xi32> {
+  %x = tensor.extract %a[] : tensor<i32>
+  %y = tensor.extract %b[] : tensor<i32>
+  %q = arith.divsi %x, %y : i32
+  %r = arith.remsi %x, %y : i32
+  %low = arith.constant -2147483648 : i32
+  %wrapped = arith.cmpi eq, %q, %low : i32
+  %zero = arith.constant 0 : i32
+  %exact = arith.cmpi eq, %r, %zero : i32
+  %both = arith.andi %wrapped, %exact : i1
+  %o = scf.if %both -> (tensor<2xi32>) {
+    scf.yield %t : tensor<2xi32>
+  } else {
+    %n = graph.negative %t : (tensor<2xi32>)
+    scf.yield %n : tensor<2xi32>
+  }
+  func.return %o : tensor<2xi32>
+}
+"""
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_divisions_written_by_hand_fail_or_wrap_but_never_trap(level: int) -> None:
+    exe = stepwell.compile(DIVISIONS, opt_level=level, cache=False)
+    t = np.array([1, 2], np.int32)
+
+    def run(a: int, b: int) -> list[int]:
+        return exe(np.array(a, np.int32), np.array(b, np.int32), t)[0].tolist()
+
+    assert run(-(2**31), -1) == [1, 2]
+    assert run(7, 2) == [-1, -2]
+    with pytest.raises(ExecutionError, match="arith.divsi: integer division by zero"):
+        run(1, 0)

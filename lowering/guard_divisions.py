@@ -1,0 +1,116 @@
+"""
+Integer divisions that cannot trap: pass `guard-divisions`.
+
+A processor stops the program at a division by zero and at `INT_MIN / -1`. Graph ops bring their own checks; this pass gives
+them to divisions written by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, cf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+
+QUOTIENTS = (arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
+SIGNED = (*QUOTIENTS, arith.RemSIOp)
+UNSIGNED = (arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp)
+
+
+@dataclass(frozen=True)
+class GuardDivisionsPass(StepwellPass):
+    """
+    Makes scalar integer divisions fail cleanly at zero, and wrap at the smallest integer divided by -1.
+
+    Before: `%q = arith.divsi %a, %b : i32`
+    After: `cf.assert` that `%b` is not 0; then `%a / %b` for a divisor other than -1, and `0 - %a` for -1.
+
+    Left alone: divisors that are constants or selections known to differ from those values, and vectors.
+    """
+
+    name = "guard-divisions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in [inner for inner in op.walk() if isinstance(inner, SIGNED + UNSIGNED)]:
+            if not isinstance(inner.results[0].type, IntegerType | IndexType):
+                continue
+            excluded = excluded_values(inner.operands[1])
+            if 0 not in excluded:
+                _check_divisor(inner)
+                self.count("checks for zero")
+            if isinstance(inner, SIGNED) and -1 not in excluded:
+                _wrap_at_minus_one(inner)
+                self.count("divisions by -1 replaced")
+
+
+def excluded_values(divisor: SSAValue) -> set[int]:
+    """Of 0 and -1, the values that `divisor` cannot have: it is a constant, or a selection that replaces them."""
+    candidates = {0, -1}
+    constant = _constant(divisor)
+    if constant is not None:
+        return candidates - {constant}
+    if not isinstance(divisor.owner, arith.SelectOp):
+        return set()
+    replacement, kept = _constant(divisor.owner.lhs), divisor.owner.rhs
+    if replacement is None or replacement in candidates:
+        return set()
+    found: set[int] = set()
+    pending = [divisor.owner.cond]
+    while pending:
+        test = pending.pop().owner
+        if isinstance(test, arith.OrIOp):
+            pending += test.operands
+        elif isinstance(test, arith.CmpiOp) and test.predicate.value.data == 0 and test.lhs is kept:
+            value = _constant(test.rhs)
+            found |= set() if value is None else {value}
+    return candidates & found
+
+
+def _constant(value: SSAValue) -> int | None:
+    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
+        return value.owner.value.value.data
+    return None
+
+
+def _insert(before: Operation, op: Operation) -> SSAValue | None:
+    copy_location(before, op)
+    Rewriter.insert_op(op, InsertPoint.before(before))
+    return op.results[0] if op.results else None
+
+
+def _literal(before: Operation, value: int, type_: Attribute) -> SSAValue:
+    assert isinstance(type_, IntegerType | IndexType)
+    result = _insert(before, arith.ConstantOp(IntegerAttr(value, type_)))
+    assert result is not None
+    return result
+
+
+def _check_divisor(op: Operation) -> None:
+    divisor = op.operands[1]
+    test = arith.CmpiOp(divisor, _literal(op, 0, divisor.type), "ne")
+    _insert(op, test)
+    _insert(op, cf.AssertOp(test.result, f"{op.name}: integer division by zero"))
+
+
+def _wrap_at_minus_one(op: Operation) -> None:
+    """`x / -1` is `0 - x`, wrapping; the remainder by 1, which stands in for -1, is 0 as it should be."""
+    dividend, divisor = op.operands
+    test = arith.CmpiOp(divisor, _literal(op, -1, divisor.type), "eq")
+    _insert(op, test)
+    safe = arith.SelectOp(test.result, _literal(op, 1, divisor.type), divisor)
+    _insert(op, safe)
+    op.operands[1] = safe.result
+    if isinstance(op, QUOTIENTS):
+        negated = arith.SubiOp(_literal(op, 0, divisor.type), dividend)
+        _insert(op, negated)
+        result = op.results[0]
+        chosen = arith.SelectOp(test.result, negated.result, result)
+        copy_location(op, chosen)
+        Rewriter.insert_op(chosen, InsertPoint.after(op))
+        result.replace_uses_with_if(chosen.result, lambda use: use.operation is not chosen)
