@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .core.parsing import parse as parse
+    from .core.pass_context import PassContext as PassContext
+    from .core.sequential import Sequential as Sequential
     from .lowering.convert_te_to_tensor_loop import create_prim_func as create_prim_func
     from .runtime.compile import compile as compile
     from .runtime.executable import Executable as Executable
 
 _LAZY = {
+    "PassContext": "core.pass_context",
+    "Sequential": "core.sequential",
     "parse": "core.parsing",
     "compile": "runtime.compile",
     "create_prim_func": "lowering.convert_te_to_tensor_loop",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,8 @@ class Source:
     verify_each: bool
     weights: str | Path | Mapping[str, Any] | None
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
+    context: Context = field(default_factory=copy_context)
+    """The pass context at the time of `compile`: what is lowered later, for new shapes, is lowered under it."""
 
     def pipeline_for(self, shapes: Shapes | None) -> str:
         """All passes; with `shapes`, the entry is specialised to them first."""
@@ -107,11 +110,14 @@ class Source:
             _locations(self.module),
             self.pipeline_for(shapes),
             host_target().describe(),
-            context_key(),
+            self.context.copy().run(context_key),
         )
 
     def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
         """The description and LLVM text for `shapes`; the module itself stays as it is."""
+        return self.context.copy().run(self._lower, shapes, texts)
+
+    def _lower(self, shapes: Shapes | None, texts: StairTexts | None) -> tuple[Description, str]:
         module = self.module.clone()
         module.location = self.module.location
         instruments = [] if texts is None else [texts]

@@ -367,3 +367,17 @@ def test_several_entries_are_listed() -> None:
     exe = stepwell.compile(text, entry="other")
     assert exe.entry_names == ("main", "other")
     np.testing.assert_array_equal(exe(X, Y)[0], X + Y)
+
+
+def test_what_is_lowered_later_is_lowered_under_the_context_of_compile() -> None:
+    text = """
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %0 = graph.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+      %1 = graph.relu %0 : (tensor<?xf32>) -> tensor<?xf32>
+      func.return %1 : tensor<?xf32>
+    }
+    """
+    with stepwell.PassContext(disabled=["simplify-expr"]):
+        exe = stepwell.compile(text, cache=False)
+    assert exe.ir("graph", ((4,),)).count("graph.relu") == 2
+    assert stepwell.compile(text, cache=False).ir("graph", ((4,),)).count("graph.relu") == 1
