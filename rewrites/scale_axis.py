@@ -215,7 +215,7 @@ def reaches_contraction_below(match: Match, value: Any, factor: Any) -> bool:
             whole, other = _summands(op)
             if whole is not current or other is None or not _is_nonzero(scale):
                 return False
-            added.append((other, whole))
+            added.append((other, current))
         else:
             return False
         current = op.results[0]

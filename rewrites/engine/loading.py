@@ -46,7 +46,15 @@ from .structures import Call, Function, If
 ROOTS = (Op, Constant, Splat, Literal, Call, If)
 """Patterns of which one must be in a root: others match block arguments too."""
 
-SHIPPED = ("cse", "simplify", "ewise_fma", "matmul_add")
+SHIPPED = (
+    "cse",
+    "simplify",
+    "ewise_fma",
+    "matmul_add",
+    "simplify_inference",
+    "canonicalize_ops",
+    "fold_scale_axis",
+)
 """Names of the rule files in `rewrites/`, without `.mlir`."""
 
 

@@ -15,7 +15,9 @@ from stepwell.tools.run import main as run_main
 README = (Path(__file__).parents[2] / "README.md").read_text()
 TOOLS = {"stepwell-opt": opt_main, "stepwell-run": run_main}
 COMMANDS = [
-    line.partition("#")[0].strip() for line in README.splitlines() if line.startswith(("stepwell-opt ", "stepwell-run "))
+    line.partition("#")[0].strip()
+    for line in README.splitlines()
+    if line.startswith(("stepwell-opt ", "stepwell-run "))
 ]
 
 

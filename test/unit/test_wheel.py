@@ -25,7 +25,9 @@ PROGRAM = """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment whose `stepwell` is the wheel, not the checkout."""
     source = tmp_path_factory.mktemp("source") / "stepwell"
-    left_out = shutil.ignore_patterns(".*", "test", "docs", "build", "dist", "demo-output", "*.egg-info", "__pycache__")
+    left_out = shutil.ignore_patterns(
+        ".*", "test", "docs", "build", "dist", "demo-output", "*.egg-info", "__pycache__"
+    )
     shutil.copytree(ROOT, source, ignore=left_out)
     target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
