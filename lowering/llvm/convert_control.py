@@ -198,14 +198,20 @@ class ControlConversions:
 
 
 def loop_hint(builder: Builder, op: Operation) -> StringAttr | None:
-    """The attribute `stepwell.loop` of a loop, if it has one and it is known."""
+    """
+    The attribute `stepwell.loop` of a loop, `None` when it is malformed.
+
+    A loop that does not ask for vectors gets none: the schedule decides, and short loops that LLVM vectorises on its
+    own accord end in masked stores, which it miscompiles (`llvm_text.tables.LOOP_METADATA`).
+    """
     hint = op.attributes.get(LOOP_ATTRIBUTE)
     if hint is None:
-        return None
+        return StringAttr("no-vectorize")
     if not isinstance(hint, StringAttr) or any(word not in LOOP_HINTS for word in hint.data.split(",")):
         builder.error(f"{LOOP_ATTRIBUTE} is {hint}, expected one of {', '.join(LOOP_HINTS)}")
         return None
-    return hint
+    asks = {"vectorize", "no-vectorize"} & set(hint.data.split(","))
+    return hint if asks else StringAttr(f"{hint.data},no-vectorize")
 
 
 def set_hint(back_edge: Operation, hint: StringAttr | None) -> None:

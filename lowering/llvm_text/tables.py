@@ -185,9 +185,17 @@ FUNCTION_NUMBERS = {"alignstack": "alignstack({})", "memory": "memory({})", "all
 FAST_MATH_ORDER = ("reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn")
 
 LOOP_METADATA: dict[str, tuple[str, ...]] = {
-    "vectorize": ('!"llvm.loop.vectorize.enable", i1 true',),
+    "vectorize": (
+        '!"llvm.loop.vectorize.enable", i1 true',
+        '!"llvm.loop.vectorize.predicate.enable", i1 false',
+    ),
     "no-vectorize": ('!"llvm.loop.vectorize.enable", i1 false',),
     "unroll": ('!"llvm.loop.unroll.enable"',),
     "no-unroll": ('!"llvm.loop.unroll.disable"',),
 }
-"""Words of `stepwell.loop` to the metadata of the loop."""
+"""
+Words of `stepwell.loop` to the metadata of the loop.
+
+Vector loops end in a scalar rest, never in a masked step: LLVM 22 stores a masked `<8 x i16>` of which one lane is
+on as 32 bits when it was truncated from `<8 x i32>` (x86 with AVX-512), beyond the end of the buffer.
+"""

@@ -18,11 +18,11 @@ def _numbers(name: str, function: Callable[..., Expr], *tensors: Tensor) -> Tens
     return broadcasting(name, function, *tensors)
 
 
-def _in_f32(function: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
-    """`function` computed in f32 for half floats and rounded once."""
+def _computed_in(wider: str, function: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
+    """`function` computed in the type `wider`, or that of the operands if it is wider still, and rounded once."""
 
     def wide(x: Expr, y: Expr) -> Expr:
-        acc = dtypes.accumulator(x.dtype)
+        acc = wider if dtypes.bit_width(x.dtype) < dtypes.bit_width(wider) else x.dtype
         return ops.cast(x.dtype, function(ops.cast(acc, x), ops.cast(acc, y)))
 
     return wide
@@ -91,9 +91,13 @@ def _float_floor_divide(x: Expr, y: Expr) -> Expr:
 
 
 def floor_divide(x: Tensor, y: Tensor) -> Tensor:
-    """The quotient rounded towards minus infinity; integers fail on a zero divisor."""
+    """
+    The quotient rounded towards minus infinity; integers fail on a zero divisor.
+
+    Floats up to f32 are computed in f64, where `x - r` is exact for every quotient that f32 tells from its neighbours.
+    """
     if dtypes.is_float(x.dtype):
-        return _numbers("floor_divide", _in_f32(_float_floor_divide), x, y)
+        return _numbers("floor_divide", _computed_in("f64", _float_floor_divide), x, y)
     return _numbers("floor_divide", _integer_quotient("floor_divide", "floordiv"), x, y)
 
 
@@ -107,7 +111,7 @@ def _float_mod(x: Expr, y: Expr) -> Expr:
 def mod(x: Tensor, y: Tensor) -> Tensor:
     """The remainder of `floor_divide`, with the sign of the divisor; integers fail on a zero divisor."""
     if dtypes.is_float(x.dtype):
-        return _numbers("mod", _in_f32(_float_mod), x, y)
+        return _numbers("mod", _computed_in("f32", _float_mod), x, y)
     return _numbers(
         "mod", lambda a, b: _checked_divisor("mod", b, lambda divisor: ops.floormod(a, divisor)), x, y
     )

@@ -28,3 +28,9 @@ def test_the_guards_are_there() -> None:
 def test_no_op_touches_a_guard(level: int) -> None:
     done = run_script(str(level), str(level), str(PROGRAMS))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_short_rows_of_half_floats_stay_inside(level: int) -> None:
+    done = run_script("short-rows", str(level))
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"

@@ -8,7 +8,7 @@ func.func @constant_loop(%z: f32) -> f32 {
   // CHECK-NEXT: %[[S:.*]] = llvm.fadd %[[A]], %[[A]]
   // CHECK-NEXT: %[[N:.*]] = llvm.add %[[I]], %{{.*}} overflow<nsw> : i64
   // CHECK-NEXT: %[[M:.*]] = llvm.icmp "slt" %[[N]], %{{.*}} : i64
-  // CHECK-NEXT: llvm.cond_br %[[M]], ^[[BODY]](%[[N]], %[[S]] : i64, f32), ^[[DONE:.*]](%[[S]] : f32) {stepwell.loop = "unroll"}
+  // CHECK-NEXT: llvm.cond_br %[[M]], ^[[BODY]](%[[N]], %[[S]] : i64, f32), ^[[DONE:.*]](%[[S]] : f32) {stepwell.loop = "unroll,no-vectorize"}
   // CHECK-NEXT: ^[[DONE]](%[[R:.*]]: f32):
   // CHECK-NEXT: llvm.return %[[R]] : f32
   %c0 = arith.constant 0 : index
@@ -80,4 +80,22 @@ func.func @switch(%x: index) -> i32 {
   case -5 { scf.yield %a : i32 }
   default { scf.yield %a : i32 }
   func.return %r : i32
+}
+
+/// A loop that asks for vectors gets them, any other gets none: the schedule decides.
+// CHECK-LABEL: @hints
+func.func @hints(%m: memref<9xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %x = arith.constant 1.0 : f32
+  // CHECK: llvm.cond_br {{.*}} {stepwell.loop = "vectorize"}
+  scf.for %i = %c0 to %c9 step %c1 {
+    memref.store %x, %m[%i] : memref<9xf32>
+  } {stepwell.loop = "vectorize"}
+  // CHECK: llvm.cond_br {{.*}} {stepwell.loop = "no-vectorize"}
+  scf.for %i = %c0 to %c9 step %c1 {
+    memref.store %x, %m[%i] : memref<9xf32>
+  }
+  func.return
 }
