@@ -84,27 +84,17 @@ def draw(images: Any, predicted: Any, labels: Any, path: Path) -> bool:
     return True
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture"
-    )
-    parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per stair")
-    options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-
+def load() -> tuple[dict[str, Any], Any, Any, Any]:
+    """Weights by name, the pictures as bytes, their labels, and the images as the network wants them."""
     with np.load(HERE / "mnist_mlp_784_128_10.npz") as file:
         weights = {key: file[key] for key in ("w0", "b0", "w1", "b1")}
     with np.load(HERE / "mnist_100_test.npz") as file:
         pictures, labels = file["images"], file["labels"]
-    images = (pictures.reshape(len(pictures), 784) / 255.0).astype(np.float32)
+    return weights, pictures, labels, (pictures.reshape(len(pictures), 784) / 255.0).astype(np.float32)
 
-    write_weights(options.output / "mlp.safetensors", weights)
-    source = options.output / "mlp.mlir"
-    source.write_text(PROGRAM.format(batch=len(images)))
-    print(f"The program, as text ({source}):\n\n{source.read_text()}")
 
-    executable = stepwell.compile(source)
+def walk_down(executable: stepwell.Executable, directory: Path, lines: int) -> None:
+    """Prints the head of the program's text on every stair, and keeps the whole in `directory`."""
     titles = {
         "graph": "graph, optimised",
         "tensor_loop": "tensor_loop: loops and blocks, buffers in one arena",
@@ -115,31 +105,57 @@ def main() -> None:
     }
     for stair, title in titles.items():
         text = executable.ir(stair)
-        (options.output / f"mlp.{stair}.txt").write_text(text)
-        print(f"--- {title} ({len(text.splitlines())} lines) ---\n{elided(text, options.lines)}\n")
+        (directory / f"mlp.{stair}.txt").write_text(text)
+        print(f"--- {title} ({len(text.splitlines())} lines) ---\n{elided(text, lines)}\n")
 
-    (logits,) = executable(images)
-    expected = numpy_model(images, weights)
+
+def report(logits: Any, expected: Any, labels: Any) -> Any:
+    """Prints predictions and accuracy; returns the predicted classes. Ends the program if they are not NumPy's."""
     predicted = logits.argmax(axis=1)
     for index in range(10):
-        mark = "" if predicted[index] == labels[index] else "   <- wrong"
-        print(
-            f"image {index}: predicted {CLASS_NAMES[predicted[index]]:6}  true {CLASS_NAMES[labels[index]]:6}{mark}"
-        )
+        guess, truth = CLASS_NAMES[predicted[index]], CLASS_NAMES[labels[index]]
+        print(f"image {index}: predicted {guess:6}  true {truth:6}{'' if guess == truth else '   <- wrong'}")
     accuracy, numpy_accuracy = (predicted == labels).mean(), (expected.argmax(axis=1) == labels).mean()
+    difference = abs(logits - expected).max()
     print(
-        f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {abs(logits - expected).max():.2e}"
+        f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {difference:.2e}"
     )
     if not np.array_equal(predicted, expected.argmax(axis=1)):
         raise SystemExit("error: the predictions differ from NumPy's")
+    return predicted
 
+
+def compare_times(executable: stepwell.Executable, directory: Path, images: Any, weights: Any) -> None:
+    """Prints microseconds per image beside NumPy's, one image at a time and all at once."""
     print("\nmicroseconds per image (median of 30 calls):")
-    for batch in (1, 100):
+    for batch in (1, len(images)):
         part = images[:batch]
-        single = executable if batch == len(images) else stepwell.compile(_with_batch(options.output, batch))
-        ours = seconds_per_call(lambda run=single, x=part: run(x)) / batch * 1e6
+        run = executable if batch == len(images) else stepwell.compile(_with_batch(directory, batch))
+        ours = seconds_per_call(lambda run=run, x=part: run(x)) / batch * 1e6
         theirs = seconds_per_call(lambda x=part: numpy_model(x, weights)) / batch * 1e6
         print(f"  batch {batch:3}: stepwell {ours:8.2f}   numpy {theirs:8.2f}   ratio {theirs / ours:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture"
+    )
+    parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per stair")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+
+    weights, pictures, labels, images = load()
+    write_weights(options.output / "mlp.safetensors", weights)
+    source = options.output / "mlp.mlir"
+    source.write_text(PROGRAM.format(batch=len(images)))
+    print(f"The program, as text ({source}):\n\n{source.read_text()}")
+
+    executable = stepwell.compile(source)
+    walk_down(executable, options.output, options.lines)
+    (logits,) = executable(images)
+    predicted = report(logits, numpy_model(images, weights), labels)
+    compare_times(executable, options.output, images, weights)
 
     picture = options.output / "predictions.png"
     if draw(pictures, predicted, labels, picture):
