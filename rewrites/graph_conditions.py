@@ -47,7 +47,7 @@ def number(match: Match, thing: Any) -> bool:
     return str(element_type(as_value(thing).type)) != "i1"
 
 
-@condition("not-literal")
+@condition("not-literal", protects="cost")
 def not_literal(match: Match, thing: Any) -> bool:
     """The value is no `graph.constant` or `graph.full`."""
     return constant_attribute(as_value(thing)) is None

@@ -227,7 +227,7 @@ def _pools_around(op: Operation, scale: SSAValue) -> bool:
     return is_per_channel(scale, plain_properties(op)["layout"].index("C"), op.operands[0])
 
 
-@condition("smaller-summand")
+@condition("smaller-summand", protects="cost")
 def smaller_summand(match: Match, op: Operation, summand: Any) -> bool:
     """The value is the operand of the sum or difference that is smaller than its result."""
     return _summands(op)[1] is as_value(summand)

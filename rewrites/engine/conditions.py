@@ -12,20 +12,20 @@ from .constants import element_type, is_float_type
 from .match import Match, as_value, condition
 
 
-@condition("single-use")
+@condition("single-use", protects="cost")
 def single_use(match: Match, thing: Any) -> bool:
     """Every result of the op (or the value) has one use, so the op goes away when the rule applies."""
     values = thing.results if isinstance(thing, Operation) else (thing,)
     return all(value.has_one_use() for value in values)
 
 
-@condition("absorbable")
+@condition("absorbable", protects="cost")
 def absorbable(match: Match, thing: Any) -> bool:
     """`single-use`, unless the option `allow-duplicate` of the pass lets the rule compute it twice."""
     return bool(match.session.options.get("allow-duplicate")) or single_use(match, thing)
 
 
-@condition("same-block")
+@condition("same-block", protects="structure")
 def same_block(match: Match, first: Any, second: Any) -> bool:
     """Both ops are in one block: nothing moves into or out of a branch or loop."""
     return _owner(first).parent is _owner(second).parent
@@ -114,7 +114,7 @@ def block_argument(match: Match, thing: Any) -> bool:
     return isinstance(thing, SSAValue) and not isinstance(thing.owner, Operation)
 
 
-@condition("only-used-by")
+@condition("only-used-by", protects="cost")
 def only_used_by(match: Match, thing: Any, *users: Any) -> bool:
     """Every use of the first is by one of the others."""
     values = thing.results if isinstance(thing, Operation) else (thing,)

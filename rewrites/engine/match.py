@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UnknownLoc
@@ -207,6 +207,10 @@ ConditionFunction = Callable[..., bool]
 BuilderFunction = Callable[..., Sequence[SSAValue] | None]
 
 
+Protects = Literal["value", "cost", "structure"]
+"""What a condition is for: the value of the program, its cost (single use), or where its ops stand (same block)."""
+
+
 @dataclass(frozen=True)
 class Condition:
     """A predicate `function(match, *bound, **parameters)`; `candidates(match, *bound[1:])` finds a free first argument."""
@@ -214,6 +218,7 @@ class Condition:
     name: str
     function: ConditionFunction
     candidates: Callable[..., Iterable[Operation]] | None = None
+    protects: Protects = "value"
 
 
 @dataclass(frozen=True)
@@ -232,12 +237,15 @@ BUILDERS: dict[str, Builder] = {}
 
 
 def condition(
-    name: str, candidates: Callable[..., Iterable[Operation]] | None = None
+    name: str,
+    candidates: Callable[..., Iterable[Operation]] | None = None,
+    *,
+    protects: Protects = "value",
 ) -> Callable[[ConditionFunction], ConditionFunction]:
-    """Registers a condition under `name`."""
+    """Registers a condition under `name`; without one that does not protect the value, a rule is still right."""
 
     def register(function: ConditionFunction) -> ConditionFunction:
-        CONDITIONS[name] = Condition(name, function, candidates)
+        CONDITIONS[name] = Condition(name, function, candidates, protects)
         return function
 
     return register
