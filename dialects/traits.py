@@ -20,6 +20,10 @@ class Commutative(OpTrait):
     """`op(a, b)` computes the same bits as `op(b, a)`: operands may be compared and matched in any order."""
 
 
+class ClosedToLoops(OpTrait):
+    """The regions of the op see the values of the function around, but none of the loops and blocks in between."""
+
+
 class LoopSemantics(ABC):
     """
     The meaning of an op, element by element, written once as a tensor expression.

@@ -30,6 +30,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, SingleBlockImplicitTerminator
 
+from ..traits import ClosedToLoops
 from .regions import BufferRegion, infer_regions
 from .syntax import Extent, join_extents, print_attributes, print_body, split_extents
 from .terminators import YieldOp, complete_bodies
@@ -113,7 +114,7 @@ class BlockOp(IRDLOperation):
     body = region_def("single_block")
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(SingleBlockImplicitTerminator(YieldOp))
+    traits = traits_def(SingleBlockImplicitTerminator(YieldOp), ClosedToLoops())
 
     def __init__(
         self,

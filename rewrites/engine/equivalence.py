@@ -17,13 +17,10 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.dominance import DominatorTree
-from ...dialects.traits import is_commutative, only_reads
+from ...dialects.traits import ClosedToLoops, is_commutative, only_reads
 from .match import Index, Match, Session, condition
 
 PROTECTED: Final = "graph.no_cse"
-
-CLOSED_OPS: Final = frozenset({"tensor_loop.block"})
-"""Ops whose regions see the values of the function around, but none of the loops in between."""
 
 Key = tuple[Any, ...]
 
@@ -220,7 +217,7 @@ def _block_around(holder: Operation) -> Block | None:
     if holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
         return None
     block = holder.parent
-    while holder.name in CLOSED_OPS and block is not None:
+    while holder.has_trait(ClosedToLoops, value_if_unregistered=False) and block is not None:
         around = block.parent_op()
         if around is None or around.has_trait(IsolatedFromAbove, value_if_unregistered=True):
             break
