@@ -36,6 +36,8 @@ PASSES: dict[str, str] = {
     "fold-constant": "rewrites.fold_constant:FoldConstantPass",
     "fuse-ewise-fma": "rewrites.fuse_ewise_fma:FuseEwiseFmaPass",
     "fuse-matmul-add": "rewrites.fuse_matmul_add:FuseMatmulAddPass",
+    "calibrate-map": "rewrites.calibrate_module:CalibrateMapPass",
+    "calibrate-module": "rewrites.calibrate_module:CalibrateModulePass",
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.remove_unused_functions:RemoveUnusedFunctionsPass",
     "legalize": "rewrites.legalize:LegalizePass",

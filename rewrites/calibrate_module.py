@@ -1,0 +1,126 @@
+"""The passes `calibrate-module` and `calibrate-map`: the data of partitioned functions as results of the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import SSAValue
+
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+from .calibration_plan import CALIBRATION_MAP, COMPILER, CalibrationPlan, Slice, map_attribute
+from .engine.functions import functions_of
+
+SIGNATURE = "stepwell.signature"
+
+
+@dataclass(frozen=True)
+class CalibrateModulePass(StepwellPass):
+    """
+    Makes an entry return the arguments and results of every call of a function with `graph.compiler`.
+
+    The results of the entry become, call by call in program order, the arguments of the call and then its results; its own
+    results are gone, and so is `graph.compiler` from all functions: they run like any other, whether or not there is a code
+    generator for them. A call whose results nobody uses is recorded too. Where the data of a function stands, the pass
+    `calibrate-map` says (run it first, the map stays on the entry).
+
+    Recorded are the calls in the entry itself; a warning names those in functions it calls. `recursive` inlines these
+    functions and records all. A second call of a function is an error unless `multi` is `"list"`.
+
+    Before:
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %s = func.call @g0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          %r = func.call @g1(%s, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %r : tensor<4xf32>
+        }
+        func.func private @g0(…) … attributes {graph.compiler = "npu"} { … }
+        func.func private @g1(…) … attributes {graph.compiler = "npu"} { … }
+    After:
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, …) {
+          %s = func.call @g0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          %r = func.call @g1(%s, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %x, %s, %s, %y, %r : tensor<4xf32>, …
+        }
+        func.func private @g0(…) … { … }
+        func.func private @g1(…) … { … }
+
+    Raises `PassFailedException` for control flow in the entry, a repeated call, an argument or result that is no tensor,
+    and functions without a body or that call themselves.
+    """
+
+    name = "calibrate-module"
+
+    entry: str = "main"
+    recursive: bool = False
+    multi: str = "error"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        plan = CalibrationPlan(op, self.entry, self.recursive, self.multi, self.name)
+        calls = plan.collect()
+        _return(plan.function, [value for call in calls for value in call.recorded])
+        self.count("recorded calls", len(calls))
+        plan.release()
+        for function in functions_of(op):
+            function.attributes.pop(COMPILER, None)
+
+
+def _return(entry: func.FuncOp, values: list[SSAValue]) -> None:
+    """Makes `entry` return `values`."""
+    old = entry.body.block.last_op
+    assert old is not None
+    new = func.ReturnOp(*values)
+    copy_location(old, new)
+    entry.body.block.insert_op_before(new, old)
+    old.detach()
+    old.erase()
+    results = [value.type for value in values]
+    for place in (entry.properties, entry.attributes):
+        for name in ("function_type", SIGNATURE):
+            known = place.get(name)
+            if isinstance(known, FunctionType):
+                place[name] = FunctionType.from_lists(list(known.inputs.data), results)
+    entry.properties.pop("res_attrs", None)
+
+
+@dataclass(frozen=True)
+class CalibrateMapPass(StepwellPass):
+    """
+    Says on an entry where `calibrate-module` puts the data of each function: offset, inputs, outputs.
+
+    The attribute `graph.calibration_map` of the entry has for every recorded function, in call order, the number of the
+    first result that is its data, and how many arguments and results follow from there. With `multi="list"` a function
+    has a list of these, one per call. `recursive` counts calls in functions that the entry calls, as `calibrate-module`
+    does. Both passes take the same options; the entry is otherwise left as it is.
+
+    Before:
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %s = func.call @g0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          %r = func.call @g1(%s, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          …
+    After:
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes
+            {graph.calibration_map = {g0 = array<i64: 0, 1, 1>, g1 = array<i64: 2, 2, 1>}} {
+          …
+
+    Raises `PassFailedException` as `calibrate-module` does.
+    """
+
+    name = "calibrate-map"
+
+    entry: str = "main"
+    recursive: bool = False
+    multi: str = "error"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        module = op.clone() if self.recursive else op  # recording through functions inlines them
+        plan = CalibrationPlan(module, self.entry, self.recursive, self.multi, self.name)
+        slices: dict[str, list[Slice]] = {}
+        for call in plan.collect():
+            slices.setdefault(call.function, []).append(call.slice)
+        plan.release()
+        for function in functions_of(op):
+            if function.sym_name.data == self.entry:
+                function.attributes[CALIBRATION_MAP] = map_attribute(slices, self.multi)
