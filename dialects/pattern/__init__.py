@@ -26,6 +26,7 @@ from .constraints import (
     LiteralOp,
     NotOp,
 )
+from .groups import GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
 from .ops import (
     AnyOp,
     AnyOperationOp,
@@ -61,6 +62,8 @@ Pattern = Dialect(
         CreateOp,
         DominatesOp,
         FunctionOp,
+        GroupOp,
+        GroupRuleOp,
         HasAttrOp,
         HasDtypeOp,
         HasKindOp,
@@ -69,11 +72,13 @@ Pattern = Dialect(
         HoldsOp,
         IfOp,
         LiteralOp,
+        MergeGroupsOp,
         NotOp,
         OpOp,
         OrOp,
         PartitionOp,
         ReplaceOp,
+        RequireGroupsOp,
         RequireOp,
         RestOp,
         ResultOp,
