@@ -21,7 +21,8 @@ from xdsl.traits import IsolatedFromAbove
 from ...core.diagnostics import OperationError, emit_remark
 from ...core.dominance import DominatorTree
 from ...core.passes import count
-from .compiled_rule import CompiledRule, compile_rule
+from .compiled_rule import compile_rule
+from .dispatch import Dispatch
 from .functions import Purity
 from .match import Match, Session
 from .patterns import Rule, depth
@@ -68,11 +69,7 @@ class Driver:
     ):
         self._ctx = ctx
         self._rules = [compile_rule(rule) for rule in rules]
-        self._by_name: dict[str, list[CompiledRule]] = {}
-        self._any_name = [compiled for compiled in self._rules if not compiled.names]
-        names = {name for compiled in self._rules for name in compiled.names}
-        for name in sorted(names):
-            self._by_name[name] = [c for c in self._rules if not c.names or name in c.names]
+        self._dispatch = Dispatch(self._rules)
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
         self._enter = enter
         self._erase_dead = erase_dead
@@ -87,6 +84,7 @@ class Driver:
         self._dead: set[Operation] = set()
         self._lineage: dict[Operation, _Lineage] = {}
         self._remarked: set[tuple[str, Operation]] = set()
+        self._timed = statistics_wanted()
 
     def run(self, scope: Operation) -> bool:
         """Rewrites everything inside `scope` to a fixed point; whether anything changed."""
@@ -113,11 +111,10 @@ class Driver:
         return True
 
     def _visit(self, op: Operation) -> bool:
-        timed = statistics_wanted()
-        for compiled in self._by_name.get(op.name, self._any_name):
+        for compiled in self._dispatch.candidates(op):
             statistics = self.statistics[compiled.rule.name]
             statistics.tries += 1
-            if timed:
+            if self._timed:
                 started = perf_counter()
                 match = compiled.match(op, self._session)
                 statistics.milliseconds += (perf_counter() - started) * 1000
@@ -137,9 +134,10 @@ class Driver:
             return True
         for index in self._session.indexes.values():
             index.visited(op)
-        for other in self._session.revisit:
-            self._enqueue(other)
-        self._session.revisit.clear()
+        if self._session.revisit:
+            for other in self._session.revisit:
+                self._enqueue(other)
+            self._session.revisit.clear()
         return False
 
     def _remark(self, match: Match) -> None:

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 
 @dataclass
 class RuleStatistics:
-    """How often a rule was tried at an op with the name of its root, and how often it applied."""
+    """
+    How often a rule was tried, and how often it applied.
+
+    It is tried at an op where the names of the op and of the two levels of producers below it allow a match.
+    """
 
     tries: int = 0
     hits: int = 0

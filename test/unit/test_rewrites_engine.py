@@ -199,7 +199,7 @@ def test_statistics_count_hits() -> None:
         driver = Driver(CTX, [RELU])
         driver.run(module)
     assert counter == Counter({"relu-of-relu": 2})
-    assert driver.statistics["relu-of-relu"].tries >= 3
+    assert driver.statistics["relu-of-relu"].tries == 2  # not where the operand is no relu
     assert names(module) == ["relu"]
 
 

@@ -1,0 +1,127 @@
+"""
+Which rules can match at an op at all, by its name, the names of the ops that make its operands, and of those one
+further down.
+
+An index only: it never leaves out a rule that would match. A look-up or two per op, however many rules there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ...dialects.traits import is_commutative
+from .compiled_rule import CompiledRule
+from .constraints import And, Where
+from .matcher import root_names
+from .patterns import Op, Or, Pattern, Rest, Result
+
+Rules = tuple[CompiledRule, ...]
+Producers = tuple[str, ...]
+"""Per operand the name of the op that makes it, empty for an argument."""
+
+MOST_OPERANDS: Final = 4
+"""Operands of an op that the index looks at."""
+
+
+class Dispatch:
+    """The rules that are worth a try at an op, in their order."""
+
+    def __init__(self, rules: Iterable[CompiledRule]):
+        self._rules = tuple(rules)
+        names = frozenset(name for rule in self._rules for name in rule.names)
+        self._known: dict[str, dict[Producers | str, Rules | _Below]] = {name: {} for name in names}
+        self._any_name = any(not rule.names for rule in self._rules)
+
+    def candidates(self, op: Operation) -> Rules:
+        """The rules whose root, and what they want on the next two levels, may be there."""
+        known = self._known.get(op.name)
+        if known is None:
+            if not self._any_name:
+                return ()
+            known = self._known[op.name] = {}
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        if len(operands) == 1:  # by far the most frequent; a name is quicker to look up than a tuple
+            (value,) = operands
+            key = value.op.name if type(value) is OpResult else ""
+        else:
+            key = _producers(operands)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = self._look_up(op)
+        return found if type(found) is tuple else found.candidates(op)  # pyright: ignore
+
+    def _look_up(self, op: Operation) -> Rules | _Below:
+        named = [rule for rule in self._rules if not rule.names or op.name in rule.names]
+        rules = tuple(rule for rule in named if _may_match(rule.rule.lhs, op, 1))
+        return _Below(rules) if any(_named_levels(rule.rule.lhs) > 2 for rule in rules) else rules
+
+
+class _Below:
+    """The same one level further down, for rules that look there."""
+
+    def __init__(self, rules: Rules):
+        self._rules = rules
+        self._known: dict[tuple[Producers, ...], Rules] = {}
+
+    def candidates(self, op: Operation) -> Rules:
+        key = tuple(
+            [
+                _producers(value.op._operands) if type(value) is OpResult else ()  # pyright: ignore
+                for value in op._operands[:MOST_OPERANDS]  # pyright: ignore[reportPrivateUsage]
+            ]
+        )
+        found = self._known.get(key)
+        if found is None:
+            found = tuple(rule for rule in self._rules if _may_match(rule.rule.lhs, op, 2))
+            self._known[key] = found
+        return found
+
+
+def _producers(operands: Sequence[SSAValue]) -> Producers:
+    return tuple([value.op.name if type(value) is OpResult else "" for value in operands[:MOST_OPERANDS]])
+
+
+def _may_match(pattern: Pattern, op: Operation, levels: int) -> bool:
+    """Whether `pattern` can match `op`, of which only names are looked at, `levels` down."""
+    match pattern:
+        case Op(names, operands):
+            if names and op.name not in names:
+                return False
+            return operands is None or levels == 0 or _may_have(operands, op, levels)
+        case Result(inner) | Where(inner):
+            return _may_match(inner, op, levels)
+        case And(parts):
+            return all(_may_match(part, op, levels) for part in parts)
+        case Or(parts):
+            return any(_may_match(part, op, levels) for part in parts)
+        case _:
+            names = root_names(pattern)
+            return not names or op.name in names
+
+
+def _may_have(patterns: Sequence[Pattern], op: Operation, levels: int) -> bool:
+    operands = op.operands[:MOST_OPERANDS]
+    for number, pattern in enumerate(patterns):
+        if isinstance(pattern, Rest) or number >= len(operands):
+            break
+        places = operands if is_commutative(op) else (operands[number],)
+        if not any(_may_stand_for(pattern, value, levels - 1) for value in places):
+            return False
+    return True
+
+
+def _may_stand_for(pattern: Pattern, value: SSAValue, levels: int) -> bool:
+    if isinstance(value, OpResult):
+        return _may_match(pattern, value.op, levels)
+    return not root_names(pattern)
+
+
+def _named_levels(pattern: Pattern) -> int:
+    """How far down `pattern` wants ops of certain names."""
+    parts = pattern.parts() if isinstance(pattern, Op | Result | Where | And | Or) else ()
+    below = max((_named_levels(part) for part in parts), default=0)
+    own = isinstance(pattern, Op) or (below == 0 and bool(root_names(pattern)))
+    return below + own if below or root_names(pattern) else 0
