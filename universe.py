@@ -18,6 +18,7 @@ DIALECTS: dict[str, str] = {
     "llvm_ext": "dialects.llvm_ext:LLVMExt",
     "pattern": "dialects.pattern:Pattern",
     "tensor_loop": "dialects.tensor_loop:TensorLoop",
+    "tile": "dialects.tile:Tile",
 }
 
 PASSES: dict[str, str] = {

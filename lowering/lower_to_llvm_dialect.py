@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func, llvm, memref
+from xdsl.dialects import arith, func, llvm, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
-from .llvm import convert_arith, convert_math, convert_memref, convert_vector
+from .llvm import convert_arith, convert_math, convert_memref, convert_tile, convert_vector
 from .llvm.builder import Builder, ConversionTable
 from .llvm.convert_control import ControlConversions, region_blocks
 from .llvm.convert_func import (
@@ -36,6 +36,7 @@ from .llvm.convert_func import (
 )
 from .llvm.heap import HeapTracker
 from .llvm.state import ModuleState, Signature
+from .llvm.tiles import convert_elementwise, convert_splat, is_tile
 from .llvm.types import UnsupportedTypeError
 from .llvm_text.names import LINK_NAME
 
@@ -59,9 +60,14 @@ CONVERSIONS: ConversionTable = {
     **convert_arith.CONVERSIONS,
     **convert_math.CONVERSIONS,
     **convert_memref.CONVERSIONS,
+    **convert_tile.CONVERSIONS,
     **convert_vector.CONVERSIONS,
     UnrealizedConversionCastOp: convert_unrealized_cast,
 }
+
+
+def _is_elementwise_on_tiles(op: Operation) -> bool:
+    return len(op.results) == 1 and is_tile(op.results[0].type) and op.dialect_name() in ("arith", "math")
 
 
 class FunctionConverter:
@@ -87,7 +93,13 @@ class FunctionConverter:
                 builder.error("no lowering to the llvm dialect")
             return
         try:
-            conversion(builder, op)
+            if _is_elementwise_on_tiles(op):
+                if isinstance(op, arith.ConstantOp):
+                    convert_splat(builder, op)
+                else:
+                    convert_elementwise(builder, op, conversion)
+            else:
+                conversion(builder, op)
         except UnsupportedTypeError as error:
             builder.error(str(error))
 

@@ -88,6 +88,8 @@ class Builder:
         self.source: Operation | None = None
         """The op being converted: new ops take its location, errors name it."""
         self.values: dict[SSAValue, SSAValue] = {}
+        self.pieces: dict[SSAValue, list[SSAValue]] = {}
+        """The registers that stand for a tile (`tiles.py`)."""
         self.alignment: dict[SSAValue, int] = {}
         """Bytes to which a pointer is known to be aligned, beyond the size of its element."""
         self.fail_block: Block | None = None
@@ -120,9 +122,16 @@ class Builder:
         return self.values[source]
 
     def values_of(self, sources: Sequence[SSAValue]) -> list[SSAValue]:
-        """The new values that stand for `sources`."""
+        """The new values that stand for `sources`, the registers of each tile among them."""
         values = self.values
-        return [values[source] for source in sources]
+        found: list[SSAValue] = []
+        for source in sources:
+            value = values.get(source)
+            if value is None:
+                found += self.pieces[source]
+            else:
+                found.append(value)
+        return found
 
     def bind(self, source: SSAValue, new: SSAValue) -> None:
         """Lets `new` stand for `source`; it takes over the name hint."""

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...core.dominance import successors
 from ...dialects import llvm_ext
 from .builder import NSW, Builder, ConversionTable, constant_of
+from .tiles import group_pieces, piece_types
 
 LOOP_ATTRIBUTE = "stepwell.loop"
 LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
@@ -23,8 +24,7 @@ def single_block(
 ) -> Operation:
     """Converts the one block of `region` in place, `arguments` for its arguments; returns its terminator."""
     block = region.block
-    for argument, value in zip(block.args, arguments, strict=True):
-        builder.bind(argument, value)
+    group_pieces(builder, block.args, arguments)
     terminator = block.last_op
     assert terminator is not None
     for op in block.ops:
@@ -101,9 +101,7 @@ class ControlConversions:
             terminator = single_block(builder, op.body, (index, *carried), self.convert)
             return builder.values_of(terminator.operands)
 
-        results = counted_loop(builder, op, bounds, initial, body, hint)
-        for result, value in zip(op.res, results, strict=True):
-            builder.bind(result, value)
+        group_pieces(builder, op.res, counted_loop(builder, op, bounds, initial, body, hint))
 
     def convert_parallel(self, builder: Builder, op: scf.ParallelOp) -> None:
         """Serial loops, outermost dimension first; the reductions are carried through all of them."""
@@ -137,7 +135,7 @@ class ControlConversions:
 
     def convert_if(self, builder: Builder, op: scf.IfOp) -> None:
         then_block, else_block = Block(), Block()
-        after = Block(arg_types=[builder.types.convert(result.type) for result in op.output])
+        after = Block(arg_types=[each for result in op.output for each in piece_types(builder, result.type)])
         has_else = bool(op.false_region.blocks)
         builder.branch_if(builder.value(op.cond), then_block, (), else_block if has_else else after, ())
         regions = [(then_block, op.true_region)]
@@ -153,8 +151,7 @@ class ControlConversions:
         """Moves the cursor to `after`, whose arguments are the results of `op`."""
         builder.source = op
         builder.start(after)
-        for result, argument in zip(op.results, after.args, strict=True):
-            builder.bind(result, argument)
+        group_pieces(builder, op.results, after.args)
 
     def convert_while(self, builder: Builder, op: scf.WhileOp) -> None:
         hint = loop_hint(builder, op)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
@@ -122,9 +124,21 @@ class TypeConverter:
         self._types: dict[int, tuple[Attribute, Attribute]] = {}
         self._layouts: dict[int, tuple[Attribute, MemRefLayout]] = {}
         self._vectors: dict[tuple[Attribute, int], VectorType] = {}
+        self._lanes: int | None = None
+
+    @contextmanager
+    def cut_to(self, lanes: int) -> Iterator[None]:
+        """Inside the block, a tile is converted as a piece of it of so many lanes."""
+        self._lanes = lanes
+        try:
+            yield
+        finally:
+            self._lanes = None
 
     def convert(self, source: Attribute) -> Attribute:
         """The llvm type that holds a value of type `source`. Raises `UnsupportedTypeError`."""
+        if self._lanes is not None and isinstance(source, VectorType):
+            return self.vector(self.convert(source.element_type), self._lanes)
         if (entry := self._types.get(id(source))) is not None:
             return entry[1]
         target = self._convert(source)
@@ -148,7 +162,7 @@ class TypeConverter:
         if isinstance(source, VectorType):
             if source.get_num_dims() != 1 or source.get_num_scalable_dims():
                 raise UnsupportedTypeError(
-                    f"type {source} is not a 1-D vector; unroll n-D vectors before lower-to-llvm-dialect"
+                    f"type {source} is neither a 1-D vector nor, carried by scf or made by tile and arith ops, a tile"
                 )
             return self.vector(self.convert(source.element_type), source.get_shape()[0])
         raise UnsupportedTypeError(f"type {source} has no counterpart in the llvm dialect")
