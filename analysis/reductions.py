@@ -59,6 +59,8 @@ def _accumulator(block: BlockOp, accesses) -> Accumulator | None:
     stores = [access.op for access in accesses if access.is_store]
     loads = [access.op for access in accesses if not access.is_store]
     indices = accesses[0].indices
+    if any(access.sizes is not None for access in accesses):
+        return None
     if len(stores) != 1 or None in indices or any(access.indices != indices for access in accesses):
         return None
     if any(op.parent_block() is not block.body.block for op in (*stores, *loads)):

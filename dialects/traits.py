@@ -6,10 +6,11 @@ reference checks by implementing them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind, OpTrait, get_effects
 
 if TYPE_CHECKING:
@@ -22,6 +23,24 @@ class Commutative(OpTrait):
 
 class ClosedToLoops(OpTrait):
     """The regions of the op see the values of the function around, but none of the loops and blocks in between."""
+
+
+@dataclass(frozen=True)
+class BoxAccess:
+    """`buffer[indices[d] : sizes[d], ...]`, loaded or stored as a whole."""
+
+    buffer: SSAValue
+    indices: tuple[SSAValue, ...]
+    sizes: tuple[int, ...]
+    is_store: bool
+
+
+class AccessesBoxes(ABC):
+    """An op that loads and stores boxes of buffers, and touches no other memory. Mixed into an operation class."""
+
+    @abstractmethod
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        """What it loads and stores, loads first."""
 
 
 class LoopSemantics(ABC):

@@ -12,7 +12,9 @@ from xdsl.rewriter import Rewriter
 from ..core.passes import StepwellPass
 from ..dialects.tensor_loop import Extent, ForOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
+from .contraction import contraction_of
 from .loop_order import LoopOrder, choose_order
+from .tile_contraction import tile_contraction
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class ScheduleCPUPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
+            contraction = contraction_of(grid)
+            if contraction is not None:
+                tile_contraction(contraction)
+                self.count("contractions tiled")
+                continue
             order = choose_order(grid)
             if order is None:
                 self.count("grids left alone")

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ..traits import AccessesBoxes
 from .affine_expressions import affine_of_value, constant_difference, owner_of
 
 
@@ -29,15 +30,16 @@ class BufferRegion:
 
 @dataclass(frozen=True)
 class Access:
-    """One load or store. An index is `None` where it is not affine in the axes (data-dependent, say)."""
+    """
+    One load or store of an element, or of the box of `sizes` that starts there. An index is `None` where it is not
+    affine in the axes (data-dependent, say).
+    """
 
-    op: memref.LoadOp | memref.StoreOp
+    op: Operation
     buffer: SSAValue
     indices: tuple[AffineExpr | None, ...]
-
-    @property
-    def is_store(self) -> bool:
-        return isinstance(self.op, memref.StoreOp)
+    is_store: bool
+    sizes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,12 @@ def body_accesses(body: Block) -> BodyAccesses:
         if isinstance(op, memref.LoadOp | memref.StoreOp) and len(op.indices) == len(shape_of(op.memref)):
             if not _is_inside(op.memref, body):
                 indices = tuple(affine_of_value(index, dims, known) for index in op.indices)
-                accesses.append(Access(op, op.memref, indices))
+                accesses.append(Access(op, op.memref, indices, isinstance(op, memref.StoreOp)))
+        elif isinstance(op, AccessesBoxes):
+            for box in op.box_accesses():
+                if not _is_inside(box.buffer, body):
+                    indices = tuple(affine_of_value(index, dims, known) for index in box.indices)
+                    accesses.append(Access(op, box.buffer, indices, box.is_store, box.sizes))
         elif not isinstance(op, memref.DimOp) and not _is_nested_block(op):
             opaque.update(dict.fromkeys(_outside_buffers(op, body)))
     return BodyAccesses(tuple(accesses), tuple(opaque))
@@ -132,25 +139,25 @@ def _box(buffer: SSAValue, accesses: Sequence[Access]) -> BufferRegion:
     lows: list[AffineExpr] = []
     sizes: list[int] = []
     for dim, extent in enumerate(shape_of(buffer)):
-        span = _span([access.indices[dim] for access in accesses])
+        span = _span([(a.indices[dim], 1 if a.sizes is None else a.sizes[dim]) for a in accesses])
         low, size = (AffineConstantExpr(0), extent) if span is None else span
         lows.append(low)
         sizes.append(size)
     return BufferRegion(buffer, tuple(lows), tuple(sizes))
 
 
-def _span(indices: Sequence[AffineExpr | None]) -> tuple[AffineExpr, int] | None:
-    """First index and number of elements over `indices` that differ by constants, else `None`."""
-    first = indices[0] if indices else None
+def _span(parts: Sequence[tuple[AffineExpr | None, int]]) -> tuple[AffineExpr, int] | None:
+    """First index and number of elements of all parts (index, size) whose indices differ by constants, else `None`."""
+    first = parts[0][0] if parts else None
     if first is None:
         return None
-    low = high = 0
-    for index in indices:
+    low, high = 0, 0
+    for index, size in parts:
         offset = None if index is None else constant_difference(index, first)
         if offset is None:
             return None
-        low, high = min(low, offset), max(high, offset)
-    return first + low, high - low + 1
+        low, high = min(low, offset), max(high, offset + size)
+    return first + low, high - low
 
 
 def covers(declared: BufferRegion, needed: BufferRegion) -> bool:

@@ -34,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..traits import AccessesBoxes, BoxAccess
 from .places import (
     Numbers,
     ParsedPlace,
@@ -69,13 +70,22 @@ def _verify_pairs(op: IRDLOperation, names: Sequence[str]) -> None:
             raise VerifyException(f"'{name}' is {op.properties[name]}, expected two numbers")
 
 
+def _box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
+    """The smallest box around a place."""
+    sizes = [1] * len(place.indices)
+    for dimension, step, extent in zip(place.along, place.by, shape, strict=True):
+        if dimension >= 0:
+            sizes[dimension] += (extent - 1) * step
+    return BoxAccess(place.buffer, place.indices, tuple(sizes), is_store)
+
+
 def _verify_tile(type_: VectorType) -> None:
     if type_.get_num_dims() != 2 or type_.get_num_scalable_dims() or 0 in type_.get_shape():
         raise VerifyException(f"the tile has type {type_}, expected a vector of rows and columns")
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(IRDLOperation, AccessesBoxes):
     """
     Loads a tile: `result[r, c] = buffer[indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])]`.
 
@@ -116,6 +126,9 @@ class LoadOp(IRDLOperation):
         """What is loaded."""
         return Place(self.buffer, tuple(self.indices), _pair(self.along), _pair(self.by))
 
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        return (_box(self.place, cast(VectorType, self.result.type).get_shape(), is_store=False),)
+
     def verify_(self) -> None:
         _verify_pairs(self, ("along", "by"))
         _verify_tile(cast(VectorType, self.result.type))
@@ -147,7 +160,7 @@ class LoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(IRDLOperation, AccessesBoxes):
     """
     Stores a tile: `buffer[indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])] = tile[r, c]`.
 
@@ -183,6 +196,9 @@ class StoreOp(IRDLOperation):
     def place(self) -> Place:
         """Where it is stored."""
         return Place(self.buffer, tuple(self.indices), _pair(self.along), _pair(self.by))
+
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        return (_box(self.place, cast(VectorType, self.tile.type).get_shape(), is_store=True),)
 
     def verify_(self) -> None:
         _verify_pairs(self, ("along", "by"))
@@ -224,7 +240,7 @@ class StoreOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MmaOp(IRDLOperation):
+class MmaOp(IRDLOperation, AccessesBoxes):
     """
     Multiplies and accumulates: `result[r, c] = acc[r, c] + sum over d < depth of A(r, d) * B(d, c)`, one `d` after the other.
 
@@ -274,6 +290,14 @@ class MmaOp(IRDLOperation):
     def b_place(self) -> Place:
         """Depth and columns of the right operand."""
         return Place(self.b, tuple(self.b_indices), _pair(self.b_along), _pair(self.b_by))
+
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        rows, columns = cast(VectorType, self.acc.type).get_shape()
+        depth = self.depth.value.data
+        return (
+            _box(self.a_place, (rows, depth), is_store=False),
+            _box(self.b_place, (depth, columns), is_store=False),
+        )
 
     def verify_(self) -> None:
         _verify_pairs(self, ("a_along", "a_by", "b_along", "b_by"))

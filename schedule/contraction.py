@@ -1,0 +1,312 @@
+"""
+Contractions among loop nests: `out[m.., n] += a[m.., k..] * b[k.., n]`, which matrix products and convolutions are.
+
+The roles of the axes follow from which operands they index, as in K. Goto, R. van de Geijn, "Anatomy of High-Performance
+Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to any number of axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float16Type,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ..analysis.access_regions import element_strides
+from ..analysis.affine import affine_of_value, bounds, is_linear, linear_terms, normal_form
+from ..analysis.loop_nests import levels_of, perfect_block
+from ..analysis.reductions import Accumulator, accumulators, init_stores
+from ..analysis.reorder import is_reassociable, may_reorder
+from ..dialects.tensor_loop import BlockOp, GridOp
+
+Indices = tuple[AffineExpr, ...]
+"""One affine expression of the axes of the block per dimension of a buffer."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An input: `buffer[indices]`, and outside the buffer `padding` where that is given."""
+
+    buffer: SSAValue
+    indices: Indices
+    padding: Attribute | None = None
+
+    @property
+    def type(self) -> MemRefType:
+        assert isinstance(self.buffer.type, MemRefType)
+        return self.buffer.type
+
+    def axes(self) -> frozenset[int]:
+        """The axes that choose the element."""
+        return frozenset(dim for index in self.indices for dim in index.used_dims())
+
+    def dimension_along(self, axis: int) -> tuple[int, int] | None:
+        """
+        The dimension of the buffer that `axis` moves in, and the elements of that dimension per step; `None` where it
+        moves in several.
+        """
+        found = [
+            (dimension, linear_terms(index)[0].get(AffineDimExpr(axis), 0))
+            for dimension, index in enumerate(self.indices)
+            if axis in index.used_dims()
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def stride_along(self, axis: int) -> int | None:
+        """Elements in memory per step of `axis`; 0 where it does not matter."""
+        if axis not in self.axes():
+            return 0
+        place = self.dimension_along(axis)
+        stride = None if place is None else element_strides(self.buffer)[place[0]]
+        return None if place is None or stride is None else stride * place[1]
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """
+    A grid that computes `out[...] = init + sum over the reduce axes of a[...] * b[...]`.
+
+    `m` and `n` are the rows and columns of register tiles: `m` does not index `b`, `n` does not index `a` and is contiguous in `out`.
+    `k` is the innermost reduce axis. `outer` and `reduce` are the other spatial and reduce axes, outermost first.
+    """
+
+    grid: GridOp
+    block: BlockOp
+    extents: tuple[int, ...]
+    a: Operand
+    b: Operand
+    out: Operand
+    init: Attribute
+    m: int | None
+    n: int
+    k: int
+    outer: tuple[int, ...]
+    reduce: tuple[int, ...]
+
+    @property
+    def tile_element(self) -> Attribute:
+        """The element type of the sums."""
+        return self.out.type.element_type
+
+    def extent(self, axis: int | None) -> int:
+        return 1 if axis is None else self.extents[axis]
+
+
+def contraction_of(grid: GridOp) -> Contraction | None:
+    """The contraction that `grid` computes, `None` when it is none that can be tiled."""
+    levels = levels_of(grid)
+    block = perfect_block(levels)
+    if block is None or block.constraints or not may_reorder(block) or not _bound_in_order(grid, block):
+        return None
+    extents = tuple(extent for extent in block.extents if isinstance(extent, int))
+    if len(extents) != len(block.extents) or 0 in extents:
+        return None
+    found = accumulators(block)
+    if found is None or len(found) != 1 or not is_reassociable(found[0]):
+        return None
+    out = Operand(found[0].buffer, found[0].indices)
+    init, factors = _initial_value(block, found[0]), _factors(found[0], block)
+    if init is None or factors is None or not all(is_linear(index) for index in out.indices):
+        return None
+    for a, b in (factors, factors[::-1]):
+        axes = _axes(block, extents, a, b, out)
+        if axes is not None:
+            return Contraction(grid, block, extents, a, b, out, init, *axes)
+    return None
+
+
+def _bound_in_order(grid: GridOp, block: BlockOp) -> bool:
+    """Whether axis i has the value of loop variable i."""
+    return tuple(block.binding_operands) == grid.variables and all(
+        isinstance(expr, AffineDimExpr) and expr.position == position
+        for position, expr in enumerate(block.binding_exprs)
+    )
+
+
+def _initial_value(block: BlockOp, accumulator: Accumulator) -> Attribute | None:
+    """The constant that the init sets the accumulator to."""
+    stores = init_stores(block, (accumulator,))
+    if stores is None or len(stores) != 1:
+        return None
+    (store,) = stores
+    assert isinstance(store, memref.StoreOp)
+    return _constant(store.value)
+
+
+def _constant(value: SSAValue) -> Attribute | None:
+    return value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
+
+
+def _factors(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand] | None:
+    """The two operands whose product is added."""
+    update = accumulator.store.value.owner
+    old = accumulator.loads[0].res
+    if not isinstance(update, arith.AddfOp | arith.AddiOp):
+        return None
+    added = update.rhs if update.lhs is old else update.lhs
+    product = added.owner
+    if not isinstance(product, arith.MulfOp | arith.MuliOp) or not added.has_one_use():
+        return None
+    if isinstance(product, arith.MulfOp) and not (_contracts(product) and _contracts(update)):
+        return None
+    dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
+    operands = [_operand(each, dims, block) for each in (product.lhs, product.rhs)]
+    left, right = operands
+    if left is None or right is None or left.type.element_type != right.type.element_type:
+        return None
+    return left, right
+
+
+def _contracts(op: Operation) -> bool:
+    """Whether a multiplication and an addition may be rounded once."""
+    flags = op.properties.get("fastmath")
+    return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data
+
+
+def _operand(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp) -> Operand | None:
+    """The element that `value` is, widened or not."""
+    owner = value.owner
+    if isinstance(owner, arith.ExtFOp | arith.ExtSIOp):
+        if isinstance(owner, arith.ExtFOp) and not isinstance(owner.input.type, Float16Type | BFloat16Type):
+            return None
+        value, owner = owner.input, owner.input.owner
+    if isinstance(owner, memref.LoadOp):
+        return _loaded(owner, dims, None)
+    return _padded(owner, dims, block) if isinstance(owner, scf.IfOp) else None
+
+
+def _loaded(load: memref.LoadOp, dims: dict[SSAValue, int], padding: Attribute | None) -> Operand | None:
+    if (
+        not isinstance(load.memref.type.element_type, AnyFloat)
+        and load.memref.type.element_type.name != "integer_type"
+    ):
+        return None
+    indices = [affine_of_value(index, dims, {}) for index in load.indices]
+    known = tuple(normal_form(index) for index in indices if index is not None)
+    if len(known) != len(indices) or not all(is_linear(index) for index in known):
+        return None
+    return Operand(load.memref, known, padding)
+
+
+# Padding: `if (every index is in the buffer) load else constant`
+
+
+def _padded(guard: scf.IfOp, dims: dict[SSAValue, int], block: BlockOp) -> Operand | None:
+    if len(guard.results) != 1 or not guard.false_region.blocks:
+        return None
+    inside, outside = guard.true_region.block.last_op, guard.false_region.block.last_op
+    assert inside is not None and outside is not None
+    load, padding = inside.operands[0].owner, _constant(outside.operands[0])
+    if not isinstance(load, memref.LoadOp) or not isinstance(padding, FloatAttr | IntegerAttr):
+        return None
+    operand = _loaded(load, dims, padding)
+    if operand is None:
+        return None
+    conditions = _conditions(guard.cond, dims)
+    return operand if conditions is not None and conditions == _in_bounds(operand, block) else None
+
+
+Condition = tuple[AffineExpr, bool]
+"""`expr >= 0`, always with that truth value here; kept as the normal form of the expression."""
+
+
+def _conditions(value: SSAValue, dims: dict[SSAValue, int]) -> frozenset[AffineExpr] | None:
+    """The expressions all of which must be at least 0; `None` for a condition of another form."""
+    found: set[AffineExpr] = set()
+    stack = [value]
+    while stack:
+        owner = stack.pop().owner
+        if isinstance(owner, arith.AndIOp):
+            stack += owner.operands
+            continue
+        expr = _at_least_zero(owner, dims) if isinstance(owner, arith.CmpiOp) else None
+        if expr is None:
+            return None
+        found.add(normal_form(expr))
+    return frozenset(found)
+
+
+def _at_least_zero(compare: arith.CmpiOp, dims: dict[SSAValue, int]) -> AffineExpr | None:
+    left, right = (affine_of_value(each, dims, {}) for each in compare.operands)
+    if left is None or right is None:
+        return None
+    match arith.CMPI_COMPARISON_OPERATIONS[compare.predicate.value.data]:
+        case "sge":
+            return left - right
+        case "sle":
+            return right - left
+        case "slt":
+            return right - left - 1
+        case "sgt":
+            return left - right - 1
+        case _:
+            return None
+
+
+def _in_bounds(operand: Operand, block: BlockOp) -> frozenset[AffineExpr]:
+    """What must be at least 0 for the element to be in the buffer, without what always is."""
+    needed: set[AffineExpr] = set()
+    for low, high, index, size in index_ranges(operand, block):
+        if low < 0:
+            needed.add(normal_form(index))
+        if high >= size:
+            needed.add(normal_form(index * -1 + (size - 1)))
+    return frozenset(needed)
+
+
+def index_ranges(operand: Operand, block: BlockOp) -> Iterator[tuple[int, int, AffineExpr, int]]:
+    """Per dimension the least and greatest index, the index, and the size of the buffer."""
+    intervals = [(0, extent - 1) for extent in block.extents if isinstance(extent, int)]
+    for index, size in zip(operand.indices, operand.type.get_shape(), strict=True):
+        interval = bounds(index, intervals)
+        assert interval is not None
+        yield *interval, index, size
+
+
+# Roles of the axes
+
+
+def _axes(
+    block: BlockOp, extents: tuple[int, ...], a: Operand, b: Operand, out: Operand
+) -> tuple[int | None, int, int, tuple[int, ...], tuple[int, ...]] | None:
+    """Axes m, n, k, other spatial ones and other reduce ones; `None` when this order of operands does not fit."""
+    if b.padding is not None:
+        return None
+    spatial = [axis for axis, kind in enumerate(block.kinds) if kind == "spatial"]
+    reduce = [axis for axis, kind in enumerate(block.kinds) if kind == "reduce"]
+    columns = [
+        axis
+        for axis in spatial
+        if axis not in a.axes() and _alone(b, axis) and _alone(out, axis) and out.stride_along(axis) == 1
+    ]
+    depths = [axis for axis in reduce if _alone(a, axis) and _alone(b, axis)]
+    if len(columns) != 1 or not depths or extents[columns[0]] == 1:
+        return None
+    (n,) = columns
+    k = min(depths, key=lambda axis: (a.stride_along(axis) != 1, -extents[axis]))
+    rows = [
+        axis
+        for axis in spatial
+        if axis != n and axis not in b.axes() and a.dimension_along(axis) is not None and _alone(out, axis)
+    ]
+    rows = [axis for axis in rows if extents[axis] > 1]
+    m = rows[-1] if rows else None
+    outer = tuple(axis for axis in spatial if axis not in (m, n))
+    return m, n, k, outer, tuple(axis for axis in reduce if axis != k)
+
+
+def _alone(operand: Operand, axis: int) -> bool:
+    """Whether `axis` moves in one dimension, one element at a time."""
+    place = operand.dimension_along(axis)
+    return place is not None and place[1] == 1

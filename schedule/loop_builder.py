@@ -1,0 +1,198 @@
+"""
+Building scheduled loop nests.
+
+Outside blocks an index is an affine expression of the loop variables around; a block takes such expressions as the bindings of its
+axes, and inside it index arithmetic is ops on the axes, with what is known now folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain, count
+from typing import NamedTuple, TypeVar
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ..analysis.affine import linear_terms
+from ..dialects.tensor_loop import BlockOp, ForOp, InitOp
+from ..dialects.tensor_loop.loops import loop_body
+
+Index = SSAValue | int
+"""An `index` value inside a block, or a number known now."""
+
+AnyOp = TypeVar("AnyOp", bound=Operation)
+
+ZERO = AffineExpr.constant(0)
+
+
+class Bound(NamedTuple):
+    """An axis of a block to be, with what it is bound to."""
+
+    kind: str
+    binding: AffineExpr
+    """Over the loop variables of the builder."""
+    extent: int
+    name: str
+
+
+class NestBuilder:
+    """A cursor at the end of a block; new ops take the location of `origin`."""
+
+    def __init__(self, block: Block, origin: Operation):
+        self.block = block
+        self.origin = origin
+        self._variables: list[SSAValue] = []
+        self._names: set[str] = set()
+
+    def add(self, op: AnyOp) -> AnyOp:
+        """Appends `op`, before the terminator where there is one."""
+        op.location = self.origin.location
+        last = self.block.last_op
+        if last is not None and last.name == "tensor_loop.yield":
+            self.block.insert_op_before(op, last)
+        else:
+            self.block.add_op(op)
+        return op
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Moves the cursor into `block` for a while."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
+
+    # Loops and blocks
+
+    @contextmanager
+    def loop(self, extent: int, name: str, kind: str = "serial") -> Iterator[AffineExpr]:
+        """`tensor_loop.for`; the variable inside. A loop that runs once is left out."""
+        if extent == 1:
+            yield ZERO
+            return
+        region = loop_body([name])
+        self._variables.append(region.block.args[0])
+        with self.inside(region.block):
+            yield AffineDimExpr(len(self._variables) - 1)
+        self.add(ForOp(extent, region, kind))
+
+    @contextmanager
+    def nest(
+        self, extents: Sequence[int], names: Sequence[str], kind: str = "serial"
+    ) -> Iterator[list[AffineExpr]]:
+        """Loops around each other; the innermost one is of that kind."""
+        with ExitStack() as stack:
+            last = len(extents) - 1
+            yield [
+                stack.enter_context(self.loop(extent, name, kind if number == last else "serial"))
+                for number, (extent, name) in enumerate(zip(extents, names, strict=True))
+            ]
+
+    @contextmanager
+    def blocked(self, name: str, axes: Sequence[Bound]) -> Iterator[list[Index]]:
+        """
+        A `tensor_loop.block`; the values of its axes inside, 0 for those of extent 1, which are left out. What it reads and
+        writes is inferred at the end.
+        """
+        kept = [axis for axis in axes if axis.extent > 1]
+        body = Block(arg_types=[IndexType()] * len(kept))
+        for argument, axis in zip(body.args, kept, strict=True):
+            argument.name_hint = axis.name
+        arguments = iter(body.args)
+        with self.inside(body):
+            yield [next(arguments) if axis.extent > 1 else 0 for axis in axes]
+        axes = kept
+        used = sorted({dim for axis in axes for dim in axis.binding.used_dims()})
+        renamed = [AffineDimExpr(used.index(d)) if d in used else ZERO for d in range(len(self._variables))]
+        self.add(
+            BlockOp(
+                self._fresh(name),
+                [axis.kind for axis in axes],
+                [axis.extent for axis in axes],
+                [axis.binding.replace_dims_and_symbols(renamed, ()) for axis in axes],
+                [self._variables[dim] for dim in used],
+                Region(body),
+            )
+        )
+
+    def _fresh(self, name: str) -> str:
+        """`name`, with a number when another block has it."""
+        fresh = next(
+            n for n in chain((name,), (f"{name}_{number}" for number in count(1))) if n not in self._names
+        )
+        self._names.add(fresh)
+        return fresh
+
+    @contextmanager
+    def init(self) -> Iterator[None]:
+        """The `init` of the block around the cursor, which comes first; it computes its own indices."""
+        block = Block()
+        with self.inside(block):
+            yield
+        op = InitOp(Region(block))
+        op.location = self.origin.location
+        first = self.block.first_op
+        if first is None:
+            self.block.add_op(op)
+        else:
+            self.block.insert_op_before(op, first)
+
+    # Inside blocks
+
+    def value(self, index: Index) -> SSAValue:
+        """`index` as a value."""
+        if isinstance(index, SSAValue):
+            return index
+        return self.add(arith.ConstantOp(IntegerAttr(index, IndexType()))).result
+
+    def scaled(self, index: Index, factor: int) -> Index:
+        if isinstance(index, int):
+            return index * factor
+        return index if factor == 1 else self.add(arith.MuliOp(index, self.value(factor))).result
+
+    def sum(self, first: Index, second: Index) -> Index:
+        if isinstance(first, int) and isinstance(second, int):
+            return first + second
+        if first == 0:
+            return second
+        if second == 0:
+            return first
+        return self.add(arith.AddiOp(self.value(first), self.value(second))).result
+
+    def affine(self, expr: AffineExpr, axes: Mapping[int, Index]) -> SSAValue:
+        """The value of a linear expression, dimension i being `axes[i]`."""
+        terms, total = linear_terms(expr)
+        result: Index = total
+        for atom, factor in terms.items():
+            assert isinstance(atom, AffineDimExpr)
+            result = self.sum(self.scaled(axes[atom.position], factor), result)
+        return self.value(result)
+
+    def constant(self, attribute: Attribute) -> SSAValue:
+        """A number or a splat."""
+        return self.add(arith.ConstantOp(attribute)).result  # pyright: ignore[reportArgumentType]
+
+    def counted(
+        self,
+        extent: int,
+        step: int,
+        carried: SSAValue,
+        body: Callable[[Index, SSAValue], SSAValue],
+        name: str,
+    ) -> SSAValue:
+        """`scf.for` over the whole steps below `extent` with one carried value; what is carried after it."""
+        whole = extent - extent % step
+        if whole <= step:
+            return body(0, carried) if whole else carried
+        block = Block(arg_types=[IndexType(), carried.type])
+        block.args[0].name_hint = name
+        block.args[1].name_hint = "acc"
+        with self.inside(block):
+            self.add(scf.YieldOp(body(block.args[0], block.args[1])))
+        bounds = [self.value(number) for number in (0, whole, step)]
+        return self.add(scf.ForOp(*bounds, [carried], Region(block))).results[0]

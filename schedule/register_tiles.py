@@ -1,0 +1,79 @@
+"""
+The register tile of a contraction: how many rows and columns of the result are summed up in registers at once.
+
+Chosen by counting what an out-of-order core does per step of the sum: one multiply-add per register of the tile (two a cycle),
+one load per row and per vector of columns (two a cycle), and at least the latency of a multiply-add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+REGISTER_BYTES = 64
+REGISTERS = 32
+LATENCY = 4
+"""Cycles of a fused multiply-add; each accumulator takes one at a time."""
+
+MOST_VECTORS = 8
+
+
+@dataclass(frozen=True)
+class RegisterTile:
+    """Rows by columns, in elements; the columns are whole vectors but where the result is narrower."""
+
+    rows: int
+    columns: int
+
+
+def fits(rows: int, vectors: int) -> bool:
+    """
+    Whether a tile leaves room for the vectors of a row of b and a broadcast element of a. With three vectors or more LLVM
+    spills two registers earlier than the count says (measured).
+    """
+    return rows * vectors + vectors + 1 <= (REGISTERS - 1 if vectors < 3 else REGISTERS - 3)
+
+
+def choose_tile(rows: int, columns: int, element_bytes: int) -> RegisterTile:
+    """The tile with the fewest cycles for a result of `rows` x `columns`."""
+    lanes = REGISTER_BYTES // element_bytes
+    best: tuple[float, int, RegisterTile] | None = None
+    for vectors in range(1, MOST_VECTORS + 1):
+        if vectors > 1 and (vectors - 1) * lanes >= columns:
+            break
+        for most in range(1, REGISTERS):
+            if not fits(most, vectors):
+                break
+            height = ceil(rows / ceil(rows / most))
+            cost = sum(
+                count * _cycles(each, width, lanes) * wide
+                for each, count in split_evenly(rows, height)
+                for width, wide in split_columns(columns, vectors * lanes)
+            )
+            tile = RegisterTile(height, min(columns, vectors * lanes))
+            if best is None or (cost, -most) < best[:2]:
+                best = (cost, -most, tile)
+    assert best is not None
+    return best[2]
+
+
+def _cycles(rows: int, columns: int, lanes: int) -> float:
+    """Cycles per step of the sum of one tile."""
+    vectors = ceil(columns / lanes)
+    loads = rows + vectors
+    return max(rows * vectors / 2, loads / 2, LATENCY) + loads / 20
+
+
+def split_evenly(extent: int, most: int) -> list[tuple[int, int]]:
+    """`extent` in parts of at most `most` that differ by one at most, as (size, how many), the larger size first."""
+    parts = ceil(extent / most)
+    size, larger = divmod(extent, parts)
+    split: Sequence[tuple[int, int]] = ((size + 1, larger), (size, parts - larger))
+    return [(each, count) for each, count in split if count]
+
+
+def split_columns(extent: int, width: int) -> list[tuple[int, int]]:
+    """`extent` in parts of `width` and a last, smaller one, as (size, how many)."""
+    whole, rest = divmod(extent, width)
+    return [(size, count) for size, count in ((width, whole), (rest, 1)) if size and count]

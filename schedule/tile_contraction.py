@@ -1,0 +1,365 @@
+"""Contractions as loops over register tiles: packing, blocking for the caches, and the sums carried in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, MemRefType, VectorType
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ..dialects import tile
+from ..dialects.tensor_loop import AllocOp
+from ..dialects.tile import Place
+from .contraction import Contraction, Operand, index_ranges
+from .loop_builder import Bound, Index, NestBuilder
+from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
+
+DEPTH = 4
+"""Steps of the sum that one `tile.mma` spells out."""
+
+BLOCK_DEPTH = 256
+"""Most steps of the sum between reloads of a tile: a panel of b is then at most 64 KiB."""
+
+BLOCK_BYTES = 512 * 1024
+"""Bytes of packed b that stay in the second-level cache."""
+
+PACK_FROM_BYTES = 256 * 1024
+"""Bytes of b from which packing pays off."""
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a contraction is cut up."""
+
+    tile: RegisterTile
+    pack_b: bool = False
+    """Whether b is copied into panels as wide as the tile first."""
+    depth_blocks: int = 1
+    """Parts of k, of the same size."""
+    panels: int | None = None
+    """Panels of b per block; all when None."""
+
+
+def choose_tiling(c: Contraction) -> Tiling:
+    """The default for one core: see docs/schedules.md."""
+    bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+    rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
+    chosen = choose_tile(rows, columns, bytes_per)
+    b_bytes = columns * depth * bytes_per * prod(c.extents[axis] for axis in c.reduce)
+    reused = rows * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
+    strided = c.b.stride_along(c.n) != 1
+    if not strided and (b_bytes < PACK_FROM_BYTES or reused < 4 * chosen.rows):
+        return Tiling(chosen)
+    if c.reduce:
+        return Tiling(chosen, pack_b=True)
+    blocks = next(
+        (
+            count
+            for count in range(ceil(depth / BLOCK_DEPTH), 2 * ceil(depth / BLOCK_DEPTH))
+            if depth % count == 0
+        ),
+        1,
+    )
+    return Tiling(chosen, True, blocks, max(1, BLOCK_BYTES // (depth // blocks * chosen.columns * bytes_per)))
+
+
+def tile_contraction(c: Contraction, tiling: Tiling | None = None) -> None:
+    """Replaces the grid of `c` by loops over register tiles."""
+    block = Block()
+    builder = NestBuilder(block, c.block)
+    if c.a.padding is not None:
+        c = replace(c, a=_padded_copy(builder, c))
+    _Emitter(builder, c, tiling or choose_tiling(c)).run()
+    parent = c.grid.parent
+    assert parent is not None
+    ops = list(block.ops)
+    for op in ops:
+        op.detach()
+    parent.insert_ops_before(ops, c.grid)
+    c.grid.detach()
+    c.grid.erase()
+
+
+def _padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
+    """A copy of `a` with its padding around it; the operand that reads the copy."""
+    a, shape = c.a, c.a.type.get_shape()
+    assert a.padding is not None
+    ranges = list(index_ranges(a, c.block))
+    lows = [min(low, 0) for low, *_ in ranges]
+    sizes = [max(high + 1, size) - low for low, (_, high, _, size) in zip(lows, ranges, strict=True)]
+    copy = builder.add(AllocOp(MemRefType(a.type.element_type, sizes))).results[0]
+    copy.name_hint = "padded"
+    names = [f"d{number}" for number in range(len(sizes))]
+
+    def axes(extents: list[int], variables: list[AffineExpr]) -> list[Bound]:
+        return [
+            Bound("spatial", variable, extent, f"v{name}")
+            for variable, extent, name in zip(variables, extents, names, strict=True)
+        ]
+
+    with builder.nest(sizes, names, "vectorized") as variables:
+        with builder.blocked("fill", axes(sizes, variables)) as values:
+            builder.add(
+                memref.StoreOp.get(builder.constant(a.padding), copy, [builder.value(v) for v in values])
+            )
+    with builder.nest(shape, names, "vectorized") as variables:
+        with builder.blocked("copy", axes(list(shape), variables)) as values:
+            loaded = builder.add(memref.LoadOp.get(a.buffer, [builder.value(v) for v in values])).res
+            places = [
+                builder.value(builder.sum(value, -low)) for value, low in zip(values, lows, strict=True)
+            ]
+            builder.add(memref.StoreOp.get(loaded, copy, places))
+    return Operand(copy, tuple(index - low for index, low in zip(a.indices, lows, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """A run of blocks of panels: panel `first + block * count + number` is what number `number` of a block is."""
+
+    first: int
+    count: int
+    blocks: int
+
+
+class _Emitter:
+    """Emits the nest of one contraction."""
+
+    def __init__(self, builder: NestBuilder, c: Contraction, tiling: Tiling):
+        self.builder = builder
+        self.c = c
+        self.tiling = tiling
+        self.columns = tiling.tile.columns
+        self.depth = c.extent(c.k) // tiling.depth_blocks
+        self.at: dict[int, AffineExpr] = {}
+        """Where the loops over whole axes stand."""
+        self.packed: SSAValue | None = None
+
+    def run(self) -> None:
+        """Batches, parts of k, blocks of panels; inside those the tiles."""
+        c, builder = self.c, self.builder
+        runs = self._runs()
+        if self.tiling.pack_b:
+            self.packed = self._packed_buffer(max(run.count for run in runs))
+        batch = [axis for axis in c.outer if axis in c.b.axes()]
+        with self._over(batch), builder.loop(self.tiling.depth_blocks, "k0") as self.k0:
+            for self.run_ in runs:
+                with builder.loop(self.run_.blocks, "n0") as self.n0:
+                    if self.packed is not None:
+                        self._pack()
+                    self._tiles([axis for axis in c.outer if axis not in batch])
+
+    def _runs(self) -> list[_Panels]:
+        """Blocks of panels; the last, narrower panel of b is in a run of one block."""
+        whole, tail = divmod(self.c.extent(self.c.n), self.columns)
+        count = min(whole + (tail > 0), self.tiling.panels or whole + 1)
+        blocks, rest = divmod(whole, count)
+        rest += tail > 0
+        runs = [_Panels(0, count, blocks), _Panels(blocks * count, rest, 1)]
+        return [run for run in runs if run.count and run.blocks]
+
+    @contextmanager
+    def _over(self, axes: list[int]) -> Iterator[None]:
+        names = [self.c.block.axes[axis].name_hint or f"s{axis}" for axis in axes]
+        with self.builder.nest(
+            [self.c.extents[axis] for axis in axes], [n.removeprefix("v") for n in names]
+        ) as found:
+            self.at.update(zip(axes, found, strict=True))
+            yield
+
+    def _widths(self) -> list[tuple[int, int, int]]:
+        """The panels of a block of the current run as (number of the first, how many, width)."""
+        run, extent = self.run_, self.c.extent(self.c.n)
+        if run.blocks > 1 or (run.first + run.count) * self.columns <= extent:
+            return [(0, run.count, self.columns)]
+        parts = split_columns(extent - run.first * self.columns, self.columns)
+        found: list[tuple[int, int, int]] = []
+        for width, count in parts:
+            found.append((sum(each[1] for each in found), count, width))
+        return found
+
+    # Packing
+
+    def _packed_buffer(self, panels: int) -> SSAValue:
+        c = self.c
+        shape = [panels, *(c.extents[axis] for axis in c.reduce), self.depth, self.columns]
+        result = self.builder.add(AllocOp(MemRefType(c.b.type.element_type, shape))).results[0]
+        result.name_hint = "packed"
+        return result
+
+    def _pack(self) -> None:
+        """Copies the panels of a block, row by row."""
+        c, builder = self.c, self.builder
+        assert self.packed is not None
+        extents = [c.extents[axis] for axis in c.reduce]
+        for first, count, width in self._widths():
+            with builder.nest(
+                [count, *extents, self.depth], ["p", *(f"r{axis}" for axis in c.reduce), "k"]
+            ) as found:
+                panel, *reduce, k = found
+                axes = [
+                    *self._outer_axes([axis for axis in c.outer if axis in c.b.axes()]),
+                    *self._block_axes("spatial"),
+                    Bound("spatial", panel + first, first + count, "vp"),
+                    *(
+                        Bound("spatial", r, e, f"vr{a}")
+                        for r, e, a in zip(reduce, extents, c.reduce, strict=True)
+                    ),
+                    Bound("spatial", k, self.depth, "vk"),
+                ]
+                with builder.blocked("pack", axes) as values:
+                    self._pack_row(values, width)
+
+    def _pack_row(self, values: list[Index], width: int) -> None:
+        c, builder = self.c, self.builder
+        batch = [axis for axis in c.outer if axis in c.b.axes()]
+        at, rest = self._take(values, batch)
+        k0, n0, panel, *reduce, k = rest
+        at |= dict(zip(c.reduce, reduce, strict=True))
+        at[c.k] = builder.sum(builder.scaled(k0, self.depth), k)
+        at[c.n] = self._column(n0, panel)
+        place = self._place(c.b, at, None, c.n)
+        row = VectorType(c.b.type.element_type, [1, width])
+        loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
+        assert self.packed is not None
+        indices = [builder.value(index) for index in (panel, *reduce, k, 0)]
+        builder.add(tile.StoreOp(loaded, self.packed, indices))
+
+    # Axes of blocks
+
+    def _outer_axes(self, axes: list[int]) -> list[Bound]:
+        block = self.c.block
+        return [
+            Bound("spatial", self.at[axis], self.c.extents[axis], block.axes[axis].name_hint or f"vs{axis}")
+            for axis in axes
+        ]
+
+    def _block_axes(self, kind: str) -> list[Bound]:
+        return [
+            Bound(kind, self.k0, self.tiling.depth_blocks, "vk0"),
+            Bound("spatial", self.n0, self.run_.blocks, "vn0"),
+        ]
+
+    def _take(self, values: list[Index], axes: list[int]) -> tuple[dict[int, Index], list[Index]]:
+        return dict(zip(axes, values, strict=False)), values[len(axes) :]
+
+    def _column(self, n0: Index, panel: Index) -> Index:
+        """The first column of a panel."""
+        builder, run = self.builder, self.run_
+        number = builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
+        return builder.scaled(number, self.columns)
+
+    def _place(self, operand: Operand, at: dict[int, Index], rows: int | None, columns: int | None) -> Place:
+        """Where a tile starts in an operand, its rows and columns moving with these axes."""
+        indices = tuple(self.builder.affine(index, at) for index in operand.indices)
+        moves = [
+            (-1, 1) if axis is None else operand.dimension_along(axis) or (-1, 1) for axis in (rows, columns)
+        ]
+        (row, row_by), (column, column_by) = moves
+        return Place(operand.buffer, indices, (row, column), (row_by, column_by))
+
+    # Tiles
+
+    def _tiles(self, inner: list[int]) -> None:
+        """Where other axes share b, its panels go outside; else tiles in a row share the rows of a."""
+        builder = self.builder
+        for first, count, width in self._widths():
+            if inner:
+                with builder.loop(count, "p") as panel, self._over(inner):
+                    for rows, start, number in self._heights():
+                        with builder.loop(number, "m0") as m0:
+                            self._tile((rows, start, number), m0, (first, count, width), panel)
+            else:
+                for rows, start, number in self._heights():
+                    with builder.loop(number, "m0") as m0, builder.loop(count, "p") as panel:
+                        self._tile((rows, start, number), m0, (first, count, width), panel)
+
+    def _heights(self) -> list[tuple[int, int, int]]:
+        """The tiles of a column as (rows, first row, how many)."""
+        found: list[tuple[int, int, int]] = []
+        start = 0
+        for rows, count in split_evenly(self.c.extent(self.c.m), self.tiling.tile.rows):
+            found.append((rows, start, count))
+            start += rows * count
+        return found
+
+    def _tile(
+        self, height: tuple[int, int, int], m0: AffineExpr, panels: tuple[int, int, int], panel: AffineExpr
+    ) -> None:
+        c, builder = self.c, self.builder
+        (rows, start, number), (first, count, width) = height, panels
+        outer = list(c.outer)
+        axes = [
+            *self._outer_axes(outer),
+            *self._block_axes("reduce" if self.tiling.depth_blocks > 1 else "spatial"),
+            Bound("spatial", m0, number, "vm0"),
+            Bound("spatial", panel + first, first + count, "vp"),
+        ]
+        type_ = VectorType(c.tile_element, [rows, width])
+
+        def corner(values: list[Index]) -> dict[int, Index]:
+            at, (_, n0, vm0, vp) = self._take(values, outer)
+            if c.m is not None:
+                at[c.m] = builder.sum(builder.scaled(vm0, rows), start)
+            at[c.n] = self._column(n0, vp)
+            return at
+
+        with builder.blocked(c.block.block_name.data, axes) as values:
+            if self.tiling.depth_blocks > 1:
+                with builder.init():
+                    self._store(self._splat(type_), corner(values))
+            at = corner(values)
+            total = self._load(type_, at) if self.tiling.depth_blocks > 1 else self._splat(type_)
+            k0, vp = values[len(outer)], values[-1]
+            self._store(self._sum(list(c.reduce), at, k0, vp, total), at)
+
+    def _load(self, type_: VectorType, at: dict[int, Index]) -> SSAValue:
+        place = self._place(self.c.out, at, self.c.m, self.c.n)
+        return self.builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+
+    def _store(self, value: SSAValue, at: dict[int, Index]) -> None:
+        place = self._place(self.c.out, at, self.c.m, self.c.n)
+        self.builder.add(tile.StoreOp(value, place.buffer, place.indices, place.along, place.by))
+
+    def _splat(self, type_: VectorType) -> SSAValue:
+        init = self.c.init
+        assert isinstance(init, FloatAttr | IntegerAttr)
+        return self.builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [init.value.data]))
+
+    def _sum(
+        self, reduce: list[int], at: dict[int, Index], k0: Index, panel: Index, total: SSAValue
+    ) -> SSAValue:
+        """The loops over the reduce axes, k innermost, the tile carried through all of them."""
+        builder, c = self.builder, self.c
+        if reduce:
+            axis, *others = reduce
+            name = (c.block.axes[axis].name_hint or "r").removeprefix("v")
+            return builder.counted(
+                c.extents[axis],
+                1,
+                total,
+                lambda index, carried: self._sum(others, at | {axis: index}, k0, panel, carried),
+                name,
+            )
+        total = builder.counted(
+            self.depth, DEPTH, total, lambda k, carried: self._mma(at, k0, panel, k, DEPTH, carried), "k"
+        )
+        rest = self.depth % DEPTH
+        return self._mma(at, k0, panel, self.depth - rest, rest, total) if rest else total
+
+    def _mma(
+        self, at: dict[int, Index], k0: Index, panel: Index, k: Index, depth: int, total: SSAValue
+    ) -> SSAValue:
+        c, builder = self.c, self.builder
+        at = at | {c.k: builder.sum(builder.scaled(k0, self.depth), k) if self.tiling.depth_blocks > 1 else k}
+        a = self._place(c.a, at, c.m, c.k)
+        if self.packed is None:
+            b = self._place(c.b, at, c.k, c.n)
+        else:
+            indices = tuple(builder.value(i) for i in (panel, *(at[axis] for axis in c.reduce), k, 0))
+            b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))
+        return builder.add(tile.MmaOp(total, a, b, depth)).result
