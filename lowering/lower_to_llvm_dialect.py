@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
+from ..dialects import tile
 from .llvm import convert_arith, convert_math, convert_memref, convert_tile, convert_vector
 from .llvm.builder import Builder, ConversionTable
 from .llvm.convert_control import ControlConversions, region_blocks
@@ -36,7 +37,6 @@ from .llvm.convert_func import (
 )
 from .llvm.heap import HeapTracker
 from .llvm.state import ModuleState, Signature
-from .llvm.tiles import convert_elementwise, convert_splat, is_tile
 from .llvm.types import UnsupportedTypeError
 from .llvm_text.names import LINK_NAME
 
@@ -66,10 +66,6 @@ CONVERSIONS: ConversionTable = {
 }
 
 
-def _is_elementwise_on_tiles(op: Operation) -> bool:
-    return len(op.results) == 1 and is_tile(op.results[0].type) and op.dialect_name() in ("arith", "math")
-
-
 class FunctionConverter:
     """Converts the body of one function."""
 
@@ -78,6 +74,8 @@ class FunctionConverter:
         self.signature = signature
         self.table: ConversionTable = {
             **CONVERSIONS,
+            arith.ConstantOp: convert_tile.convert_constant,
+            tile.MapOp: self.convert_map,
             **ControlConversions(self.convert).table(),
             **FunctionConversions(signature).table(),
         }
@@ -93,15 +91,13 @@ class FunctionConverter:
                 builder.error("no lowering to the llvm dialect")
             return
         try:
-            if _is_elementwise_on_tiles(op):
-                if isinstance(op, arith.ConstantOp):
-                    convert_splat(builder, op)
-                else:
-                    convert_elementwise(builder, op, conversion)
-            else:
-                conversion(builder, op)
+            conversion(builder, op)
         except UnsupportedTypeError as error:
             builder.error(str(error))
+
+    def convert_map(self, builder: Builder, op: tile.MapOp) -> None:
+        """The body of a `tile.map`, once per piece of the tile, on vectors."""
+        convert_tile.convert_map(builder, op, self.convert)
 
     def _keep(self, builder: Builder, op: Operation) -> None:
         """Copies an op that is of the llvm dialect already."""

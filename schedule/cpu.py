@@ -41,6 +41,8 @@ class ScheduleCPUPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
+            if grid.parent is None:  # taken up in the tiles of a contraction
+                continue
             contraction = contraction_of(grid)
             if contraction is not None:
                 tile_contraction(contraction)

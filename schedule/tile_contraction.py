@@ -7,15 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, MemRefType, VectorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..dialects import tile
 from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
 from .contraction import Contraction, Operand, index_ranges
+from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
 
@@ -72,17 +73,30 @@ def tile_contraction(c: Contraction, tiling: Tiling | None = None) -> None:
     """Replaces the grid of `c` by loops over register tiles."""
     block = Block()
     builder = NestBuilder(block, c.block)
+    source, epilogue = c, epilogue_of(c)
+    tiling = tiling or choose_tiling(c)
     if c.a.padding is not None:
         c = replace(c, a=_padded_copy(builder, c))
-    _Emitter(builder, c, tiling or choose_tiling(c)).run()
-    parent = c.grid.parent
+    if epilogue is not None and tiling.depth_blocks > 1:
+        if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element:
+            epilogue = None
+        else:  # the parts are summed up where the result goes in the end
+            c = replace(c, out=epilogue.out)
+    _Emitter(builder, c, tiling, epilogue).run()
+    parent = source.grid.parent
     assert parent is not None
     ops = list(block.ops)
     for op in ops:
         op.detach()
-    parent.insert_ops_before(ops, c.grid)
-    c.grid.detach()
-    c.grid.erase()
+    last = source.grid if epilogue is None else epilogue.grid
+    parent.insert_ops_before(ops, last)
+    for grid in {source.grid: None, last: None}:
+        grid.detach()
+        grid.erase()
+    result = source.out.buffer
+    if isinstance(result.owner, AllocOp) and result.first_use is None:
+        result.owner.detach()
+        result.owner.erase()
 
 
 def _padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
@@ -129,10 +143,13 @@ class _Panels:
 class _Emitter:
     """Emits the nest of one contraction."""
 
-    def __init__(self, builder: NestBuilder, c: Contraction, tiling: Tiling):
+    def __init__(
+        self, builder: NestBuilder, c: Contraction, tiling: Tiling, epilogue: Epilogue | None = None
+    ):
         self.builder = builder
         self.c = c
         self.tiling = tiling
+        self.epilogue = epilogue
         self.columns = tiling.tile.columns
         self.depth = c.extent(c.k) // tiling.depth_blocks
         self.at: dict[int, AffineExpr] = {}
@@ -222,7 +239,7 @@ class _Emitter:
         at |= dict(zip(c.reduce, reduce, strict=True))
         at[c.k] = builder.sum(builder.scaled(k0, self.depth), k)
         at[c.n] = self._column(n0, panel)
-        place = self._place(c.b, at, None, c.n)
+        place = place_of(self.builder, c.b, at, None, c.n)
         row = VectorType(c.b.type.element_type, [1, width])
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
         assert self.packed is not None
@@ -252,15 +269,6 @@ class _Emitter:
         builder, run = self.builder, self.run_
         number = builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
         return builder.scaled(number, self.columns)
-
-    def _place(self, operand: Operand, at: dict[int, Index], rows: int | None, columns: int | None) -> Place:
-        """Where a tile starts in an operand, its rows and columns moving with these axes."""
-        indices = tuple(self.builder.affine(index, at) for index in operand.indices)
-        moves = [
-            (-1, 1) if axis is None else operand.dimension_along(axis) or (-1, 1) for axis in (rows, columns)
-        ]
-        (row, row_by), (column, column_by) = moves
-        return Place(operand.buffer, indices, (row, column), (row_by, column_by))
 
     # Tiles
 
@@ -315,14 +323,35 @@ class _Emitter:
             at = corner(values)
             total = self._load(type_, at) if self.tiling.depth_blocks > 1 else self._splat(type_)
             k0, vp = values[len(outer)], values[-1]
-            self._store(self._sum(list(c.reduce), at, k0, vp, total), at)
+            self._finish(self._sum(list(c.reduce), at, k0, vp, total), k0, at)
+
+    def _finish(self, total: SSAValue, k0: Index, at: dict[int, Index]) -> None:
+        """Stores the sum, or what the epilogue makes of it when this is the last part."""
+        builder, epilogue = self.builder, self.epilogue
+        if epilogue is None:
+            self._store(total, at)
+        elif self.tiling.depth_blocks == 1:
+            if epilogue.keeps_result:
+                self._store(total, at)
+            emit_epilogue(builder, self.c, epilogue, total, at)
+        else:
+            last = builder.value(self.tiling.depth_blocks - 1)
+            is_last = builder.add(arith.CmpiOp(builder.value(k0), last, "eq")).result
+            then, otherwise = Block(), Block()
+            with builder.inside(then):
+                emit_epilogue(builder, self.c, epilogue, total, at)
+                builder.add(scf.YieldOp())
+            with builder.inside(otherwise):
+                self._store(total, at)
+                builder.add(scf.YieldOp())
+            builder.add(scf.IfOp(is_last, [], Region(then), Region(otherwise)))
 
     def _load(self, type_: VectorType, at: dict[int, Index]) -> SSAValue:
-        place = self._place(self.c.out, at, self.c.m, self.c.n)
+        place = place_of(self.builder, self.c.out, at, self.c.m, self.c.n)
         return self.builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
 
     def _store(self, value: SSAValue, at: dict[int, Index]) -> None:
-        place = self._place(self.c.out, at, self.c.m, self.c.n)
+        place = place_of(self.builder, self.c.out, at, self.c.m, self.c.n)
         self.builder.add(tile.StoreOp(value, place.buffer, place.indices, place.along, place.by))
 
     def _splat(self, type_: VectorType) -> SSAValue:
@@ -356,9 +385,9 @@ class _Emitter:
     ) -> SSAValue:
         c, builder = self.c, self.builder
         at = at | {c.k: builder.sum(builder.scaled(k0, self.depth), k) if self.tiling.depth_blocks > 1 else k}
-        a = self._place(c.a, at, c.m, c.k)
+        a = place_of(self.builder, c.a, at, c.m, c.k)
         if self.packed is None:
-            b = self._place(c.b, at, c.k, c.n)
+            b = place_of(self.builder, c.b, at, c.k, c.n)
         else:
             indices = tuple(builder.value(i) for i in (panel, *(at[axis] for axis in c.reduce), k, 0))
             b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))

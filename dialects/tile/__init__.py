@@ -1,15 +1,17 @@
 """
 The tile dialect: register tiles, the innermost level of a scheduled kernel. Grammar and examples are in docs/ir.md.
 
-A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.for` by `iter_args`, computed on by `arith`
-and `math`, and taken apart into vector registers only by `lower-to-llvm-dialect`, so a kernel is about ten ops until then.
+A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.for` by `iter_args`, computed on by
+`tile.map`, and taken apart into vector registers only by `lower-to-llvm-dialect`, so a kernel is about ten ops until then.
 """
 
 from xdsl.ir import Dialect
 
+from .map import MapOp as MapOp
+from .map import YieldOp as YieldOp
 from .ops import LoadOp as LoadOp
 from .ops import MmaOp as MmaOp
 from .ops import StoreOp as StoreOp
 from .places import Place as Place
 
-Tile = Dialect("tile", [LoadOp, MmaOp, StoreOp], [])
+Tile = Dialect("tile", [LoadOp, MapOp, MmaOp, StoreOp, YieldOp], [])

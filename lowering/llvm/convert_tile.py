@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, VectorType
-from xdsl.ir import SSAValue
+from collections.abc import Callable
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext, tile
 from ...dialects.tile import Place
+from . import convert_arith
 from .addressing import address, lane_alignment, layout_of, load_value, store_value
 from .builder import Builder, ConversionTable
 from .convert_vector import broadcast
 from .small_floats import change_format, element_type
-from .tiles import pieces_of
+from .tiles import convert_splat, is_tile, pieces_of
 
 
 class _Cursor:
@@ -137,6 +146,47 @@ def _accumulate(builder: Builder, scalar: SSAValue, vector: SSAValue, total: SSA
     if isinstance(element_type(total.type), IntegerType):
         return builder.add(total, builder.mul(spread, vector))
     return builder.intrinsic_value("llvm.fma", (spread, vector, total), total.type)
+
+
+def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
+    """A constant; a tile of one number, or a number in the body of a `tile.map`, in all lanes."""
+    if is_tile(op.result.type):
+        convert_splat(builder, op)
+    elif builder.types.lanes is not None and isinstance(op.value, FloatAttr | IntegerAttr):
+        type_ = builder.types.convert(op.result.type)
+        dense = DenseIntOrFPElementsAttr.from_list(type_, [op.value.value.data])  # pyright: ignore
+        builder.bind(op.result, builder.emit(llvm.ConstantOp, (), type_, {"value": dense}))
+    else:
+        convert_arith.convert_constant(builder, op)
+
+
+def convert_map(builder: Builder, op: tile.MapOp, convert: Callable[[Builder, Operation], None]) -> None:
+    """The body once per piece, on vectors; what it uses from outside is in all lanes."""
+    assert isinstance(op.result.type, VectorType)
+    block = op.body.block
+    outside = _outside_values(op)
+    made: list[SSAValue] = []
+    for number, piece in enumerate(pieces_of(op.result.type)):
+        for argument, source in zip(block.args, op.tiles, strict=True):
+            builder.values[argument] = builder.pieces[source][number]
+        whole = {value: builder.values[value] for value in outside}
+        for value, scalar in whole.items():
+            builder.values[value] = broadcast(builder, scalar, builder.types.vector(scalar.type, piece.lanes))
+        with builder.types.cut_to(piece.lanes):
+            for each in block.ops:
+                if not isinstance(each, tile.YieldOp):
+                    convert(builder, each)
+        made.append(builder.value(op.yielded))
+        builder.values.update(whole)
+    builder.source = op
+    builder.pieces[op.result] = made
+
+
+def _outside_values(op: tile.MapOp) -> list[SSAValue]:
+    block = op.body.block
+    inside = {*block.args, *(result for each in block.ops for result in each.results)}
+    used = (operand for each in block.ops for operand in each.operands)
+    return [operand for operand in dict.fromkeys(used) if operand not in inside]
 
 
 CONVERSIONS: ConversionTable = {

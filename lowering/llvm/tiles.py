@@ -1,22 +1,22 @@
 """
-Register tiles: how a `vector<ROWSxCOLUMNSxT>` is cut into registers, and elementwise ops on the pieces.
+Register tiles: how a `vector<ROWSxCOLUMNSxT>` is cut into registers.
 
-A row is cut into vectors of 64 bytes (the widest register; LLVM cuts them again for narrower ones) and a last, shorter one.
+A row is cut into vectors of 16 elements, whatever their type, so that the pieces of all tiles of one shape belong together, and a last,
+shorter one. LLVM cuts them again where registers are narrower.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from .builder import Builder
-from .types import element_bytes
 
-REGISTER_BYTES = 64
+LANES = 16
 
 
 class Piece(NamedTuple):
@@ -35,11 +35,10 @@ def is_tile(type_: Attribute) -> bool:
 def pieces_of(tile: VectorType) -> list[Piece]:
     """The pieces of a tile, row by row."""
     rows, columns = tile.get_shape()
-    lanes = max(1, REGISTER_BYTES // element_bytes(tile.element_type))
     return [
-        Piece(row, column, min(lanes, columns - column))
+        Piece(row, column, min(LANES, columns - column))
         for row in range(rows)
-        for column in range(0, columns, lanes)
+        for column in range(0, columns, LANES)
     ]
 
 
@@ -50,27 +49,6 @@ def piece_types(builder: Builder, type_: Attribute) -> list[Attribute]:
     assert isinstance(type_, VectorType)
     element = builder.types.convert(type_.element_type)
     return [builder.types.vector(element, piece.lanes) for piece in pieces_of(type_)]
-
-
-def convert_elementwise(
-    builder: Builder, op: Operation, conversion: Callable[[Builder, Operation], None]
-) -> None:
-    """Converts an op on tiles by its conversion on vectors, piece by piece."""
-    (result,) = op.results
-    assert isinstance(result.type, VectorType)
-    operands = [builder.pieces[operand] if is_tile(operand.type) else None for operand in op.operands]
-    made: list[SSAValue] = []
-    for number, piece in enumerate(pieces_of(result.type)):
-        for operand, parts in zip(op.operands, operands, strict=True):
-            if parts is not None:
-                builder.values[operand] = parts[number]
-        with builder.types.cut_to(piece.lanes):
-            conversion(builder, op)
-        made.append(builder.values.pop(result))
-    for operand, parts in zip(op.operands, operands, strict=True):
-        if parts is not None:
-            builder.values.pop(operand, None)
-    builder.pieces[result] = made
 
 
 def convert_splat(builder: Builder, op: arith.ConstantOp) -> None:

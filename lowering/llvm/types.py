@@ -124,21 +124,21 @@ class TypeConverter:
         self._types: dict[int, tuple[Attribute, Attribute]] = {}
         self._layouts: dict[int, tuple[Attribute, MemRefLayout]] = {}
         self._vectors: dict[tuple[Attribute, int], VectorType] = {}
-        self._lanes: int | None = None
+        self.lanes: int | None = None
 
     @contextmanager
     def cut_to(self, lanes: int) -> Iterator[None]:
-        """Inside the block, a tile is converted as a piece of it of so many lanes."""
-        self._lanes = lanes
+        """Inside the block, numbers are converted as vectors of so many lanes (the body of a `tile.map`)."""
+        self.lanes = lanes
         try:
             yield
         finally:
-            self._lanes = None
+            self.lanes = None
 
     def convert(self, source: Attribute) -> Attribute:
         """The llvm type that holds a value of type `source`. Raises `UnsupportedTypeError`."""
-        if self._lanes is not None and isinstance(source, VectorType):
-            return self.vector(self.convert(source.element_type), self._lanes)
+        if self.lanes is not None and not isinstance(source, VectorType):
+            return self.vector(self._convert(source), self.lanes)
         if (entry := self._types.get(id(source))) is not None:
             return entry[1]
         target = self._convert(source)

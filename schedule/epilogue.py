@@ -1,0 +1,198 @@
+"""Elementwise work on the result of a contraction, done on its register tiles before they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    VectorType,
+)
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ..analysis.access_regions import Access, body_accesses
+from ..analysis.affine import is_linear, normal_form
+from ..analysis.loop_nests import body_ops, levels_of, perfect_block
+from ..analysis.reorder import may_reorder
+from ..dialects import tile
+from ..dialects.tensor_loop import AllocOp, BlockOp, GridOp
+from .contraction import Contraction, Operand
+from .loop_builder import Index, NestBuilder
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """A grid right after a contraction that maps each element of its result, and what else it reads, to one of `out`."""
+
+    grid: GridOp
+    block: BlockOp
+    out: Operand
+    """Over the axes of the contraction."""
+    loads: Mapping[Operation, Operand]
+    """Over the axes of the contraction; those of its result are left out."""
+    keeps_result: bool
+    """Whether the result itself is needed later."""
+
+
+def epilogue_of(c: Contraction) -> Epilogue | None:
+    """The epilogue of `c`, `None` where what follows is none."""
+    grid = _following(c.grid)
+    if grid is None:
+        return None
+    block = perfect_block(levels_of(grid))
+    if block is None or block.has_reduce_axes or block.constraints or not may_reorder(block):
+        return None
+    if tuple(block.binding_operands) != grid.variables or not _maps_only(block):
+        return None
+    accesses = body_accesses(block.body.block).accesses
+    stores = [access for access in accesses if access.is_store]
+    results = [access for access in accesses if access.buffer is c.out.buffer]
+    if len(stores) != 1 or all(access.is_store for access in results):
+        return None
+    axes = _axes(c, block, results)
+    operands = None if axes is None else _operands(c, accesses, axes)
+    if operands is None:
+        return None
+    in_place = stores[0].buffer is c.out.buffer
+    out = c.out if in_place else operands[stores[0].op]
+    if out.stride_along(c.n) != 1 or (c.m is not None and out.dimension_along(c.m) is None):
+        return None
+    loads = {
+        access.op: operands[access.op] for access in accesses if access.op in operands and not access.is_store
+    }
+    return Epilogue(grid, block, out, loads, not in_place and _is_needed(c, grid))
+
+
+def _following(grid: GridOp) -> GridOp | None:
+    following = grid.next_op
+    while isinstance(following, AllocOp):
+        following = following.next_op
+    return following if isinstance(following, GridOp) else None
+
+
+def _maps_only(block: BlockOp) -> bool:
+    """Whether the block has loads, one store, and elementwise ops on numbers between them."""
+    for op in body_ops(block.body.block):
+        if isinstance(op, memref.LoadOp | memref.StoreOp):
+            continue
+        if op.dialect_name() not in ("arith", "math") or op.regions or len(op.results) != 1:
+            return False
+        index = isinstance(op.results[0].type, IndexType)
+        if any(isinstance(operand.type, IndexType) for operand in op.operands) and not index:
+            return False
+        if isinstance(op, arith.ConstantOp) and not isinstance(op.value, FloatAttr | IntegerAttr):
+            return False
+    return True
+
+
+def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineExpr] | None:
+    """For each axis of `block` the axis of the contraction that it is, from how both index the result."""
+    found: dict[int, AffineExpr] = {}
+    for access in results:
+        if access.indices != results[0].indices:
+            return None
+    for index, wanted in zip(results[0].indices, c.out.indices, strict=True):
+        if isinstance(index, AffineDimExpr) and isinstance(wanted, AffineDimExpr):
+            found[index.position] = wanted
+        elif index != wanted:
+            return None
+    extents = [extent for extent in block.extents if isinstance(extent, int)]
+    if len(extents) != len(block.axes) or len(set(found.values())) != len(found):
+        return None
+    for position, extent in enumerate(extents):
+        if position not in found:
+            if extent != 1:
+                return None
+            found[position] = AffineExpr.constant(0)
+    for position, expr in found.items():
+        if isinstance(expr, AffineDimExpr) and c.extents[expr.position] != extents[position]:
+            return None
+    covered = {expr.position for expr in found.values() if isinstance(expr, AffineDimExpr)}
+    if any(c.extents[axis] != 1 and axis not in covered for axis in (c.m, c.n, *c.outer) if axis is not None):
+        return None
+    return [found[position] for position in range(len(extents))]
+
+
+def _operands(
+    c: Contraction, accesses: tuple[Access, ...], axes: list[AffineExpr]
+) -> dict[Operation, Operand] | None:
+    found: dict[Operation, Operand] = {}
+    for access in accesses:
+        if access.buffer is c.out.buffer:
+            continue
+        indices: list[AffineExpr] = []
+        for index in access.indices:
+            if index is None or not is_linear(index):
+                return None
+            indices.append(normal_form(index.replace_dims_and_symbols(axes, ())))
+        operand = Operand(access.buffer, tuple(indices))
+        moves = [
+            operand.dimension_along(axis)
+            for axis in (c.m, c.n)
+            if axis is not None and axis in operand.axes()
+        ]
+        if None in moves or len({place[0] for place in moves if place is not None}) != len(moves):
+            return None
+        if any(place is not None and place[1] < 1 for place in moves):
+            return None
+        found[access.op] = operand
+    return found
+
+
+def _is_needed(c: Contraction, grid: GridOp) -> bool:
+    """Whether anything but the contraction and `grid` uses the result."""
+    buffer = c.out.buffer
+    if not isinstance(buffer.owner, AllocOp):
+        return True
+    return any(
+        not c.grid.is_ancestor(use.operation) and not grid.is_ancestor(use.operation) for use in buffer.uses
+    )
+
+
+def emit_epilogue(
+    builder: NestBuilder, c: Contraction, epilogue: Epilogue, total: SSAValue, at: Mapping[int, Index]
+) -> None:
+    """The body of the epilogue on the tile `total`, whose corner is at `at`."""
+    assert isinstance(total.type, VectorType)
+    shape = total.type.get_shape()
+    tiles: list[SSAValue] = []
+    body = Block()
+    copies: dict[SSAValue, SSAValue] = {}
+    for op in body_ops(epilogue.block.body.block):
+        if isinstance(op, memref.LoadOp):
+            operand = epilogue.loads.get(op)
+            tiles.append(total if operand is None else _load(builder, c, operand, shape, at))
+            copies[op.res] = body.insert_arg(op.res.type, len(body.args))
+        elif isinstance(op, memref.StoreOp):
+            body.add_op(tile.YieldOp(copies.get(op.value, op.value)))
+        elif not isinstance(op.results[0].type, IndexType):
+            body.add_op(op.clone(copies))
+    type_ = VectorType(epilogue.out.type.element_type, shape)
+    mapped = builder.add(tile.MapOp(tiles, type_, Region(body))).result
+    place = place_of(builder, epilogue.out, at, c.m, c.n)
+    builder.add(tile.StoreOp(mapped, place.buffer, place.indices, place.along, place.by))
+
+
+def _load(
+    builder: NestBuilder, c: Contraction, operand: Operand, shape: tuple[int, ...], at: Mapping[int, Index]
+) -> SSAValue:
+    place = place_of(builder, operand, at, c.m, c.n)
+    type_ = VectorType(operand.type.element_type, shape)
+    return builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+
+
+def place_of(
+    builder: NestBuilder, operand: Operand, at: Mapping[int, Index], rows: int | None, columns: int | None
+) -> tile.Place:
+    """Where a tile starts in an operand, its rows and columns moving with these axes."""
+    indices = tuple(builder.affine(index, at) for index in operand.indices)
+    moves = [
+        (-1, 1) if axis is None else operand.dimension_along(axis) or (-1, 1) for axis in (rows, columns)
+    ]
+    (row, row_by), (column, column_by) = moves
+    return tile.Place(operand.buffer, indices, (row, column), (row_by, column_by))
