@@ -214,11 +214,12 @@ def _padded(guard: scf.IfOp, dims: dict[SSAValue, int], block: BlockOp) -> Opera
     if operand is None:
         return None
     conditions = _conditions(guard.cond, dims)
-    return operand if conditions is not None and conditions == _in_bounds(operand, block) else None
-
-
-Condition = tuple[AffineExpr, bool]
-"""`expr >= 0`, always with that truth value here; kept as the normal form of the expression."""
+    if conditions is None:
+        return None
+    intervals = [(0, extent - 1) for extent in block.extents if isinstance(extent, int)]
+    ranges = {condition: bounds(condition, intervals) for condition in conditions}
+    open_ones = {condition for condition, range_ in ranges.items() if range_ is None or range_[0] < 0}
+    return operand if open_ones == _in_bounds(operand, block) else None
 
 
 def _conditions(value: SSAValue, dims: dict[SSAValue, int]) -> frozenset[AffineExpr] | None:
