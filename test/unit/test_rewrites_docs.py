@@ -59,7 +59,7 @@ def test_every_rule_has_its_filecheck_function() -> None:
         for path in folder.rglob("*.mlir")
         for name in re.findall(r"func\.func (?:private )?@(\w+)", path.read_text())
     }
-    for file in ("simplify", "ewise_fma"):
+    for file in ("simplify", "simplify_arithmetic", "ewise_fma"):
         for rule in shipped_rules(file):
             named = rule.name.replace("-", "_")
             assert named in functions, rule.name
