@@ -49,6 +49,7 @@ ROOTS = (Op, Constant, Splat, Literal, Call, If)
 SHIPPED = (
     "cse",
     "simplify",
+    "simplify_arithmetic",
     "ewise_fma",
     "matmul_add",
     "simplify_inference",
