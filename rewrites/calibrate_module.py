@@ -116,7 +116,7 @@ class CalibrateMapPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         module = op.clone() if self.recursive else op  # recording through functions inlines them
-        plan = CalibrationPlan(module, self.entry, self.recursive, self.multi, self.name)
+        plan = CalibrationPlan(module, self.entry, self.recursive, self.multi, self.name, warn=False)
         slices: dict[str, list[Slice]] = {}
         for call in plan.collect():
             slices.setdefault(call.function, []).append(call.slice)

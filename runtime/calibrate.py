@@ -18,12 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ..core.diagnostics import Diagnostic, did_you_mean, listening, render
 from ..core.locations import source_directory
 from ..core.parsing import make_context, parse
-from ..core.pipelines import parse_pipeline, run_pipeline
+from ..core.pipelines import run_pipeline
 from ..core.verification import verify_module
 from ..dialects.graph.constants import WeightOp
 from ..reference.run import run as run_reference
 from ..rewrites.calibrate_module import CalibrateMapPass, CalibrateModulePass
 from ..rewrites.calibration_plan import Slice, read_map
+from ..rewrites.remove_unused_functions import RemoveUnusedFunctionsPass
 from .arrays import check_type
 from .calibration_statistics import SIDES, StatisticsOptions, TensorStatistics
 from .compile import compile, input_names
@@ -100,17 +101,14 @@ class Calibrator:
             verify_module(module)
         else:
             module = parse(module_or_path)
-        context = make_context()
         options = (self.entry, recursive, multi)
-        with listening(self._note):
-            run_pipeline(context, module, [CalibrateMapPass(*options)], asked_for=True)
-        self.warnings.clear()  # the other pass has the same to say
         passes = [
+            CalibrateMapPass(*options),
             CalibrateModulePass(*options),
-            *parse_pipeline(f'remove-unused-functions{{entry="{self.entry}"}}'),
+            RemoveUnusedFunctionsPass((self.entry,)),
         ]
         with listening(self._note):
-            run_pipeline(context, module, passes, asked_for=True)
+            run_pipeline(make_context(), module, passes, asked_for=True)
         return module
 
     def _note(self, diagnostic: Diagnostic) -> None:
