@@ -22,7 +22,6 @@ from .kinds import OPAQUE_FACTS, OpFacts, kind_of_stages
 from .kinds import OpKind as OpKind
 from .reduced_rows import rows_of_stages
 
-
 PLAN = frozenset({"graph.group", "graph.group_reason"})
 """Attributes of a fusion plan: they differ from op to op and say nothing about what the op computes."""
 

@@ -1,0 +1,132 @@
+"""The pass `apply-fusion-plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+from ..dialects.graph.calls import CallKernelOp
+from ..dialects.graph.constants import FullOp
+from .engine.constants import is_constant_op, splat_number
+from .engine.driver import is_dead
+from .engine.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
+from .fusion_plan import erase_plan, has_plan, planned_functions, read_plan
+
+MOST_NAMES = 6
+"""Ops that the name of a function spells out."""
+
+
+@dataclass(frozen=True)
+class ApplyFusionPlanPass(StepwellPass):
+    """
+    Moves each group of a fusion plan that has two ops or more into a fused function of its own.
+
+    The function is named after its ops; the values that the group takes from outside are its parameters, in the order
+    of use. Constants all of whose elements are one number are copied into it. The plan goes; ops that are alone in their
+    group stay where they are. Which groups there are is what `graph.group` says, whoever wrote it.
+
+    Before:
+        %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %1 = graph.relu %0 {graph.group = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    After:
+        %1 = func.call @fused_add_relu0(%x, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        func.func private @fused_add_relu0(%x, %b) attributes {graph.primitive} { … }
+
+    Raises `OperationError` at an op where the plan is not valid.
+    """
+
+    name = "apply-fusion-plan"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        planned = [(each, read_plan(each)) for each in planned_functions(op) if has_plan(each)]
+        names = NameSupply(op)
+        purity = Purity(op)
+        for function, groups in planned:
+            erase_plan(function)
+            for ops in groups:
+                if len(ops) > 1:
+                    op.body.block.add_op(_outline(ops, names, purity))
+                    self.count("groups fused")
+                    self.count("ops in them", len(ops))
+
+
+def _outline(ops: list[Operation], names: NameSupply, purity: Purity) -> func.FuncOp:
+    """The function of a group, of which the last op is the root; a call of it takes its place."""
+    root = ops[-1]
+    block = root.parent
+    assert block is not None
+    copied, splats = _splats(ops)
+    name = names.fresh(function_stem(ops))
+    inputs = captured_values([*copied, *ops])
+    function = outlined(name, [*copied, *ops], root.results, inputs, PRIMITIVE)
+    call = func.CallOp(name, inputs, [root.results[0].type])
+    copy_location(root, call)
+    block.insert_op_before(call, root)
+    call.results[0].name_hint = root.results[0].name_hint
+    root.results[0].replace_all_uses_with(call.results[0])
+    for op in reversed(ops):
+        op.detach()
+        op.erase()
+    for full in copied:
+        full.erase()
+    for op in splats:
+        if is_dead(op, purity):
+            op.detach()
+            op.erase()
+    return function
+
+
+def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
+    """
+    Constants of one number that `ops` use: as `graph.full` ops to copy, and the ops that may be unused afterwards.
+
+    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside:
+    a number does not keep its bits.
+    """
+    copied: dict[SSAValue, FullOp] = {}
+    sources: dict[Operation, None] = {}
+    for op in ops:
+        operands = list(op.operands)
+        for index, value in enumerate(operands):
+            source = value.owner
+            if isinstance(source, Operation) and (full := copied.get(value) or _as_full(value)) is not None:
+                copied[value] = full
+                sources[source] = None
+                operands[index] = full.results[0]
+        op.operands = operands
+    return list(copied.values()), list(sources)
+
+
+def _as_full(value: SSAValue) -> FullOp | None:
+    """The constant as a new `graph.full`; None when it is no constant of one number."""
+    assert isinstance(value.owner, Operation)
+    if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
+        return None
+    number = splat_number(value)
+    if number is None or number != number:
+        return None
+    full = FullOp(bool(number) if str(value.type.element_type) == "i1" else number, value.type)
+    full.results[0].name_hint = value.name_hint
+    copy_location(value.owner, full)
+    return full
+
+
+def function_stem(ops: Sequence[Operation]) -> str:
+    """`fused_` and the names of the first ops: `fused_matmul_add_relu`, `fused_exp_sum_…_and_20_more_`."""
+    names = [_plain_name(op) for op in ops]
+    if len(names) > MOST_NAMES:
+        names[MOST_NAMES - 1 :] = ["and", str(len(names) - MOST_NAMES + 1), "more_"]
+    return "_".join(["fused", *names])
+
+
+def _plain_name(op: Operation) -> str:
+    if isinstance(op, CallKernelOp):
+        return op.callee_name
+    return op.name.partition(".")[2].replace(".", "_")
