@@ -247,17 +247,53 @@ def available(match: Match, first: Operation, second: Operation) -> bool:
 
 
 class BlockOrder(Index):
-    """Positions of ops in their blocks; a block is numbered again when an op of it is new."""
+    """Positions of ops in their blocks. A new op goes between its neighbours; a block is numbered again at most when needed."""
 
     def __init__(self, session: Session):
         super().__init__(session)
-        self._positions: dict[Block, dict[Operation, int]] = {}
+        self._positions: dict[Block, dict[Operation, float]] = {}
+
+    def inserted(self, op: Operation) -> None:
+        positions = None if op.parent is None else self._positions.get(op.parent)
+        if positions is None:
+            return
+        before, after = op.prev_op, op.next_op
+        while after is not None and after not in positions:  # other new ops
+            after = after.next_op
+        low = positions.get(before) if before is not None else -1.0
+        high = positions.get(after) if after is not None else None
+        if low is not None and high is None:
+            high = low + 2.0 if after is None else None
+        if low is None or high is None or not low < (low + high) / 2 < high:
+            del self._positions[op.parent]  # pyright: ignore
+        else:
+            positions[op] = (low + high) / 2
+
+    def position(self, op: Operation) -> float:
+        """A number that grows along the block of `op`."""
+        block = op.parent
+        assert block is not None
+        positions = self._positions.get(block)
+        if positions is None or op not in positions:
+            positions = self._positions[block] = {
+                each: float(number) for number, each in enumerate(block.ops)
+            }
+        return positions[op]
 
     def before(self, first: Operation, second: Operation) -> bool:
         """Whether `first` comes before `second` in the block of both."""
-        block = first.parent
-        assert block is not None
-        positions = self._positions.get(block)
-        if positions is None or first not in positions or second not in positions:
-            positions = self._positions[block] = {op: number for number, op in enumerate(block.ops)}
-        return positions[first] < positions[second]
+        self.position(first)
+        end = self.position(second)  # this may number the block again, and the first with it
+        return self.position(first) < end
+
+    def ordered(self, ops: list[Operation]) -> list[Operation]:
+        """`ops` block by block in order of appearance, those of one block in its order."""
+        if len(ops) < 2:
+            return ops
+        blocks = {block: number for number, block in enumerate(dict.fromkeys(op.parent for op in ops))}
+        for op in ops:
+            if op.parent is not None:
+                self.position(op)
+        return sorted(
+            ops, key=lambda op: (blocks[op.parent], 0.0 if op.parent is None else self.position(op))
+        )
