@@ -265,5 +265,5 @@ def _compact(text: str) -> str:
             inside = not line.strip().startswith("]")
         else:
             lines.append(line)
-            inside = line.endswith('"counts": [')
+            inside = line.strip() == '"counts": ['
     return "\n".join(lines)
