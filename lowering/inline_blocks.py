@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..dialects import tensor_loop
 from ..dialects.traits import is_pure
+from .inline_costs import keeps_vectors
 
 _MOVES = frozenset(
     {
@@ -221,16 +222,17 @@ def _sources_keep(producer: Accessor) -> bool:
 
 
 def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue) -> bool:
-    """Whether inlining repeats no arithmetic, and no scattered loads."""
+    """Whether inlining repeats no arithmetic and no scattered loads, and leaves on vectors what runs on them."""
     assert isinstance(buffer.type, MemRefType)
-    reads = 0
+    reads, size = 0, prod(buffer.type.get_shape())
     for reader in readers:
         if any(not isinstance(extent, int) for extent in reader.block.extents):
             return False
-        reads += len(reader.loads) * prod(
-            extent for extent in reader.block.extents if isinstance(extent, int)
-        )
-    if reads <= prod(buffer.type.get_shape()):
+        runs = prod(extent for extent in reader.block.extents if isinstance(extent, int))
+        reads += len(reader.loads) * runs
+        if not keeps_vectors(producer.block, reader.block, reader.loads, buffer, runs / max(size, 1)):
+            return False
+    if reads <= size:
         return True
     return all(_costs_nothing(op) for op in producer.block.body.walk()) and _keeps_rows(producer.block)
 
