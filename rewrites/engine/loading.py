@@ -41,6 +41,7 @@ from .patterns import (
     Splat,
     all_below,
 )
+from .pdl_import import rules_of_pdl
 from .structures import Call, Function, If
 
 ROOTS = (Op, Constant, Splat, Literal, Call, If)
@@ -86,7 +87,7 @@ def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """The rules of a module; raises `OperationError` at the rule or op that is not valid."""
     found: dict[str, Rule] = {}
     written = [(op, rule_of_op(op)) for op in dialect.rules_of(module)]
-    for op, rule in [*written, *rules_of_functions(module)]:
+    for op, rule in [*written, *rules_of_functions(module), *rules_of_pdl(module, ctx)]:
         if rule.name in found:
             raise OperationError(op, f"there are two rules called '{rule.name}'")
         try:
