@@ -9,9 +9,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import SSAValue
 
+from ..core.codegens import COMPILER
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from .calibration_plan import CALIBRATION_MAP, COMPILER, CalibrationPlan, Slice, map_attribute
+from .calibration_plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
 from .engine.functions import functions_of
 
 SIGNATURE = "stepwell.signature"

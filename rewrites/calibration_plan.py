@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from ..core.codegens import COMPILER
 from ..core.diagnostics import (
     Diagnostic,
     OperationError,
@@ -32,9 +33,6 @@ from ..core.diagnostics import (
 from ..core.locations import nearest_source_point
 from .engine.functions import functions_of
 from .inline_primitive import inline_call
-
-COMPILER = "graph.compiler"
-"""Attribute of a function made for an external code generator: the generator's name."""
 
 CALIBRATION_MAP = "graph.calibration_map"
 """Attribute of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
