@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -246,3 +247,20 @@ def test_the_worked_example(
     assert "graph.compiler" in shown and "graph.compiler" not in after
     assert "as computed by NumPy" in shown
     assert load_statistics(folder / "stats.json")["g1"]["outputs"][0].count == 5 * 64
+
+
+def test_the_example_of_a_partitioned_network(capsys: pytest.CaptureFixture[str]) -> None:
+    """The ranges are those of the network's logits as they were stored with it."""
+    runpy.run_path(str(EXAMPLE / "partitioned_mlp.py"), run_name="__main__")
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("openblas_")]
+    assert [line.partition(":")[0] for line in lines] == [
+        f"openblas_matmul_add_{number} {value}"
+        for number in (0, 1)
+        for value in ("input 0", "input 1", "input 2", "output 0")
+    ]
+    with np.load(EXAMPLE.parent / "mnist_mlp" / "mnist_100_test.npz") as file:
+        logits = file["logits"]
+    found = re.search(r"10 batches, from (\S+) to (\S+),", lines[-1])
+    assert found is not None
+    assert float(found[1]) == pytest.approx(logits.min(), abs=1e-3)
+    assert float(found[2]) == pytest.approx(logits.max(), abs=1e-3)
