@@ -25,6 +25,7 @@ PASSES: dict[str, str] = {
     "fuse-loops": "lowering.fuse_loops:FuseLoopsPass",
     "guard-divisions": "lowering.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.inline_loops:InlineLoopsPass",
+    "lower-external-functions": "lowering.lower_external_functions:LowerExternalFunctionsPass",
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
@@ -76,6 +77,7 @@ PIPELINES = "lowering.pipelines:PIPELINES"
 EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object; see core.plugins.StepwellPlugin
     "op-explainer": {"graph": "dialects.graph.documentation:explain"},
+    "codegen": {"openblas": "runtime.external_openblas:OPENBLAS"},
 }
 
 

@@ -49,6 +49,8 @@ DEFAULT = "default"
 
 TARGET_EXTENSION, TABLE_EXTENSION = "external-target", "pattern-table"
 
+_PACKAGE = __name__.rpartition(".")[0]
+
 Support = Callable[[Operation], bool | str]
 """Whether a target computes an op; a text says why not."""
 
@@ -150,14 +152,14 @@ def table_names() -> list[str]:
 @lru_cache(maxsize=1)
 def shipped_tables() -> tuple[str, ...]:
     """Names of the tables in `rewrites/tables`."""
-    folder = files(__package__).joinpath("tables")
+    folder = files(_PACKAGE).joinpath("tables")
     names = (each.name for each in folder.iterdir())
     return tuple(sorted(name.removesuffix(".mlir") for name in names if name.endswith(".mlir")))
 
 
 @lru_cache(maxsize=32)
 def _shipped(name: str) -> tuple[PatternEntry, ...]:
-    text = files(__package__).joinpath("tables", f"{name}.mlir").read_text(encoding="utf-8")
+    text = files(_PACKAGE).joinpath("tables", f"{name}.mlir").read_text(encoding="utf-8")
     return _entries(name, rules_of_text(text, f"{name}.mlir"))
 
 
