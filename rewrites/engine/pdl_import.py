@@ -63,7 +63,8 @@ def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
         raise OperationError(op, f"benefit is {op.benefit.value.data}, expected a number from 0 on")
     reader = PatternReader(op, ctx)
     reader.read()
-    rewrite = RewriteReader(reader).read()
+    rewrite = RewriteReader(reader)
+    function = rewrite.read()
     doc = reader.rewrite.attributes.get(DOC_ATTRIBUTE)
     return Rule(
         name,
@@ -72,7 +73,8 @@ def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
         tuple(reader.conditions),
         numerics=_numerics(reader.rewrite),
         doc=doc.data if isinstance(doc, StringAttr) else "",
-        callback=rewrite,
+        callback=function,
+        also=rewrite.also,
     )
 
 

@@ -12,18 +12,15 @@ from collections.abc import Sequence
 from xdsl.context import Context
 from xdsl.dialects import pdl
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
-    DictionaryAttr,
     IntegerAttr,
-    StringAttr,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.diagnostics import OperationError
+from .combinators import Together
 from .constraints import HasType, Where
-from .match import CONDITIONS, RuleError, check_arguments, plain_parameters, unknown_name
 from .patterns import Any_, Capture, Op, Pattern, Require, Rest, Result
 from .pdl_import_arity import check_against_definition, op_type_of
 from .pdl_import_conditions import ITSELF
@@ -51,6 +48,22 @@ def owner_of(value: SSAValue) -> Operation:
     return value.owner
 
 
+def _below(op: pdl.OperationOp) -> set[SSAValue]:
+    """The values and ops below `op`, by which other ops of a pattern can be found; a range of values is no help."""
+    found: set[SSAValue] = set()
+    stack = list(op.operand_values)
+    while stack:
+        owner = owner_of(stack.pop())
+        if isinstance(owner, pdl.OperandOp):
+            found.add(owner.value)
+        elif isinstance(owner, pdl.ResultOp | pdl.ResultsOp) and owner.parent_ not in found:
+            found.add(owner.parent_)
+            parent = owner_of(owner.parent_)
+            assert isinstance(parent, pdl.OperationOp)
+            stack += parent.operand_values
+    return found
+
+
 def is_range(value: SSAValue) -> bool:
     return isinstance(value.type, pdl.RangeType)
 
@@ -73,16 +86,17 @@ class PatternReader:
     def read(self) -> None:
         """Raises `OperationError` at the op that says what the language cannot."""
         root = self._root()
-        self.lhs = self._operation(root)
         self.root = root.op
-        for op in self.op.body.block.ops:
-            if isinstance(op, pdl.OperationOp) and op.op not in self._patterns:
-                message = "the root of the pattern does not depend on this op; an op above the root cannot be matched"
-                raise OperationError(op, message)
+        self.lhs: Pattern = self._operation(root)
+        others = self._others()
+        if others:
+            self.lhs = Together((self.lhs, *others))
         self._types_agree()
+        from .pdl_import_native import native_constraint  # it reads through this class
+
         for op in self.op.body.block.ops:
             if isinstance(op, pdl.ApplyNativeConstraintOp):
-                self._native(op)
+                self.conditions.append(native_constraint(self, op))
             elif not isinstance(op, PATTERN_OPS):
                 raise OperationError(op, "this op has no place before 'pdl.rewrite'")
 
@@ -97,22 +111,38 @@ class PatternReader:
         return value in self._patterns
 
     def _root(self) -> pdl.OperationOp:
+        """The root that is named; else of the ops that no other one uses the first that is replaced or erased."""
         if self.rewrite.root is not None:
             root = owner_of(self.rewrite.root)
             assert isinstance(root, pdl.OperationOp)
             return root
-        ops = [op for op in self.op.body.block.ops if isinstance(op, pdl.OperationOp)]
+        tops = self._tops([op for op in self.op.body.block.ops if isinstance(op, pdl.OperationOp)])
+        changed = {op.op_value for op in self.rewrite.walk() if isinstance(op, pdl.ReplaceOp | pdl.EraseOp)}
+        return next((op for op in tops if op.op in changed), tops[0])
+
+    def _tops(self, ops: Sequence[pdl.OperationOp]) -> list[pdl.OperationOp]:
+        """Those of `ops` that no other one of them uses."""
         used = {
             result.parent_
             for op in ops
             for value in op.operand_values
             if isinstance(result := owner_of(value), pdl.ResultOp | pdl.ResultsOp)
         }
-        roots = [op for op in ops if op.op not in used]
-        if len(roots) != 1:
-            message = f"the pattern has {len(roots)} ops that no other one uses, expected one root"
-            raise OperationError(self.rewrite, message, hint="name the root: 'pdl.rewrite %root { ... }'")
-        return roots[0]
+        return [op for op in ops if op.op not in used]
+
+    def _others(self) -> list[Op]:
+        """Further roots, each after one with which it shares a value."""
+        ops = [op for op in self.op.body.block.ops if isinstance(op, pdl.OperationOp)]
+        left = self._tops([op for op in ops if op.op not in self._patterns])
+        others: list[Op] = []
+        while left:
+            known = set(self._patterns)
+            found = next((op for op in left if not known.isdisjoint(_below(op))), None)
+            if found is None:
+                raise OperationError(left[0], "this op shares no value with the root of the pattern")
+            left.remove(found)
+            others.append(self._operation(found))
+        return others
 
     # Ops
 
@@ -286,86 +316,6 @@ class PatternReader:
                 name = "type-lists-agree" if isinstance(op, pdl.TypesOp) else "types-agree"
                 keys = tuple(key for key, _ in places)
                 self.conditions.append(Require(name, keys, (("places", numbers),)))
-
-    # Native constraints
-
-    def _native(self, op: pdl.ApplyNativeConstraintOp) -> None:
-        name, parameters = op.constraint_name.data, dict(op.attributes)
-        known = CONDITIONS.get(name)
-        if known is None:
-            raise OperationError(op, unknown_name("condition", name, CONDITIONS))
-        if op.res:
-            raise OperationError(op, "a native constraint with results is not supported")
-        try:
-            check_arguments(
-                "condition", name, known.function, len(op.args), plain_parameters(list(parameters.items()))
-            )
-        except RuleError as error:
-            raise OperationError(op, str(error)) from None
-        negated = bool(op.is_negated.value.data)
-        if not negated and all(self._is_plain(value) for value in op.args):
-            keys = tuple(self.key(value) for value in op.args)
-            self.conditions.append(Require(name, keys, tuple(parameters.items())))
-            return
-        keys, described = self.described_arguments(op, op.args)
-        self.conditions.append(
-            Require(
-                "native-constraint",
-                keys,
-                (
-                    ("condition", StringAttr(name)),
-                    ("arguments", described),
-                    ("negated", IntegerAttr(int(negated), i64)),
-                    ("parameters", DictionaryAttr(parameters)),
-                ),
-            )
-        )
-
-    def _is_plain(self, value: SSAValue) -> bool:
-        """What a key of the pattern stands for just so."""
-        return value in self._patterns and not isinstance(owner_of(value), pdl.ResultsOp)
-
-    def described_arguments(
-        self, op: Operation, values: Sequence[SSAValue]
-    ) -> tuple[tuple[str, ...], ArrayAttr[DictionaryAttr]]:
-        """Arguments as data: the keys that they are made from, and what to take of each."""
-        keys: list[str] = []
-        described: list[DictionaryAttr] = []
-        for value in values:
-            argument = self._argument(op, value)
-            if isinstance(argument, Attribute):
-                described.append(DictionaryAttr({"value": argument}))
-                continue
-            key, take, place = argument
-            of, at = IntegerAttr(len(keys), i64), IntegerAttr(place, i64)
-            described.append(DictionaryAttr({"of": of, "take": StringAttr(take), "place": at}))
-            keys.append(key)
-        return tuple(keys), ArrayAttr(described)
-
-    def _argument(self, op: Operation, value: SSAValue) -> Attribute | tuple[str, str, int]:
-        owner = owner_of(value)
-        match owner:
-            case _ if self._is_plain(value):
-                return self.key(value), "itself", ITSELF
-            case pdl.AttributeOp() if owner.value is not None:
-                return owner.value
-            case pdl.TypeOp() if owner.constantType is not None:
-                return owner.constantType
-            case pdl.TypesOp() if owner.constantTypes is not None:
-                return owner.constantTypes
-            case pdl.TypeOp() | pdl.TypesOp() if value in self.places:
-                key, place = self.places[value][0]
-                return key, "type" if isinstance(owner, pdl.TypeOp) else "types", place
-            case pdl.ResultOp() if self.is_matched(owner.parent_):
-                parent = owner_of(owner.parent_)
-                assert isinstance(parent, pdl.OperationOp)
-                return self.key(owner.parent_), "result", self.checked_index(owner, parent)
-            case pdl.ResultsOp() if self.is_matched(owner.parent_) and owner.index is None:
-                return self.key(owner.parent_), "results", ITSELF
-            case _:
-                raise OperationError(
-                    op, f"an argument from '{owner.name}' is not known when the pattern matches"
-                )
 
 
 __all__ = ["PatternReader", "Place", "is_range", "owner_of"]

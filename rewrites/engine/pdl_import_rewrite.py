@@ -27,9 +27,12 @@ class RewriteReader:
         self._pattern = pattern
         self._op = pattern.rewrite
         self._made: set[SSAValue] = set()
+        self.also: tuple[str, ...] = ()
+        """After `read`: the keys of the ops that are replaced besides the root."""
         self._named: dict[SSAValue, Source] = {}
         """The values that native rewrites make."""
-        self._values: Source | None = None
+        self._replaced: dict[SSAValue, Source] = {}
+        """By matched op, what stands in place of its results."""
 
     def read(self) -> PdlRewrite:
         """The callback of the rule. Raises `OperationError`."""
@@ -58,13 +61,15 @@ class RewriteReader:
                         self._source(each, result)
                 case _:
                     raise OperationError(each, "this op has no place in 'pdl.rewrite'")
-        if self._values is None:
+        root = self._replaced.pop(self._pattern.root, None)
+        if root is None:
             raise OperationError(
                 op,
                 "the root is neither replaced nor erased, so the rule would apply for ever",
                 hint="write 'pdl.replace %root with ...'",
             )
-        return PdlRewrite(tuple(steps), self._values)
+        self.also = tuple(self._pattern.key(value) for value in self._replaced)
+        return PdlRewrite(tuple(steps), Joined((root, *self._replaced.values())))
 
     # Where things come from
 
@@ -126,7 +131,7 @@ class RewriteReader:
     def _make(self, op: pdl.OperationOp) -> Make:
         assert op.opName is not None  # PDL's verifier has seen to that
         op_type = op_type_of(self._pattern.ctx, op, op.opName.data)
-        if _is_defined(op_type) and op_type.get_irdl_definition().regions:
+        if _is_defined(op_type) and counts(op_type.get_irdl_definition().regions)[0]:
             raise OperationError(op, f"'{op.opName.data}' has regions, which PDL cannot make")
         if _is_defined(op_type):
             self._check_operands(op, op_type)
@@ -194,43 +199,35 @@ class RewriteReader:
         return Call(key, name, arguments, parameters, None if ranged else len(types))
 
     def _replace(self, op: pdl.ReplaceOp) -> None:
-        self._check_root(op, op.op_value)
+        self._check_matched(op, op.op_value)
         if op.repl_operation is not None:
             self._check_op(op, op.repl_operation)
-            self._values = Taken(self._pattern.key(op.repl_operation), "results")
+            self._replaced[op.op_value] = Taken(self._pattern.key(op.repl_operation), "results")
         else:
-            self._values = Joined(tuple(self._source(op, value) for value in op.repl_values))
+            self._replaced[op.op_value] = Joined(tuple(self._source(op, value) for value in op.repl_values))
 
     def _erase(self, op: pdl.EraseOp) -> None:
-        """An op below the root goes by itself when nothing else uses it and it is pure."""
-        if op.op_value in self._made:
-            raise OperationError(op, "an op that the rewrite made is erased")
+        """A pure op below the root goes by itself once nothing uses it."""
+        self._check_matched(op, op.op_value)
         target = owner_of(op.op_value)
         assert isinstance(target, pdl.OperationOp)
-        if op.op_value is not self._pattern.root:
-            if self._is_pure(target):
-                return
-            message = "only the root, and pure ops below it, can be erased"
-            raise OperationError(op, message)
-        self._check_root(op, op.op_value)
-        if target.type_values:
-            message = "the root has results, which may have users"
-            raise OperationError(
-                op, message, hint="write 'pdl.replace'; an op that nothing uses goes by itself"
-            )
-        self._values = Joined(())
+        if not target.type_values:
+            self._replaced[op.op_value] = Joined(())
+        elif op.op_value is self._pattern.root or not self._is_pure(target):
+            message = "only ops without results, and pure ops below the root, can be erased"
+            raise OperationError(op, message, hint="write 'pdl.replace': results may have users")
 
     def _is_pure(self, op: pdl.OperationOp) -> bool:
         if op.opName is None:
             return False
         op_type = op_type_of(self._pattern.ctx, op, op.opName.data)
-        return any(isinstance(trait, NoMemoryEffect) for trait in op_type.traits)
+        return op_type.has_trait(NoMemoryEffect)
 
-    def _check_root(self, op: Operation, value: SSAValue) -> None:
-        if value is not self._pattern.root:
-            raise OperationError(op, "only the root of the pattern can be replaced")
-        if self._values is not None:
-            raise OperationError(op, "the root is replaced or erased already")
+    def _check_matched(self, op: Operation, value: SSAValue) -> None:
+        if value in self._made:
+            raise OperationError(op, "only ops of the pattern can be replaced or erased, not new ones")
+        if value in self._replaced:
+            raise OperationError(op, "the op is replaced or erased already")
 
 
 def _is_defined(op_type: type[Operation]) -> TypeGuard[type[IRDLOperation]]:

@@ -123,7 +123,7 @@ Step = Make | Call
 @dataclass(frozen=True)
 class PdlRewrite:
     """
-    The body of a `pdl.rewrite` as the callback of a rule: the values that replace the root.
+    The body of a `pdl.rewrite` as the callback of a rule: the values that replace the root and the further roots.
 
     Declines where a matched value of another type would replace a result: a rule never changes a type.
     """
@@ -134,7 +134,7 @@ class PdlRewrite:
     def __call__(self, match: Match) -> tuple[SSAValue, ...] | None:
         if not all(step.run(match) for step in self.steps):
             return None
-        results = match.root.results
+        results = match.replaced
         values = tuple(as_list(self.values.get(match)))
         if len(values) != len(results):
             message = f"rule '{match.rule.name}' replaces {len(results)} results by {len(values)} values"

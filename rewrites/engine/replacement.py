@@ -78,7 +78,7 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
     """
     What a Python function makes of a match: a value, an op or several values; `None` declines.
 
-    The results of the root themselves are no change.
+    The results of the root themselves are no change; no values for a root without results erase it.
     """
 
     def make(match: Match) -> Sequence[SSAValue] | None:
@@ -88,7 +88,7 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
         values = all_values(tuple(made) if isinstance(made, list) else made)
         results = match.replaced
         same = len(values) == len(results) and all(a is b for a, b in zip(values, results, strict=True))
-        return None if same else values
+        return None if same and (results or made is match.root) else values
 
     return make
 
