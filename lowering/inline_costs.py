@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.access_regions import Access, body_accesses, is_inside, stride_along
+from ..analysis.affine import affine_of_value
 from ..dialects.tensor_loop import BlockOp
 
 VECTOR_INSTRUCTIONS = frozenset(
@@ -46,30 +47,81 @@ def _weight_of(op: Operation) -> int:
     return int(op.name.startswith(("arith.", "math.")) and op.name != "arith.constant")
 
 
-def keeps_vectors(
-    producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp], buffer: SSAValue, repeats: float
-) -> bool:
+class VectorAxes:
     """
-    Whether `reader` can still run on vectors, or loses little, when it computes the elements of `buffer` itself.
+    Along which axes the blocks of a function run on vectors, found once per block and kept while producers join it.
 
-    `repeats` is how often the reader runs per element of the buffer. Transposing inside a loop that computes exp, say,
-    would leave exp without vectors.
+    An axis will do when all accesses stand still or walk through memory along it, and the stores agree: they walk along a
+    spatial axis and stand still along a reduce axis.
     """
-    made, read = _outside_init(producer), _outside_init(reader)
-    kept = [access for access in read if access.buffer is not buffer]
-    sources = [access for access in made if not access.is_store]
-    for access in read:
-        if access.buffer is buffer:
-            kept += [_seen_from(access, source) for source in sources]
-    conditional = any(op.parent_block() is not reader.body.block for op in loads)
-    if not conditional and _runs_on_vectors(reader, kept, _is_straight(producer)):
-        return True
-    lost = 0.0
-    if _runs_on_vectors(producer, made, True):
-        lost += weight(producer) * max(repeats, 1)
-    if _runs_on_vectors(reader, read, True):
-        lost += weight(reader) * max(repeats, 1)
-    return lost <= MOST_SCALAR_WEIGHT
+
+    def __init__(self) -> None:
+        self._axes: dict[BlockOp, frozenset[int]] = {}
+        self._weights: dict[BlockOp, int] = {}
+
+    def of(self, block: BlockOp) -> frozenset[int]:
+        """The numbers of the axes."""
+        if block not in self._axes:
+            self._axes[block] = _vector_axes(block)
+        return self._axes[block]
+
+    def _weight(self, block: BlockOp) -> int:
+        if block not in self._weights:
+            self._weights[block] = weight(block)
+        return self._weights[block]
+
+    def survive(
+        self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp], repeats: float
+    ) -> bool:
+        """
+        Whether `reader` still runs on vectors, or little is lost, when it computes what `loads` load from `producer`.
+
+        `repeats` is how often the reader runs per element of the temporary. A transposition inside a loop that computes
+        exp, say, would leave exp without vectors.
+        """
+        if self._after(producer, reader, loads):
+            return True
+        losers = [block for block in (producer, reader) if self.of(block)]
+        return sum(self._weight(block) for block in losers) * max(repeats, 1) <= MOST_SCALAR_WEIGHT
+
+    def merge(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]) -> None:
+        """To be called before `producer` is put in place of `loads`."""
+        weights = self._weight(reader) + len(loads) * self._weight(producer)
+        self._axes[reader] = self._after(producer, reader, loads)
+        self._weights[reader] = weights
+
+    def _after(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]) -> frozenset[int]:
+        """The axes of `reader` that will do once it holds the producer."""
+        if not _is_straight(producer) or any(op.parent_block() is not reader.body.block for op in loads):
+            return frozenset()
+        dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(reader.axes)}
+        sources = [access for access in _outside_init(producer) if not access.is_store]
+        read = [
+            _seen_from([affine_of_value(index, dims, {}) for index in load.indices], source)
+            for load in loads
+            for source in sources
+        ]
+        return frozenset(axis for axis in self.of(reader) if _walks(reader, read, axis))
+
+
+def _vector_axes(block: BlockOp) -> frozenset[int]:
+    if not _is_straight(block):
+        return frozenset()
+    accesses = _outside_init(block)
+    return frozenset(axis for axis in range(len(block.axes)) if _walks(block, accesses, axis))
+
+
+def _walks(block: BlockOp, accesses: Sequence[Access], axis: int) -> bool:
+    """Whether a loop over `axis` could run on vectors, as far as these accesses go."""
+    if block.extents[axis] == 1:
+        return False
+    dims: list[AffineExpr] = [AffineDimExpr(number) for number in range(len(block.axes))]
+    wanted = 1 if block.kinds[axis] == "spatial" else 0
+    for access in accesses:
+        stride = stride_along(access, dims, axis)
+        if stride != wanted and (access.is_store or stride not in (0, 1)):
+            return False
+    return True
 
 
 def _outside_init(block: BlockOp) -> list[Access]:
@@ -78,18 +130,15 @@ def _outside_init(block: BlockOp) -> list[Access]:
     return [access for access in accesses if inside is None or not is_inside(access.op, inside)]
 
 
-def _seen_from(read: Access, source: Access) -> Access:
-    """The load `source` of the producer as the reader does it, which reads the element at `read.indices`."""
-    if None in read.indices:
+def _seen_from(read: Sequence[AffineExpr | None], source: Access) -> Access:
+    """The load `source` of a producer as a reader does it that reads the element at `read`."""
+    places = [index for index in read if index is not None]
+    if len(places) != len(read):
         return Access(source.op, source.buffer, (None,) * len(source.indices))
-    places = [index for index in read.indices if index is not None]
-    return Access(
-        source.op,
-        source.buffer,
-        tuple(
-            None if index is None else index.replace_dims_and_symbols(places, ()) for index in source.indices
-        ),
-    )
+    indices = [
+        None if index is None else index.replace_dims_and_symbols(places, ()) for index in source.indices
+    ]
+    return Access(source.op, source.buffer, tuple(indices))
 
 
 def _is_straight(block: BlockOp) -> bool:
@@ -97,19 +146,4 @@ def _is_straight(block: BlockOp) -> bool:
     return all(not op.regions or op is block.init for op in block.body.block.ops)
 
 
-def _runs_on_vectors(block: BlockOp, accesses: Sequence[Access], straight: bool) -> bool:
-    """Whether along some axis all accesses stand still or walk through memory, and the stores agree."""
-    if not straight or not _is_straight(block):
-        return False
-    dims: list[AffineExpr] = [AffineDimExpr(number) for number in range(len(block.axes))]
-    for number, (kind, extent) in enumerate(zip(block.kinds, block.extents, strict=True)):
-        if extent == 1:
-            continue
-        wanted = 1 if kind == "spatial" else 0
-        strides = [(stride_along(access, dims, number), access.is_store) for access in accesses]
-        if all(stride == wanted if is_store else stride in (0, 1) for stride, is_store in strides):
-            return True
-    return False
-
-
-__all__: Sequence[str] = ["keeps_vectors", "weight"]
+__all__ = ["VectorAxes", "weight"]

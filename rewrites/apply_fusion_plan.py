@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
+from ..core.structural_hash import structural_hash
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import FullOp
 from .engine.constants import is_constant_op, splat_number
@@ -29,7 +30,7 @@ class ApplyFusionPlanPass(StepwellPass):
     Moves each group of a fusion plan that has two ops or more into a fused function of its own.
 
     The function is named after its ops; the values that the group takes from outside are its parameters, in the order
-    of use. Constants all of whose elements are one number are copied into it. The plan goes; ops that are alone in their
+    of use. Groups that compute the same share one function. Constants all of whose elements are one number are copied into it. The plan goes; ops that are alone in their
     group stay where they are. Which groups there are is what `graph.group` says, whoever wrote it.
 
     Before:
@@ -46,26 +47,44 @@ class ApplyFusionPlanPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         planned = [(each, read_plan(each)) for each in planned_functions(op) if has_plan(each)]
-        names = NameSupply(op)
+        made = _Functions(op)
         purity = Purity(op)
         for function, groups in planned:
             erase_plan(function)
             for ops in groups:
                 if len(ops) > 1:
-                    op.body.block.add_op(_outline(ops, names, purity))
+                    _outline(ops, made, purity)
                     self.count("groups fused")
                     self.count("ops in them", len(ops))
+        self.count("functions", len(made.by_hash))
 
 
-def _outline(ops: list[Operation], names: NameSupply, purity: Purity) -> func.FuncOp:
-    """The function of a group, of which the last op is the root; a call of it takes its place."""
+class _Functions:
+    """The functions made so far, one for all groups that compute the same."""
+
+    def __init__(self, module: ModuleOp):
+        self._module, self._names = module, NameSupply(module)
+        self.by_hash: dict[str, str] = {}
+
+    def name_of(self, ops: Sequence[Operation], inputs: Sequence[SSAValue], stem: str) -> str:
+        """The name of a function with copies of `ops`, the last of which gives its result."""
+        function = outlined(stem, ops, ops[-1].results, inputs, PRIMITIVE)
+        key = structural_hash(function)
+        if key not in self.by_hash:
+            self.by_hash[key] = self._names.fresh(stem)
+            function.properties["sym_name"] = StringAttr(self.by_hash[key])
+            self._module.body.block.add_op(function)
+        return self.by_hash[key]
+
+
+def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
+    """Puts a call of the function of a group, of which the last op is the root, in its place."""
     root = ops[-1]
     block = root.parent
     assert block is not None
     copied, splats = _splats(ops)
-    name = names.fresh(function_stem(ops))
     inputs = captured_values([*copied, *ops])
-    function = outlined(name, [*copied, *ops], root.results, inputs, PRIMITIVE)
+    name = made.name_of([*copied, *ops], inputs, function_stem(ops))
     call = func.CallOp(name, inputs, [root.results[0].type])
     copy_location(root, call)
     block.insert_op_before(call, root)
@@ -80,7 +99,6 @@ def _outline(ops: list[Operation], names: NameSupply, purity: Purity) -> func.Fu
         if is_dead(op, purity):
             op.detach()
             op.erase()
-    return function
 
 
 def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
