@@ -136,6 +136,29 @@ def _reshape_properties(match: Match, shape: list[int]) -> dict[str, Attribute]:
     return python_properties(op_type, {"shape": [-1 if size == DYNAMIC_INDEX else size for size in shape]})
 
 
+@builder("batch-norm-of-arithmetic")
+def batch_norm_of_arithmetic(
+    match: Match, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, epsilon: Any
+) -> Sequence[SSAValue] | None:
+    """
+    The first result of a `graph.batch_norm` along the last axis; declines vectors of another length and an unknown `epsilon`.
+
+    Declines a tensor that the arithmetic stretches too, and an `epsilon` that is no number at least 0.
+    """
+    data, vectors = as_value(x), [as_value(each) for each in (gamma, beta, mean, var)]
+    number, type_ = splat_number(as_value(epsilon)), data.type
+    if not isinstance(type_, TensorType) or type_ != match.root.results[0].type or not type_.get_num_dims():
+        return None
+    channels = TensorType(type_.element_type, [type_.get_shape()[-1]])
+    if number is None or not number >= 0 or any(vector.type != channels for vector in vectors):
+        return None
+    op_type: Any = match.session.op_type("graph.batch_norm")
+    found = {"axis": type_.get_num_dims() - 1, "epsilon": number}
+    types = [type_, channels, channels]
+    properties = python_properties(op_type, found)
+    return match.create("graph.batch_norm", [data, *vectors], types, properties).results[:1]
+
+
 @builder("outline-primitive")
 def outline_primitive(match: Match, *ops: Operation, **parameters: Any) -> Sequence[SSAValue]:
     """
