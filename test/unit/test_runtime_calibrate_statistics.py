@@ -23,11 +23,16 @@ from stepwell.runtime.calibration_statistics import (
     save_statistics,
 )
 
-SETTINGS = settings(max_examples=2000 if counts.FULL else 150, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=2000 if counts.FULL else 150, deadline=None, derandomize=not counts.FULL)
 PERCENTS = (0.0, 0.1, 1.0, 25.0, 50.0, 99.0, 99.9, 100.0)
 
 anything = st.floats(width=64)
-ordinary = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float) | st.floats(0.999, 1.001)
+# NumPy's own deviation of tiny numbers underflows.
+ordinary = (
+    st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-100)
+    | st.integers(-3, 3).map(float)
+    | st.floats(0.999, 1.001)
+)
 
 
 def statistics_of(*arrays: Any, bins: int = 64) -> TensorStatistics:
