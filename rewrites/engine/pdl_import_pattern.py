@@ -163,7 +163,7 @@ class PatternReader:
     def _operands(self, op: pdl.OperationOp) -> tuple[Pattern, ...]:
         values = op.operand_values
         patterns = tuple(self._operand(op, number, value) for number, value in enumerate(values))
-        if len(values) > 1:
+        if len(values) > 1 or any(is_range(value) for value in values):
             keys = tuple(pattern.key for pattern in patterns)  # pyright: ignore
             self.conditions.append(Require("operands-in-order", (self.key(op.op), *keys)))
         return patterns
