@@ -9,6 +9,7 @@ import counts
 import numpy as np
 import pytest
 import stepwell
+from stepwell.core.codegens import codegen
 from stepwell.core.parsing import make_context
 from stepwell.core.pipelines import parse_pipeline, run_pipeline
 from stepwell.reference import run
@@ -126,6 +127,17 @@ def test_a_partitioned_program_calibrates_from_its_text() -> None:
         "calibrated_cpu_main_0",
         "calibrated_cpu_main_1",
     ]
+
+
+def test_a_code_generator_that_is_there_is_not_asked() -> None:
+    @codegen("calibrated_cpu_that_fails")
+    def fails(function: Any, context: Any) -> Any:
+        raise AssertionError("calibration compiles everything by itself")
+
+    module = partitioned(CNN, "calibrated_cpu")
+    text = str(module).replace('"calibrated_cpu"', '"calibrated_cpu_that_fails"')
+    data = stepwell.calibrate(text, {"x": array((2, 3, 8, 8), 1)}, weights=WEIGHTS)
+    check_sizes(module, data)
 
 
 CHOSEN: set[str] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from stepwell.runtime.calibration_statistics import load_statistics
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.calibrate import main
+from stepwell.tools.opt import main as opt_main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "calibration"
 PROGRAM = str(EXAMPLE / "two_functions.mlir")
@@ -264,3 +266,34 @@ def test_the_example_of_a_partitioned_network(capsys: pytest.CaptureFixture[str]
     assert found is not None
     assert float(found[1]) == pytest.approx(logits.min(), abs=1e-3)
     assert float(found[2]) == pytest.approx(logits.max(), abs=1e-3)
+
+
+# docs/calibration.md
+
+PAGE = (EXAMPLE.parents[1] / "docs" / "calibration.md").read_text()
+COMMANDS = [line for line in PAGE.splitlines() if line.startswith("stepwell-")]
+
+
+def test_the_python_lines_of_the_page_work(folder: Path) -> None:
+    (folder / "model.mlir").write_text(Path(PROGRAM).read_text())
+    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    scope: dict[str, Any] = {**arguments(0), "batches": [arguments(seed) for seed in range(3)]}
+    exec(code, scope)
+    np.testing.assert_array_equal(scope["several"]["g0"]["inputs"][0][0], scope["x"])
+    assert scope["ranges"]["g1"]["outputs"][0].count == 192
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_the_commands_of_the_page_work(folder: Path, line: str) -> None:
+    (folder / "model.mlir").write_text(Path(PROGRAM).read_text())
+    for name in ("batch", "batch0", "batch1"):
+        np.savez(folder / f"{name}.npz", **arguments(0))
+    text = b""
+    for part in line.split(" | "):
+        words = shlex.split(part)
+        tool = {"stepwell-calibrate": main, "stepwell-opt": opt_main}[words[0]]
+        finished = call_tool(tool, Command(words), text)
+        assert (finished.exit_code, finished.stderr) == (0, b"")
+        text = finished.stdout
+    written = [word for word in shlex.split(line) if word in ("data.npz", "stats.json")]
+    assert all((folder / name).stat().st_size for name in written) and (written or b"g0/in0" in text)
