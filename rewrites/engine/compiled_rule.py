@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from . import conditions as conditions  # registers them
 from .combinators import Associative
 from .constraints import Holds, Where
 from .match import (
@@ -32,7 +33,7 @@ from .matcher import (
     with_late_tests,
 )
 from .op_names import check_op_names
-from .patterns import Bound, Capture, Op, Or, Pattern, Require, Rule, all_below
+from .patterns import Bound, Capture, Op, Or, Pattern, Require, Rule, all_below, is_far_reaching
 from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
 from .structures import Function
 from .tracing import TRACER
@@ -101,6 +102,8 @@ class CompiledRule:
     rule: Rule
     names: frozenset[str]
     """Names of the ops that it may match; empty for any."""
+    far: bool
+    """Whether a match depends on more than what is a few operands below its root."""
     _matcher: OpMatcher
     _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
@@ -222,4 +225,5 @@ def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
     for pattern in (rule.lhs, *rule.free):
         final = with_late_tests(pattern, final)
     value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
-    return CompiledRule(rule, root_names(rule.lhs), compile_root(rule.lhs, final), value_matcher, makers)
+    far = is_far_reaching(rule.lhs)
+    return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers)

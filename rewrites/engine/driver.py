@@ -25,7 +25,7 @@ from .compiled_rule import compile_rule
 from .dispatch import Dispatch
 from .functions import Purity
 from .match import Match, Session
-from .patterns import Rule, depth, is_far_reaching
+from .patterns import Rule, depth
 from .several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
@@ -72,7 +72,7 @@ class Driver:
         self._rules = [compile_rule(rule, ctx) for rule in rules]
         self._dispatch = Dispatch(self._rules)
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
-        far = [compiled for compiled in self._rules if is_far_reaching(compiled.rule.lhs)]
+        far = [compiled for compiled in self._rules if compiled.far]
         self._far_names = frozenset().union(*(c.names for c in far)) if all(c.names for c in far) else None
         """Names of the ops that may be roots of rules that look far; `None` for any."""
         self._enter = enter
@@ -147,9 +147,9 @@ class Driver:
             if values is None:
                 continue
             self._check(match, values)
-            place = place_of_replacement(match, values)
+            place = place_of_replacement(match, values, compiled.far)
             if place is None:
-                emit_remark(op, f"rule '{match.rule.name}' takes what comes after a use of what it replaces")
+                emit_remark(op, f"rule '{match.rule.name}' needs something that cannot be used here")
                 match.discard()
                 continue
             statistics.hits += 1

@@ -25,6 +25,37 @@ PROTECTED: Final = "graph.no_cse"
 Key = tuple[Any, ...]
 
 
+class Visibility(Index):
+    """Where values may be used: in the blocks that their block dominates, and in the regions inside."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._above: dict[Block, Block | None] = {}
+
+    def dominates(self, above: Block | None, below: Block | None) -> bool:
+        """Whether values of `above` may be used in `below`."""
+        while below is not None and below is not above:
+            below = self.block_above(below)
+        return below is not None
+
+    def block_above(self, block: Block) -> Block | None:
+        """The block that dominates `block` immediately, or the one that the op around its region is in."""
+        if block not in self._above:
+            region = block.parent
+            if region is None:
+                return None
+            holder = region.parent
+            outside = None if holder is None else _block_around(holder)
+            if region.first_block is region.last_block:
+                self._above[block] = outside
+            else:
+                tree = DominatorTree(region)
+                for each in region.blocks:
+                    dominator = tree.immediate_dominator(each)
+                    self._above[each] = outside if dominator is None else dominator
+        return self._above[block]
+
+
 class EquivalenceIndex(Index):
     """
     The ops seen so far by block and key.
@@ -43,7 +74,6 @@ class EquivalenceIndex(Index):
         self._members: dict[int, dict[Operation, None]] = {}
         self._seen: set[Operation] = set()
         self._by_block: dict[Block, dict[int, dict[Operation, None]]] = {}
-        self._above: dict[Block, Block | None] = {}
         self._epochs: dict[Block, dict[Operation, int]] = {}
         self._defaults: dict[type[Operation], tuple[tuple[str, Attribute], ...]] = {}
 
@@ -85,36 +115,11 @@ class EquivalenceIndex(Index):
             for candidate in list(same) if same else ():
                 if candidate is not op:
                     yield candidate
-            block = self._block_above(block)
+            block = self.session.index(Visibility).block_above(block)
 
     def equivalent(self, first: Operation, second: Operation) -> bool:
         number = self._number(first)
         return number is not None and number == self._number(second)
-
-    # Dominance
-
-    def dominates(self, above: Block | None, below: Block | None) -> bool:
-        """Whether values of `above` may be used in `below`."""
-        while below is not None and below is not above:
-            below = self._block_above(below)
-        return below is not None
-
-    def _block_above(self, block: Block) -> Block | None:
-        """The block that dominates `block` immediately, or the one that the op around its region is in."""
-        if block not in self._above:
-            region = block.parent
-            if region is None:
-                return None
-            holder = region.parent
-            outside = None if holder is None else _block_around(holder)
-            if region.first_block is region.last_block:
-                self._above[block] = outside
-            else:
-                tree = DominatorTree(region)
-                for each in region.blocks:
-                    dominator = tree.immediate_dominator(each)
-                    self._above[each] = outside if dominator is None else dominator
-        return self._above[block]
 
     # Keys
 
@@ -243,7 +248,7 @@ def available(match: Match, first: Operation, second: Operation) -> bool:
     """The results of the first op may be used where the second op is: its block dominates, or it comes before."""
     if first.parent is second.parent:
         return match.session.index(BlockOrder).before(first, second)
-    return match.session.index(EquivalenceIndex).dominates(first.parent, second.parent)
+    return match.session.index(Visibility).dominates(first.parent, second.parent)
 
 
 class BlockOrder(Index):

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from .equivalence import BlockOrder
-from .functions import captured_values
+from .equivalence import BlockOrder, Visibility
 from .match import Match
 
 
-def place_of_replacement(match: Match, values: Sequence[SSAValue]) -> Operation | None:
-    """The op before which the new ops of a match go; `None` when there is no such place."""
+def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) -> Operation | None:
+    """
+    The op before which the new ops of a match go; `None` when not all that they and `values` need can be used there.
+
+    `far`: the pattern finds more than what the root is computed from, so that the order of ops is to be looked at.
+    """
+    taken = list(_taken(match.new_ops, values))
+    block = match.root.parent
+    for value in taken:
+        home = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+        if home is not block and not match.session.index(Visibility).dominates(home, block):
+            return None
     roots = match.roots
-    if len(roots) == 1:
+    if len(roots) == 1 and not far:
         return match.root
-    taken = [
-        *captured_values(match.new_ops),
-        *(value for value in values if value.owner not in match.new_ops),
-    ]
-    return place_between(match.session.index(BlockOrder), roots, taken)
+    order = match.session.index(BlockOrder)
+    if len(roots) == 1:
+        return match.root if _all_before(order, taken, match.root) else None
+    return place_between(order, roots, taken)
+
+
+def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator[SSAValue]:
+    """What new ops and what is kept need from outside."""
+    made: set[object] = set()
+    for op in new_ops:
+        for each in op.walk():
+            made.add(each)
+            made.update(block for region in each.regions for block in region.blocks)
+    for op in new_ops:
+        for each in op.walk():
+            yield from (value for value in each.operands if value.owner not in made)
+    yield from (value for value in values if value.owner not in made)
+
+
+def _all_before(order: BlockOrder, values: Iterable[SSAValue], place: Operation) -> bool:
+    makers = (value.owner for value in values)
+    return all(
+        op.parent is not place.parent or order.before(op, place) for op in makers if isinstance(op, Operation)
+    )
 
 
 def place_between(
