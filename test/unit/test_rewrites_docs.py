@@ -45,6 +45,8 @@ def test_example_is_a_rule_file() -> None:
     assert [rule.name for rule in rules_of_text(example)] == ["relu-of-relu", "add-of-multiply"]
     (example,) = re.findall(r"```mlir\n(// example: functions.*?)```", TEXT, re.S)
     assert [rule.name for rule in rules_of_text(example)] == ["relu_of_sum"]
+    (example,) = re.findall(r"```mlir\n(// example: several-roots.*?)```", TEXT, re.S)
+    assert [len(rule.also) for rule in rules_of_text(example)] == [1]
 
 
 def test_every_op_of_the_dialect_is_described() -> None:
