@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .core.pass_context import PassContext as PassContext
     from .core.sequential import Sequential as Sequential
     from .lowering.convert_te_to_tensor_loop import create_prim_func as create_prim_func
+    from .runtime.calibrate import calibrate as calibrate
     from .runtime.compile import compile as compile
     from .runtime.executable import Executable as Executable
 
@@ -22,6 +23,7 @@ _LAZY = {
     "PassContext": "core.pass_context",
     "Sequential": "core.sequential",
     "parse": "core.parsing",
+    "calibrate": "runtime.calibrate",
     "compile": "runtime.compile",
     "create_prim_func": "lowering.convert_te_to_tensor_loop",
     "Executable": "runtime.executable",

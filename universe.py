@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "fuse-loops": "lowering.fuse_loops:FuseLoopsPass",
     "guard-divisions": "lowering.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.inline_loops:InlineLoopsPass",
+    "lower-external-functions": "lowering.lower_external_functions:LowerExternalFunctionsPass",
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
@@ -33,12 +34,19 @@ PASSES: dict[str, str] = {
     "lower-loops-to-scf": "lowering.lower_loops_to_scf:LowerLoopsToSCFPass",
     "apply-patterns": "rewrites.apply_patterns:ApplyPatternsPass",
     "partition-pattern": "rewrites.partition_pattern:PartitionPatternPass",
+    "annotate-target": "rewrites.annotate_target:AnnotateTargetPass",
+    "merge-regions": "rewrites.merge_regions:MergeRegionsPass",
+    "partition-graph": "rewrites.partition_graph:PartitionGraphPass",
+    "partition-by-pattern": "rewrites.partition_by_pattern:PartitionByPatternPass",
+    "merge-composite": "rewrites.merge_composite:MergeCompositePass",
     "eliminate-dead-code": "rewrites.eliminate_dead_code:EliminateDeadCodePass",
     "fold-constant": "rewrites.fold_constant:FoldConstantPass",
     "fuse-ewise-fma": "rewrites.fuse_ewise_fma:FuseEwiseFmaPass",
     "fuse-matmul-add": "rewrites.fuse_matmul_add:FuseMatmulAddPass",
     "calibrate-map": "rewrites.calibrate_module:CalibrateMapPass",
     "calibrate-module": "rewrites.calibrate_module:CalibrateModulePass",
+    "plan-fusion": "rewrites.plan_fusion:PlanFusionPass",
+    "apply-fusion-plan": "rewrites.apply_fusion_plan:ApplyFusionPlanPass",
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.remove_unused_functions:RemoveUnusedFunctionsPass",
     "legalize": "rewrites.legalize:LegalizePass",
@@ -70,6 +78,7 @@ PIPELINES = "lowering.pipelines:PIPELINES"
 EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object; see core.plugins.StepwellPlugin
     "op-explainer": {"graph": "dialects.graph.documentation:explain"},
+    "codegen": {"openblas": "runtime.external_openblas:OPENBLAS"},
 }
 
 

@@ -7,73 +7,72 @@ The rules follow the pattern kinds of TVM (J. Roesch et al., "Relay: A High-Leve
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from enum import IntEnum
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation
 
 from .. import te
+from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.element_types import dtype_name
 from ..dialects.traits import LoopSemantics, may_fail
 from ..te.expr import Axis, Binary, Cast, Check, Expr, Load
 from ..te.reductions import ReductionResult
+from .kernel_kind import facts_of_kernel
+from .kinds import OPAQUE_FACTS, OpFacts, kind_of_stages
+from .kinds import OpKind as OpKind
+from .reduced_rows import rows_of_stages
 
-
-class OpKind(IntEnum):
-    """From the easiest to fuse to the hardest; a chain of ops that only move or map is as hard as its hardest."""
-
-    ELEMENTWISE = 0
-    """A result element needs the elements of the operands at the same place; dimensions of size 1 are ignored."""
-    BROADCAST = 1
-    """As before, but some result dimensions are missing in every operand."""
-    INJECTIVE = 2
-    """A result element needs a known few elements anywhere: transposition, slices, concatenation."""
-    REDUCTION = 3
-    """The elements along whole dimensions are combined: nothing may run between the loop and its result."""
-    OUT_FUSABLE = 4
-    """A contraction, a window, or a reduction with more after it: elementwise ops may follow in the same kernel."""
-    OPAQUE = 5
-    """Nothing is known, the op may fail, or it has several results."""
-
+PLAN = frozenset({"graph.group", "graph.group_reason"})
+"""Attributes of a fusion plan: they differ from op to op and say nothing about what the op computes."""
 
 _MAX_KNOWN = 4096
-_known: dict[Hashable, OpKind] = {}
+_known: dict[Hashable, OpFacts] = {}
 
 
 def kind_of_op(op: Operation) -> OpKind:
     """
-    The kind of an op with loop semantics; `OPAQUE` for every other op (constants and weights among them), for ops that
-    may fail and for ops whose meaning needs sizes that are not known yet.
+    The kind of an op with loop semantics, or of the loop function that a `graph.call_kernel` calls.
+
+    `OPAQUE` for every other op (constants and weights among them), for ops that may fail and for ops whose meaning
+    needs sizes that are not known yet.
     """
+    return facts_of_op(op).kind
+
+
+def facts_of_op(op: Operation) -> OpFacts:
+    """Kind and rows of an op; see `kind_of_op`."""
+    if isinstance(op, CallKernelOp):
+        return facts_of_kernel(op.kernel())
     if not isinstance(op, LoopSemantics) or may_fail(op):
-        return OpKind.OPAQUE
+        return OPAQUE_FACTS
     if op.regions:
-        return _computed_kind(op)
+        return _computed_facts(op)
     key = (
         type(op),
         tuple(sorted(op.properties.items())),
-        tuple(sorted(op.attributes.items())),
+        tuple(sorted((name, value) for name, value in op.attributes.items() if name not in PLAN)),
         tuple(operand.type for operand in op.operands),
         tuple(result.type for result in op.results),
     )
-    if (kind := _known.get(key)) is None:
+    if (facts := _known.get(key)) is None:
         if len(_known) >= _MAX_KNOWN:
             _known.clear()
-        kind = _known[key] = _computed_kind(op)
-    return kind
+        facts = _known[key] = _computed_facts(op)
+    return facts
 
 
-def _computed_kind(op: Operation) -> OpKind:
+def _computed_facts(op: Operation) -> OpFacts:
     assert isinstance(op, LoopSemantics)
     placeholders = [_placeholder(operand.type, number) for number, operand in enumerate(op.operands)]
     inputs = [tensor for tensor in placeholders if tensor is not None]
     if len(inputs) != len(placeholders):
-        return OpKind.OPAQUE
+        return OPAQUE_FACTS
     try:
-        return kind_of_tensors(op.te(*inputs), inputs)
+        outputs = op.te(*inputs)
+        return OpFacts(kind_of_tensors(outputs, inputs), rows_of_stages(_stages_between(outputs, inputs)))
     except te.TEError:
         # A size is `?` where the meaning needs a number: nothing can be said before shapes are specialised.
-        return OpKind.OPAQUE
+        return OPAQUE_FACTS
 
 
 def _placeholder(type_: Attribute, number: int) -> te.Tensor | None:
@@ -100,15 +99,7 @@ def kind_of_tensors(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -
     stages = _stages_between(outputs, inputs)
     if len(outputs) != 1 or not stages:
         return OpKind.OPAQUE
-    kinds = [_kind_of_stage(stage) for stage in stages]
-    if OpKind.OPAQUE in kinds:
-        return OpKind.OPAQUE
-    reductions = [kind for kind in kinds if kind >= OpKind.REDUCTION]
-    if not reductions:
-        return max(kinds)
-    if kinds[-1] < OpKind.REDUCTION:
-        return OpKind.OUT_FUSABLE
-    return kinds[-1] if len(reductions) == 1 else OpKind.OPAQUE
+    return kind_of_stages([_kind_of_stage(stage) for stage in stages])
 
 
 def _stages_between(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> list[te.Compute]:

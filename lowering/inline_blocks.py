@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..dialects import tensor_loop
 from ..dialects.traits import is_pure
+from .inline_costs import VectorAxes
 
 _MOVES = frozenset(
     {
@@ -47,7 +48,26 @@ class Accessor:
     stores: tuple[memref.StoreOp, ...]
 
 
-def inline_producer(alloc: tensor_loop.AllocOp) -> tuple[tensor_loop.BlockOp, ...]:
+class FunctionFacts:
+    """
+    What the inlining of many temporaries of one function asks for again and again, found once.
+
+    It stays true while producers are inlined: nests only go away, and no buffer gets a store or a view.
+    """
+
+    def __init__(self, function: tensor_loop.FuncOp):
+        self.times = {op: number for number, op in enumerate(function.body.block.ops)}
+        self.vectors = VectorAxes()
+        own = [op.memref for op in function.body.block.ops if isinstance(op, tensor_loop.AllocOp)]
+        self.read_only = {
+            buffer
+            for buffer in (*function.body.block.args, *own)
+            if all(isinstance(use.operation, memref.LoadOp | tensor_loop.BlockOp) for use in buffer.uses)
+        }
+        """Buffers that nothing in the function writes, views or hands on."""
+
+
+def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[tensor_loop.BlockOp, ...]:
     """
     Computes an elementwise temporary where it is read; the blocks that read it, none when that is not allowed or not
     cheap. It is for the caller to refresh the regions of these blocks, then to erase the temporary.
@@ -55,7 +75,7 @@ def inline_producer(alloc: tensor_loop.AllocOp) -> tuple[tensor_loop.BlockOp, ..
     Legal when one block writes the buffer, at every point once (spatial axes bound one to one, a single store at the
     axes), without effects but loads from buffers that nobody writes later, and all readers come after it.
     """
-    found = accessors(alloc.memref)
+    found = accessors(alloc.memref, facts.times)
     if found is None:
         return ()
     writers = [accessor for accessor in found if accessor.stores]
@@ -64,10 +84,12 @@ def inline_producer(alloc: tensor_loop.AllocOp) -> tuple[tensor_loop.BlockOp, ..
     producer, readers = writers[0], [accessor for accessor in found if accessor.loads]
     if not readers or any(reader.time <= producer.time for reader in readers):
         return ()
-    if not _is_pointwise(producer, alloc.memref) or not _sources_keep(producer):
+    if not _is_pointwise(producer, alloc.memref) or not _sources_keep(producer, facts):
         return ()
-    if not _is_cheap(producer, readers, alloc.memref):
+    if not _is_cheap(producer, readers, alloc.memref, facts.vectors):
         return ()
+    for reader in readers:
+        facts.vectors.merge(producer.block, reader.block, reader.loads)
     for reader in readers:
         for load in reader.loads:
             _compute_at(producer, load)
@@ -126,10 +148,10 @@ def _is_temporary(buffer: SSAValue, function: tensor_loop.FuncOp) -> bool:
     return isinstance(buffer.owner, tensor_loop.AllocOp) and buffer.owner.parent_op() is function
 
 
-def accessors(buffer: SSAValue) -> list[Accessor] | None:
+def accessors(buffer: SSAValue, times: dict[Operation, int] | None = None) -> list[Accessor] | None:
     """
     The blocks that load or store `buffer`, an argument or temporary of the function, in order; None for a view of
-    another buffer, or when something else uses it.
+    another buffer, or when something else uses it. `times` numbers the ops at the top of the function, if that is known.
     """
     function = buffer.owner.parent_op()
     if not isinstance(function, tensor_loop.FuncOp):
@@ -149,7 +171,8 @@ def accessors(buffer: SSAValue) -> list[Accessor] | None:
             loads.append(op)
         elif op.memref is buffer:
             stores.append(op)
-    times = {op: i for i, op in enumerate(function.body.block.ops)}
+    if times is None:
+        times = {op: i for i, op in enumerate(function.body.block.ops)}
     found: list[Accessor] = []
     for block, (loads, stores) in blocks.items():
         nest: Operation | None = block
@@ -210,27 +233,28 @@ def _is_perfect(producer: Accessor) -> bool:
     return one_to_one and alone and nest.extents == block.extents
 
 
-def _sources_keep(producer: Accessor) -> bool:
+def _sources_keep(producer: Accessor, facts: FunctionFacts) -> bool:
     """Whether no buffer the producer loads from is written at or after the producer."""
     sources = {op.memref for op in producer.block.walk() if isinstance(op, memref.LoadOp)}
-    for source in sources:
-        found = accessors(source)
+    for source in sources - facts.read_only:
+        found = accessors(source, facts.times)
         if found is None or any(a.stores and a.time >= producer.time for a in found):
             return False
     return True
 
 
-def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue) -> bool:
-    """Whether inlining repeats no arithmetic, and no scattered loads."""
+def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue, vectors: VectorAxes) -> bool:
+    """Whether inlining repeats no arithmetic and no scattered loads, and leaves on vectors what runs on them."""
     assert isinstance(buffer.type, MemRefType)
-    reads = 0
+    reads, size = 0, prod(buffer.type.get_shape())
     for reader in readers:
         if any(not isinstance(extent, int) for extent in reader.block.extents):
             return False
-        reads += len(reader.loads) * prod(
-            extent for extent in reader.block.extents if isinstance(extent, int)
-        )
-    if reads <= prod(buffer.type.get_shape()):
+        runs = prod(extent for extent in reader.block.extents if isinstance(extent, int))
+        reads += len(reader.loads) * runs
+        if not vectors.survive(producer.block, reader.block, reader.loads, runs / max(size, 1)):
+            return False
+    if reads <= size:
         return True
     return all(_costs_nothing(op) for op in producer.block.body.walk()) and _keeps_rows(producer.block)
 

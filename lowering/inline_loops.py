@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..core.passes import StepwellPass
 from ..dialects import tensor_loop
-from .inline_blocks import erase, forward_to_output, inline_producer, is_inside
+from .inline_blocks import FunctionFacts, erase, forward_to_output, inline_producer, is_inside
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,10 @@ class InlineLoopsPass(StepwellPass):
         allocs = [op for op in function.body.block.ops if isinstance(op, tensor_loop.AllocOp)]
         changed: dict[tensor_loop.BlockOp, None] = {}
         inlined: list[tensor_loop.AllocOp] = []
+        facts = FunctionFacts(function)
         # The last temporary first: a long chain is then copied into its end op by op, not over and over as it grows.
         for alloc in reversed(allocs):
-            if readers := inline_producer(alloc):
+            if readers := inline_producer(alloc, facts):
                 inlined.append(alloc)
                 changed |= dict.fromkeys(readers)
                 self.count("producers inlined")

@@ -9,9 +9,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import SSAValue
 
+from ..core.codegens import COMPILER
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from .calibration_plan import CALIBRATION_MAP, COMPILER, CalibrationPlan, Slice, map_attribute
+from .calibration_plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
 from .engine.functions import functions_of
 
 SIGNATURE = "stepwell.signature"
@@ -116,7 +117,7 @@ class CalibrateMapPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         module = op.clone() if self.recursive else op  # recording through functions inlines them
-        plan = CalibrationPlan(module, self.entry, self.recursive, self.multi, self.name)
+        plan = CalibrationPlan(module, self.entry, self.recursive, self.multi, self.name, warn=False)
         slices: dict[str, list[Slice]] = {}
         for call in plan.collect():
             slices.setdefault(call.function, []).append(call.slice)

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from ..core.codegens import COMPILER
 from ..core.diagnostics import (
     Diagnostic,
     OperationError,
@@ -32,9 +33,6 @@ from ..core.diagnostics import (
 from ..core.locations import nearest_source_point
 from .engine.functions import functions_of
 from .inline_primitive import inline_call
-
-COMPILER = "graph.compiler"
-"""Attribute of a function made for an external code generator: the generator's name."""
 
 CALIBRATION_MAP = "graph.calibration_map"
 """Attribute of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
@@ -85,6 +83,7 @@ class CalibrationPlan:
 
     `recursive` inlines into the entry every function through which such a call is reached: the module changes.
     `multi="list"` allows a second call of a function. `subject` is the name of the pass, for errors that concern no op.
+    With `warn` what is not recorded is told.
     """
 
     module: ModuleOp
@@ -92,6 +91,7 @@ class CalibrationPlan:
     recursive: bool
     multi: str
     subject: str
+    warn: bool = True
     calls: list[RecordedCall] = field(default_factory=list)
     _first_calls: dict[str, Operation] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ class CalibrationPlan:
         except BaseException:
             self.release()
             raise
-        if not self.calls:
+        if not self.calls and self.warn:
             emit_warning(self.function, f"no call of a function with {COMPILER} is recorded in @{self.entry}")
         return self.calls
 
@@ -165,7 +165,7 @@ class CalibrationPlan:
             for number, value in enumerate(values):
                 if not isinstance(value.type, TensorType):
                     fail(call, f"{word} {number} of @{name} has type {value.type}, expected a tensor")
-        if not any(True for result in call.results for _ in result.uses):
+        if self.warn and not any(True for result in call.results for _ in result.uses):
             emit_remark(call, f"no result of this call of @{name} is used; it is recorded all the same")
         values = UnrealizedConversionCastOp.create(operands=[*call.operands, *call.results])
         return RecordedCall(name, Slice(offset, len(call.operands), len(call.results)), values)
@@ -223,7 +223,7 @@ class CalibrationPlan:
             pending += new
         if self.recursive:
             self._refuse_cycles({name: [each for each in graph[name] if each in through] for name in through})
-        else:
+        elif self.warn:
             for name in graph:
                 if name in through and name != self.entry:
                     self._warn_of_nested_calls(self.functions[name])

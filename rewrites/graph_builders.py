@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import copysign, inf
 from typing import Any
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..dialects.graph.base import python_properties
+from ..dialects.graph.base import plain_properties, python_properties
 from ..dialects.graph.constants import FullOp
 from . import inference_builders as inference_builders  # registers its builders
 from . import legalization as legalization  # likewise
 from . import scale_axis as scale_axis  # likewise, and conditions
+from .engine.constants import splat_number
 from .engine.functions import PRIMITIVE, Names, captured_values, outlined
 from .engine.match import Match, as_value, builder
-from .graph_conditions import permutation
+from .graph_conditions import permutation, scalar_type
 
 
 @builder("full")
@@ -27,8 +29,78 @@ def full(match: Match, **parameters: Any) -> Sequence[SSAValue] | None:
         return None
     value = parameters["value"]
     assert isinstance(value, FloatAttr | IntegerAttr)
-    number = value.value.data
+    return _full(match, value.value.data, type_)
+
+
+@builder("scalar")
+def scalar(match: Match, **parameters: Any) -> Sequence[SSAValue]:
+    """A `graph.full` of rank 0 of the number `value` with the element type of the root."""
+    return _full(match, parameters["value"].value.data, scalar_type(match.root.results[0].type))
+
+
+def _full(match: Match, number: int | float, type_: TensorType) -> Sequence[SSAValue]:
     return match.add(FullOp(bool(number) if str(type_.element_type) == "i1" else number, type_)).results
+
+
+@builder("splat-like-result")
+def splat_like_result(match: Match, constant: Any) -> Sequence[SSAValue] | None:
+    """A `graph.full` with the type of the root and the elements of `constant`; declines unless these are one number."""
+    number, type_ = splat_number(as_value(constant)), match.root.results[0].type
+    # A NaN as a Python number would lose its bits.
+    if number is None or number != number or not isinstance(type_, TensorType):
+        return None
+    return None if DYNAMIC_INDEX in type_.get_shape() else _full(match, number, type_)
+
+
+@builder("with-scalar")
+def with_scalar(match: Match, op: Operation, constant: Any) -> Sequence[SSAValue] | None:
+    """The same op with a `graph.full` of rank 0 for `constant`; declines other elements than one number, and rank 0."""
+    value = as_value(constant)
+    number = splat_number(value)
+    if number is None or number != number or value.type == scalar_type(value.type):
+        return None
+    (scalar_,) = _full(match, number, scalar_type(value.type))
+    return with_operands(match, op, *(scalar_ if operand is value else operand for operand in op.operands))
+
+
+@builder("times-reciprocal")
+def times_reciprocal(match: Match, value: Any, constant: Any) -> Sequence[SSAValue] | None:
+    """`value` times one over the one number that `constant` holds; declines another constant."""
+    divisor = as_value(constant)
+    number = splat_number(divisor)
+    if not number or not isinstance(divisor.type, TensorType):
+        return None
+    (factor,) = _full(match, 1 / number, divisor.type)
+    types = [match.root.results[0].type]
+    return match.create("graph.multiply", [as_value(value), factor], types).results
+
+
+@builder("merged-clip")
+def merged_clip(match: Match, outer: Operation, inner: Operation) -> Sequence[SSAValue] | None:
+    """One `graph.clip` of the operand of `inner` with the bounds of both; declines a NaN, and bounds of one op that cross."""
+    bounds = [_bounds(op) for op in (inner, outer)]
+    if any(low > high or low[0] != low[0] or high[0] != high[0] for low, high in bounds):
+        return None
+    (low, high), within = bounds
+    merged = [min(max(bound, within[0]), within[1]) for bound in (low, high)]
+    values = {
+        name: bound[2] for name, bound in zip(("min", "max"), merged, strict=True) if bound[2] is not None
+    }
+    properties = python_properties(type(outer), values)  # pyright: ignore[reportArgumentType]
+    types = [match.root.results[0].type]
+    return match.create(outer.name, [inner.operands[0]], types, properties).results
+
+
+def _bounds(op: Operation) -> list[tuple[float, float, Any]]:
+    """The bounds of a `graph.clip` as things that compare, -0.0 before 0.0, with their numbers."""
+    found = plain_properties(op)
+    absent = {"min": -inf, "max": inf}
+    return [
+        (absent[name], 0.0, None)
+        if found[name] is None
+        else (found[name], copysign(1.0, found[name]), found[name])
+        for name in ("min", "max")
+    ]
 
 
 @builder("with-operands")
@@ -62,6 +134,29 @@ def reshape_to_result(match: Match, value: Any) -> Sequence[SSAValue] | None:
 def _reshape_properties(match: Match, shape: list[int]) -> dict[str, Attribute]:
     op_type: Any = match.session.op_type("graph.reshape")
     return python_properties(op_type, {"shape": [-1 if size == DYNAMIC_INDEX else size for size in shape]})
+
+
+@builder("batch-norm-of-arithmetic")
+def batch_norm_of_arithmetic(
+    match: Match, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, epsilon: Any
+) -> Sequence[SSAValue] | None:
+    """
+    The first result of a `graph.batch_norm` along the last axis; declines vectors of another length and an unknown `epsilon`.
+
+    Declines a tensor that the arithmetic stretches too, and an `epsilon` that is no number at least 0.
+    """
+    data, vectors = as_value(x), [as_value(each) for each in (gamma, beta, mean, var)]
+    number, type_ = splat_number(as_value(epsilon)), data.type
+    if not isinstance(type_, TensorType) or type_ != match.root.results[0].type or not type_.get_num_dims():
+        return None
+    channels = TensorType(type_.element_type, [type_.get_shape()[-1]])
+    if number is None or not number >= 0 or any(vector.type != channels for vector in vectors):
+        return None
+    op_type: Any = match.session.op_type("graph.batch_norm")
+    found = {"axis": type_.get_num_dims() - 1, "epsilon": number}
+    types = [type_, channels, channels]
+    properties = python_properties(op_type, found)
+    return match.create("graph.batch_norm", [data, *vectors], types, properties).results[:1]
 
 
 @builder("outline-primitive")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import frexp, prod
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, ShapedType, Signedness
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ShapedType, Signedness, TensorType
 from xdsl.ir import Attribute, Operation
 
 from ..dialects.graph.base import plain_properties
-from .engine.constants import constant_attribute, element_type, is_float_type
+from ..dialects.graph.shapes import ShapeError, broadcast
+from .engine.constants import constant_attribute, element_type, is_float_type, splat_number
 from .engine.constraints import attribute_of
 from .engine.match import Match, as_value, condition
 
@@ -72,6 +75,41 @@ def permutation(op: Operation) -> tuple[int, ...]:
     return tuple(reversed(range(rank(op)))) if axes is None else tuple(axis % rank(op) for axis in axes)
 
 
+@condition("moves-only-ones")
+def moves_only_ones(match: Match, op: Operation) -> bool:
+    """The dimensions that the `graph.permute_dims` puts into another order have size 1; no size is `?`."""
+    shape = _sizes(op.operands[0])
+    moved = [axis for axis in permutation(op) if shape[axis] != 1]
+    return DYNAMIC_INDEX not in shape and all(before < after for before, after in pairwise(moved))
+
+
+def _sizes(thing: Any) -> tuple[int, ...]:
+    """The sizes of a tensor, -1 for `?`."""
+    type_ = as_value(thing).type
+    assert isinstance(type_, ShapedType)
+    return type_.get_shape()
+
+
+@condition("same-size")
+def same_size(match: Match, first: Any, second: Any) -> bool:
+    """Both tensors have the same number of elements, and no size of them is `?`."""
+    one, other = _sizes(first), _sizes(second)
+    return DYNAMIC_INDEX not in (*one, *other) and prod(one) == prod(other)
+
+
+@condition("combined-type")
+def combined_type(match: Match, result: Any, *operands: Any) -> bool:
+    """`result` has the type of an elementwise op on the others; no size is `?`."""
+    shapes = [_sizes(each) for each in (result, *operands)]
+    if any(DYNAMIC_INDEX in shape for shape in shapes):
+        return False
+    try:
+        stretched = broadcast(*shapes[1:])
+    except ShapeError:
+        return False
+    return stretched == shapes[0]
+
+
 @condition("pads-nothing")
 def pads_nothing(match: Match, op: Operation) -> bool:
     """The `graph.pad` adds no element."""
@@ -121,10 +159,35 @@ def clipped_to_fit(match: Match, clip: Operation, converted: Any) -> bool:
     low, high = found["min"], found["max"]
     if not all(isinstance(type_, IntegerType) for type_ in types) or low is None or high is None:
         return False
-    bits, is_unsigned = _integer(types[1])  # pyright: ignore[reportArgumentType]
-    least, most = (0, 2**bits - 1) if is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    least, most = integer_range(types[1])  # pyright: ignore[reportArgumentType]
     # Where the bounds cross, the result is the upper one.
-    return bits > 1 and all(least <= bound <= most for bound in (low, high))
+    return most > 1 and all(least <= bound <= most for bound in (low, high))
+
+
+@condition("within-bounds")
+def within_bounds(match: Match, thing: Any, clip: Operation) -> bool:
+    """The elements are integers, and every integer of their type is within the bounds of the `graph.clip`."""
+    type_ = element_type(as_value(thing).type)
+    if not isinstance(type_, IntegerType):
+        return False
+    least, most = integer_range(type_)
+    found = plain_properties(clip)
+    low, high = found["min"], found["max"]
+    return (low is None or low <= least) and (high is None or high >= most)
+
+
+LARGEST_SHIFT = 14
+"""Powers of two up to this one, and their reciprocals, are normal numbers of every float type (f16: 2^-14 to 2^15)."""
+
+
+@condition("power-of-two")
+def power_of_two(match: Match, thing: Any) -> bool:
+    """All elements are one float 2^n or -2^n, n from -14 to 14, so its reciprocal is exact."""
+    number = splat_number(as_value(thing))
+    if not isinstance(number, float):
+        return False
+    fraction, exponent = frexp(number)
+    return abs(fraction) == 0.5 and abs(exponent - 1) <= LARGEST_SHIFT
 
 
 def holds_all(narrow: Attribute, wide: Attribute) -> bool:
@@ -152,4 +215,15 @@ def _integer(type_: IntegerType) -> tuple[int, bool]:
     return bits, bits == 1 or type_.signedness.data == Signedness.UNSIGNED
 
 
-__all__ = ["holds_all", "permutation", "rank"]
+def integer_range(type_: IntegerType) -> tuple[int, int]:
+    """The least and the greatest integer of the type."""
+    bits, is_unsigned = _integer(type_)
+    return (0, 2**bits - 1) if is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def scalar_type(type_: Attribute) -> TensorType:
+    """The tensor type of rank 0 with the element type of `type_`."""
+    return TensorType(element_type(type_), [])
+
+
+__all__ = ["holds_all", "integer_range", "permutation", "rank", "scalar_type"]

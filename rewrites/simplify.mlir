@@ -346,6 +346,55 @@ pattern.rule "where-same" doc "where(c, x, x) = x" {
   pattern.replace %root with %x
 }
 
+pattern.rule "where-of-booleans" doc "where(c, true, false) = c" {
+  %c = pattern.any
+  %t = pattern.splat 1.0
+  %f = pattern.splat 0.0
+  %root = pattern.op "graph.where"(%c, %t, %f)
+  pattern.require "same-type"(%c, %root)
+  pattern.replace %root with %c
+}
+
+pattern.rule "where-of-not" doc "where(not c, x, y) = where(c, y, x)" {
+  %c = pattern.any
+  %x = pattern.any
+  %y = pattern.any
+  %inner = pattern.op "graph.logical_not"(%c)
+  %root = pattern.op "graph.where"(%inner, %x, %y)
+  pattern.rewrite %root {
+    %z = pattern.build "with-operands"(%root, %c, %y, %x)
+    pattern.yield %z
+  }
+}
+
+// Bounds that hold anyway.
+
+pattern.rule "clip-of-everything" doc "bounds that every value of the type keeps" {
+  %x = pattern.any
+  %root = pattern.op "graph.clip"(%x)
+  pattern.require "within-bounds"(%x, %root)
+  pattern.replace %root with %x
+}
+
+pattern.rule "clip-of-converted" doc "bounds that every value of the type before the conversion keeps" {
+  %x = pattern.any
+  %inner = pattern.op "graph.astype"(%x)
+  %root = pattern.op "graph.clip"(%inner)
+  pattern.require "conversion-keeps-value"(%x, %inner, %x)
+  pattern.require "within-bounds"(%x, %root)
+  pattern.replace %root with %inner
+}
+
+pattern.rule "clip-of-clip" doc "two pairs of bounds are one" {
+  %x = pattern.any
+  %inner = pattern.op "graph.clip"(%x)
+  %root = pattern.op "graph.clip"(%inner)
+  pattern.rewrite %root {
+    %y = pattern.build "merged-clip"(%root, %inner)
+    pattern.yield %y
+  }
+}
+
 // Movement of elements.
 
 pattern.rule "permute-to-same" doc "dimensions stay where they are" {
@@ -400,6 +449,16 @@ pattern.rule "squeeze-of-reshape" doc "a reshape and a squeeze are one reshape" 
   }
 }
 
+pattern.rule "squeeze-of-squeeze" doc "dimensions of size 1 that come and go are one reshape" {
+  %x = pattern.any
+  %inner = pattern.op "graph.expand_dims | graph.squeeze"(%x)
+  %root = pattern.op "graph.expand_dims | graph.squeeze"(%inner)
+  pattern.rewrite %root {
+    %y = pattern.build "reshape-to-result"(%x)
+    pattern.yield %y
+  }
+}
+
 pattern.rule "broadcast-of-broadcast" doc "only the last shape counts" {
   %x = pattern.any
   %inner = pattern.op "graph.broadcast_to"(%x)
@@ -407,6 +466,35 @@ pattern.rule "broadcast-of-broadcast" doc "only the last shape counts" {
   pattern.require "static"(%root)
   pattern.rewrite %root {
     %y = pattern.build "with-operands"(%root, %x)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "permute-of-ones" doc "dimensions of size 1 move no element" {
+  %x = pattern.any
+  %root = pattern.op "graph.permute_dims"(%x)
+  pattern.require "moves-only-ones"(%root)
+  pattern.rewrite %root {
+    %y = pattern.build "reshape-to-result"(%x)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "broadcast-by-ones" doc "new dimensions of size 1 repeat no element" {
+  %x = pattern.any
+  %root = pattern.op "graph.broadcast_to"(%x)
+  pattern.require "same-size"(%x, %root)
+  pattern.rewrite %root {
+    %y = pattern.build "reshape-to-result"(%x)
+    pattern.yield %y
+  }
+}
+
+pattern.rule "movement-of-splat" doc "equal elements are equal in any place" {
+  %k = pattern.constant
+  %root = pattern.op "graph.reshape | graph.permute_dims | graph.expand_dims | graph.squeeze | graph.broadcast_to | graph.strided_slice"(%k)
+  pattern.rewrite %root {
+    %y = pattern.build "splat-like-result"(%k)
     pattern.yield %y
   }
 }
@@ -464,6 +552,30 @@ pattern.rule "broadcast-on-the-right" doc "the same on the other side" {
   }
 }
 
+pattern.rule "splat-on-the-left" doc "an elementwise op stretches a number itself" {
+  %y = pattern.any
+  %k = pattern.constant
+  %root = pattern.op "graph.add | graph.subtract | graph.multiply | graph.divide | graph.power | graph.maximum | graph.minimum"(%k, %y)
+  pattern.require "same-type"(%y, %root)
+  pattern.require "not-literal"(%y)
+  pattern.rewrite %root {
+    %z = pattern.build "with-scalar"(%root, %k)
+    pattern.yield %z
+  }
+}
+
+pattern.rule "splat-on-the-right" doc "the same on the other side" {
+  %y = pattern.any
+  %k = pattern.constant
+  %root = pattern.op "graph.add | graph.subtract | graph.multiply | graph.divide | graph.power | graph.maximum | graph.minimum"(%y, %k)
+  pattern.require "same-type"(%y, %root)
+  pattern.require "not-literal"(%y)
+  pattern.rewrite %root {
+    %z = pattern.build "with-scalar"(%root, %k)
+    pattern.yield %z
+  }
+}
+
 pattern.rule "conversions-of-clip" doc "clipped integers that fit survive a narrow type and back" {
   %x = pattern.any
   %clip = pattern.op "graph.clip"(%x)
@@ -483,84 +595,5 @@ pattern.rule "position-in-converted" doc "a conversion that keeps every value ke
   pattern.rewrite %root {
     %y = pattern.build "with-operands"(%root, %x)
     pattern.yield %y
-  }
-}
-
-pattern.rule "multiply-by-constants-integer" doc "(x * k) * l = x * (k * l) for integers, which wrap" {
-  %x = pattern.any
-  %k = pattern.constant
-  %l = pattern.constant
-  %inner = pattern.op "graph.multiply"(%x, %k)
-  %root = pattern.op "graph.multiply"(%inner, %l)
-  pattern.require "integer"(%x)
-  pattern.require "not-literal"(%x)
-  pattern.require "single-use"(%inner)
-  pattern.rewrite %root {
-    %m = pattern.create "graph.multiply"(%k, %l)
-    %y = pattern.create "graph.multiply"(%x, %m)
-    pattern.yield %y
-  }
-}
-
-pattern.rule "add-of-constants-integer" doc "(x + k) + l = x + (k + l) for integers, which wrap" {
-  %x = pattern.any
-  %k = pattern.constant
-  %l = pattern.constant
-  %inner = pattern.op "graph.add"(%x, %k)
-  %root = pattern.op "graph.add"(%inner, %l)
-  pattern.require "integer"(%x)
-  pattern.require "not-literal"(%x)
-  pattern.require "single-use"(%inner)
-  pattern.rewrite %root {
-    %m = pattern.create "graph.add"(%k, %l)
-    %y = pattern.create "graph.add"(%x, %m)
-    pattern.yield %y
-  }
-}
-
-// The same for floats, where products overflow and sums cancel; and what is quicker than it is exact.
-
-pattern.rule "multiply-by-constants" numerics "fast" doc "(x * k) * l = x * (k * l)" {
-  %x = pattern.any
-  %k = pattern.constant
-  %l = pattern.constant
-  %inner = pattern.op "graph.multiply"(%x, %k)
-  %root = pattern.op "graph.multiply"(%inner, %l)
-  pattern.require "float"(%x)
-  pattern.require "not-literal"(%x)
-  pattern.require "single-use"(%inner)
-  pattern.rewrite %root {
-    %m = pattern.create "graph.multiply"(%k, %l)
-    %y = pattern.create "graph.multiply"(%x, %m)
-    pattern.yield %y
-  }
-}
-
-pattern.rule "add-of-constants" numerics "fast" doc "(x + k) + l = x + (k + l)" {
-  %x = pattern.any
-  %k = pattern.constant
-  %l = pattern.constant
-  %inner = pattern.op "graph.add"(%x, %k)
-  %root = pattern.op "graph.add"(%inner, %l)
-  pattern.require "float"(%x)
-  pattern.require "not-literal"(%x)
-  pattern.require "single-use"(%inner)
-  pattern.rewrite %root {
-    %m = pattern.create "graph.add"(%k, %l)
-    %y = pattern.create "graph.add"(%x, %m)
-    pattern.yield %y
-  }
-}
-
-pattern.rule "divide-by-sqrt" numerics "fast" doc "x / sqrt(y) = x * rsqrt(y)" {
-  %x = pattern.any
-  %y = pattern.any
-  %inner = pattern.op "graph.sqrt"(%y)
-  %root = pattern.op "graph.divide"(%x, %inner)
-  pattern.require "single-use"(%inner)
-  pattern.rewrite %root {
-    %r = pattern.create "graph.rsqrt"(%y)
-    %z = pattern.create "graph.multiply"(%x, %r)
-    pattern.yield %z
   }
 }

@@ -1,4 +1,4 @@
-"""The pass `simplify-expr`; its rules are in `simplify.mlir`."""
+"""The pass `simplify-expr`; its rules are in `simplify.mlir` and `simplify_arithmetic.mlir`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..core.passes import StepwellPass
 from .engine.driver import Driver
 from .engine.loading import shipped_rules
 from .engine.selection import selected
+
+RULE_FILES = ("simplify", "simplify_arithmetic")
 
 
 @dataclass(frozen=True)
@@ -38,5 +40,6 @@ class SimplifyExprPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        chosen = selected(shipped_rules("simplify"), (*self.rules, *self.only), self.numerics, self.name)
+        rules = [rule for name in RULE_FILES for rule in shipped_rules(name)]
+        chosen = selected(rules, (*self.rules, *self.only), self.numerics, self.name)
         Driver(ctx, chosen).run(op)

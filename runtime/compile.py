@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Mapping
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
+from ..core.codegens import registrations_fingerprint
 from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, parse
 from ..core.pipelines import context_key
@@ -111,6 +114,8 @@ class Source:
             self.pipeline_for(shapes),
             host_target().describe(),
             self.context.copy().run(context_key),
+            registrations_fingerprint(),
+            _files_named_in(self.pipeline),
         )
 
     def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
@@ -171,6 +176,14 @@ class Source:
 def _locations(module: ModuleOp) -> str:
     """Where every op stands: error messages hold it, so programs that differ in it are different."""
     return "\n".join(str(source_point(op.location)) for op in module.walk())
+
+
+def _files_named_in(pipeline: str) -> str:
+    """The hashes of the files (of rules, of pattern tables) that the options of a pipeline name."""
+    names = dict.fromkeys(re.findall(r'"([^"]*)"|([^\s{}=,"]+)', pipeline))
+    paths = [Path(one or other) for one, other in names]
+    files = [path for path in paths if "." in path.name and path.is_file()]
+    return "\n".join(f"{path}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)
 
 
 def _executable(source: Source) -> Executable:

@@ -14,11 +14,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ..core.codegens import EXTERNAL
 from ..core.diagnostics import fail
 from ..core.locations import location_string
 from ..lowering.te_types import dtype_of
 from .arrays import ArrayType
 from .errors import CompileError
+from .external import External
 from .program import Argument, Description, Entry
 
 SIGNATURE = "stepwell.signature"
@@ -106,7 +108,20 @@ def describe(module: ModuleOp) -> Description:
         if any("stepwell.role" in attributes for attributes in argument_attributes(function))
         or (SIGNATURE in function.attributes)
     ]
-    return Description(tuple(entries), tuple(_checks(module)))
+    return Description(tuple(entries), tuple(_checks(module)), tuple(_externals(module)))
+
+
+def _externals(module: ModuleOp) -> list[External]:
+    """What the program calls from outside: declarations that say who makes their code."""
+    found: list[External] = []
+    for name, function in functions(module).items():
+        given = function.attributes.get(EXTERNAL)
+        if isinstance(given, DictionaryAttr):
+            fields = [_text(dict(given.data), key) for key in ("compiler", "function", "source")]
+            if not all(fields):
+                fail(function, f"'{EXTERNAL}' lacks one of 'compiler', 'function' and 'source'")
+            found.append(External(name, *fields))
+    return found
 
 
 def _entry(name: str, function: Operation) -> Entry:

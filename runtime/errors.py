@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..core.diagnostics import Diagnostic, StepwellError
+
 
 class ArgumentError(ValueError):
     """An argument does not fit the program: the message names it and says what was found and what was expected."""
@@ -18,6 +20,17 @@ class ExecutionError(RuntimeError):
         super().__init__(f"{location}: error: {reason}")
         self.reason = reason
         self.location = location
+
+
+class ExternalError(ExecutionError, StepwellError):
+    """Code from outside failed: `__cause__` is what a Python function raised."""
+
+    def __init__(self, reason: str, location: str):
+        ExecutionError.__init__(self, reason, location)
+        self.diagnostic = Diagnostic(f"{location}: {reason}")
+
+    def __str__(self) -> str:
+        return RuntimeError.__str__(self)
 
 
 class CompileError(RuntimeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -85,9 +85,23 @@ def _lljit() -> llvm.LLJIT:
 class NativeLibrary:
     """Machine code loaded into this process; it stays as long as this object lives."""
 
-    def __init__(self, object_code: bytes, symbols: list[str]):
+    def __init__(
+        self,
+        object_code: bytes,
+        symbols: list[str],
+        objects: Sequence[bytes] = (),
+        addresses: Mapping[str, int] | None = None,
+        kept: object = None,
+    ):
+        """`objects` are more code to link with, `addresses` symbols that lie elsewhere, as long as `kept` lives."""
+        self._kept = kept
         with _LOCK:
-            builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+            builder = llvm.JITLibraryBuilder().add_object_img(object_code)
+            for more in objects:
+                builder = builder.add_object_img(more)
+            for symbol, address in (addresses or {}).items():
+                builder = builder.import_symbol(symbol, address)
+            builder = builder.add_current_process()
             for symbol in symbols:
                 builder = builder.export_symbol(symbol)
             self._tracker = builder.link(_lljit(), f"stepwell{next(_LIBRARY_NUMBERS)}")

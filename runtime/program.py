@@ -10,12 +10,13 @@ import ctypes
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
 from .errors import ArgumentError, ExecutionError
+from .external import External, LinkedExternals, raise_failure
 from .fastcall import MISFIT, FastCall, fast_call
 from .jit import NativeLibrary
 
@@ -47,10 +48,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Description:
-    """The entries of a program and the checks that may fail (message, location)."""
+    """The entries of a program, the checks that may fail (message, location), and what it calls from outside."""
 
     entries: tuple[Entry, ...]
     checks: tuple[tuple[str, str], ...]
+    externals: tuple[External, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -65,7 +67,8 @@ class Description:
             Entry(item["name"], tuple(argument(a) for a in item["arguments"]), item["is_prepare"])
             for item in data["entries"]
         )
-        return Description(entries, tuple((message, location) for message, location in data["checks"]))
+        checks = tuple((message, location) for message, location in data["checks"])
+        return Description(entries, checks, tuple(External(**item) for item in data["externals"]))
 
 
 class Program:
@@ -81,7 +84,10 @@ class Program:
         self.description = description
         self.use_cache = use_cache
         symbols = [ENTRY_PREFIX + entry.name for entry in description.entries]
-        self.library = NativeLibrary(object_code, symbols)
+        self.externals = LinkedExternals(description.externals, use_cache)
+        self.library = NativeLibrary(
+            object_code, symbols, self.externals.objects, self.externals.addresses, self.externals
+        )
         self._weights = weights
         self._prepared: dict[str, np.ndarray[Any, Any]] = {}
         by_order = sorted(description.entries, key=lambda entry: not entry.is_prepare)
@@ -101,6 +107,13 @@ class Program:
     def entry(self, name: str) -> BoundEntry:
         return self._callables[name]
 
+    def fail(self, status: int) -> NoReturn:
+        """Raises the error of the check with this number, or what code from outside raised."""
+        failure = self.externals.take_failure()
+        if failure is not None:
+            raise_failure(*failure, self.description.checks[status - 1][1])
+        raise ExecutionError(*self.description.checks[status - 1])
+
 
 class BoundEntry:
     """
@@ -112,7 +125,6 @@ class BoundEntry:
 
     def __init__(self, entry: Entry, program: Program):
         self.entry = entry
-        self._checks = program.description.checks
         self._program = program
         self._native = program.library.entry(ENTRY_PREFIX + entry.name)
         self._inputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "input"]
@@ -183,7 +195,7 @@ class BoundEntry:
             finally:
                 self._free_arenas.append(arena)
         if status != 0:
-            raise ExecutionError(*self._checks[status - 1])
+            self._program.fail(status)
 
     def _run_slowly(
         self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool, arena: int | None

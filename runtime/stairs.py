@@ -34,6 +34,7 @@ STAIRS = ("graph", "tensor_loop", "scf", "llvm", "llvm-ir", "asm")
 """The names `Executable.ir` knows, top down."""
 
 _LAST_PASS_OF_STAIR = {
+    "lower-external-functions": "graph",
     "lower-graph-to-loops": "graph",
     "bufferize": "tensor_loop",
     "lower-loops-to-scf": "tensor_loop",

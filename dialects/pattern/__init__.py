@@ -13,6 +13,7 @@ pattern.rule "relu-of-relu" numerics "exact" doc "relu is idempotent" {
 
 from xdsl.ir import Dialect
 
+from .combinators import AssocOp, ExpressionOp, ReturnsOp, TogetherOp
 from .constraints import (
     AndOp,
     ArgumentOp,
@@ -55,12 +56,14 @@ Pattern = Dialect(
         AnyOp,
         AnyOperationOp,
         ArgumentOp,
+        AssocOp,
         AttributeOp,
         BuildOp,
         CallOp,
         ConstantOp,
         CreateOp,
         DominatesOp,
+        ExpressionOp,
         FunctionOp,
         GroupOp,
         GroupRuleOp,
@@ -82,9 +85,11 @@ Pattern = Dialect(
         RequireOp,
         RestOp,
         ResultOp,
+        ReturnsOp,
         RewriteOp,
         RuleOp,
         SplatOp,
+        TogetherOp,
         YieldOp,
     ],
     [ValueType],

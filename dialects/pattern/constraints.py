@@ -112,14 +112,19 @@ class HasKindOp(InRule):
 
 @irdl_op_definition
 class HoldsOp(InRule):
-    """A named condition of one value: `pattern.holds %x, "single-use"`; unlike `pattern.require` part of the pattern."""
+    """
+    A named condition of a value: `pattern.holds %x, "single-use"`; unlike `pattern.require` part of the pattern.
+
+    `pattern.holds %x, "same-shape"(%y)` is one of several values, of which the others are matched elsewhere.
+    """
 
     name = "pattern.holds"
     subject = operand_def(IS_VALUE)
     condition = prop_def(StringAttr)
+    others = var_operand_def(IS_VALUE)
     parameters = opt_prop_def(DictionaryAttr)
     result = result_def(IS_VALUE)
-    assembly_format = "$subject `,` $condition (`with` $parameters^)? attr-dict"
+    assembly_format = "$subject `,` $condition (`(` $others^ `)`)? (`with` $parameters^)? attr-dict"
 
 
 @irdl_op_definition

@@ -184,7 +184,7 @@ class OpOp(NamedOp):
 
 @irdl_op_definition
 class ResultOp(InRule):
-    """One result of an op that has several: `pattern.result %op, 1`."""
+    """One result of an op, call or `scf.if` that has several: `pattern.result %op, 1`."""
 
     name = "pattern.result"
     op = operand_def(IS_VALUE)
@@ -247,24 +247,31 @@ class PartitionOp(InRule):
     """
     The end of a rule without a replacement: `pattern.partition %root with {composite = "conv_relu"}`.
 
-    The pass `partition-pattern` moves a match into a function with these attributes.
+    The pass `partition-pattern` moves a match into a function with these attributes. Several roots, `%q, %k`, are one
+    function that returns the results of all.
     """
 
     name = "pattern.partition"
     root = operand_def(IS_VALUE)
+    others = var_operand_def(IS_VALUE)
     wanted = opt_prop_def(DictionaryAttr)
-    assembly_format = "$root (`with` $wanted^)? attr-dict"
+    assembly_format = "$root (`,` $others^)? (`with` $wanted^)? attr-dict"
 
 
 @irdl_op_definition
 class RewriteOp(IRDLOperation):
-    """The end of a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`."""
+    """
+    The end of a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`.
+
+    Of several roots, `pattern.rewrite %q, %k { … pattern.yield %a, %b }`, the results of all are replaced, in order.
+    """
 
     name = "pattern.rewrite"
     root = operand_def(IS_VALUE)
+    others = var_operand_def(IS_VALUE)
     body = region_def("single_block")
     traits = traits_def(HasParent(RuleOp))
-    assembly_format = "$root $body attr-dict"
+    assembly_format = "$root (`,` $others^)? $body attr-dict"
 
 
 @irdl_op_definition

@@ -37,22 +37,25 @@ class DominatesOp(InRule):
 @irdl_op_definition
 class FunctionOp(InRule):
     """
-    A function of one block with one result: `pattern.function(%a, %b) returns %body`.
+    A function of one block: `pattern.function(%a, %b) returns %body`, with a pattern per result.
 
-    `pattern.function any returns %body` takes any number of parameters. `with {…}`: attributes of the function.
+    `pattern.function any () returns %body` takes any number of parameters. `with {…}`: attributes of the function.
     """
 
     name = "pattern.function"
     any_parameters = opt_prop_def(UnitAttr, prop_name="any")
     parameters = var_operand_def(IS_VALUE)
-    body = operand_def(IS_VALUE)
+    body = var_operand_def(IS_VALUE)
     wanted = opt_prop_def(DictionaryAttr)
     result = result_def(IS_VALUE)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = "(`any` $any^)? `(` $parameters `)` `returns` $body (`with` $wanted^)? attr-dict"
 
     def verify_(self) -> None:
         if self.any_parameters is not None and self.parameters:
             raise VerifyException("has parameters and takes any parameters")
+        if not self.body:
+            raise VerifyException("returns nothing, expected at least one pattern")
 
 
 @irdl_op_definition
@@ -80,11 +83,21 @@ class CallOp(InRule):
 
 @irdl_op_definition
 class IfOp(InRule):
-    """The result of an `scf.if`: `pattern.if %condition then %a else %b`, the values its branches yield."""
+    """
+    The result of an `scf.if`: `pattern.if %condition then %a else %b`, the values its branches yield in its place.
+
+    With several values, `then %a, %b else %c, %d`, it is an `scf.if` of as many results; `pattern.result` picks one.
+    """
 
     name = "pattern.if"
     condition = operand_def(IS_VALUE)
-    then = operand_def(IS_VALUE)
-    otherwise = operand_def(IS_VALUE)
+    then = var_operand_def(IS_VALUE)
+    otherwise = var_operand_def(IS_VALUE)
     result = result_def(IS_VALUE)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = "$condition `then` $then `else` $otherwise attr-dict"
+
+    def verify_(self) -> None:
+        if not self.then or len(self.then) != len(self.otherwise):
+            found = f"{len(self.then)} and {len(self.otherwise)}"
+            raise VerifyException(f"the branches yield {found} values, expected as many, at least one")

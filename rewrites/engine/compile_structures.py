@@ -19,21 +19,11 @@ from .matcher import (
     compile_attributes,
     compile_operands,
     compile_value,
+    with_late_tests,
 )
 from .patterns import Pattern, all_below
 from .structures import CALLS, Call, Dominates, Function, If
-
-
-def compile_structure(pattern: Dominates | Call | If, following: Next) -> ValueMatcher:
-    """The matcher of a pattern that stands where a value is used."""
-    match pattern:
-        case Dominates():
-            return _compile_dominates(pattern, following)
-        case Call():
-            return _compile_call(pattern, following)
-        case If():
-            return _compile_if(pattern, following)
-
+from .tracing import TRACER
 
 # Dominators
 
@@ -43,14 +33,24 @@ def all_key(key: str) -> str:
     return f"{key}|all"
 
 
-def _compile_dominates(pattern: Dominates, following: Next) -> ValueMatcher:
+def compile_dominates(pattern: Dominates, following: Next) -> ValueMatcher:
     key = pattern.key
     match_parent = compile_value(pattern.parent, following)
-    walk = _compile_walk(pattern, match_parent, compile_value(pattern.parent, lambda bound: True))
+    may_be_parent = _untraced(pattern.parent)
+    walk = _compile_walk(pattern, match_parent, may_be_parent)
     match_child = compile_value(pattern.child, walk)
     return lambda value, bound: (
         isinstance(value, OpResult) and bind(key, value, bound, lambda deeper: match_child(value, deeper))
     )
+
+
+def _untraced(pattern: Pattern) -> ValueMatcher:
+    """The matcher of `pattern` alone, of whose failures `explain` does not hear."""
+    token = TRACER.set(None)
+    try:
+        return compile_value(pattern, lambda bound: True)
+    finally:
+        TRACER.reset(token)
 
 
 def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent: ValueMatcher) -> Next:
@@ -58,20 +58,29 @@ def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent:
     key = pattern.key
     own = {getattr(part, "key") for part in all_below(pattern.path)}  # noqa: B009
     found: list[Bindings] = []
-    match_path = compile_value(pattern.path, lambda bound: found.append(dict(bound)) is None)
+    at_end: Next = lambda bound: found.append(dict(bound)) is None  # noqa: E731
+    match_path = compile_value(pattern.path, with_late_tests(pattern.path, at_end))
+    tracer = TRACER.get()
 
     def walk(bound: Bindings) -> bool:
         outside = {name: thing for name, thing in bound.items() if name not in own}
         between: dict[SSAValue, Bindings] = {}
 
-        def on_path(value: SSAValue) -> bool:
+        def on_path(value: SSAValue) -> str | None:
             found.clear()
-            if not match_path(value, dict(outside)):
-                return False
+            if tracer is None:
+                if not match_path(value, dict(outside)):
+                    return "does not match the path"
+            elif (reason := tracer.inside(lambda: match_path(value, dict(outside)))) is not None:
+                return f"is not the parent and does not match the path ({reason})"
             between[value] = found[-1]
-            return True
+            return None
 
-        for parent, values in dominating_parents(bound[key].op, on_path):
+        def failed(at: Operation, reason: str) -> None:
+            if tracer is not None:
+                tracer.structure(bound, reason, at=at, further=1 + len(between))
+
+        for parent, values in dominating_parents(bound[key].op, on_path, failed):
             if not may_be_parent(parent, dict(bound)):
                 continue
             _bind_path(own, list(reversed(values)), between, bound)
@@ -97,38 +106,67 @@ def _bind_path(
 def compile_function(pattern: Function, following: Next) -> OpMatcher:
     """The matcher of a `func.func`."""
     key, slot = pattern.key, f"{pattern.key}.returned"
-    match_body = compile_value(pattern.body, following)
-
-    step: Next = lambda bound: match_body(bound[slot], bound)  # noqa: E731
+    step = following
+    for number, part in reversed(list(enumerate(pattern.returned))):
+        step = _compile_slot(part, slot, number, step)
     for number, parameter in reversed(list(enumerate(pattern.parameters or ()))):
         step = _compile_parameter(parameter, key, number, step)
     arity = None if pattern.parameters is None else len(pattern.parameters)
     after_binding = compile_attributes(key, pattern.attributes, step)
+    tracer = TRACER.get()
 
     def match_function(op: Operation, bound: Bindings) -> bool:
-        returned = returned_value(op)
-        if returned is None:
+        reason = why_not_function(pattern, arity, op)
+        if reason is not None:
+            if tracer is not None:
+                tracer.structure(bound, reason)
             return False
-        if arity is not None and arity != len(op.regions[0].block.args):
-            return False
-        bound[slot] = returned
+        before = bound.get(slot)
+        bound[slot] = returned_values(op)
         if bind(key, op, bound, after_binding):
             return True
-        del bound[slot]
+        restore(bound, slot, before)
         return False
 
     return match_function
 
 
-def returned_value(op: Operation) -> SSAValue | None:
-    """The one value that a function of one block returns."""
+def why_not_function(pattern: Function, arity: int | None, op: Operation) -> str | None:
+    """What the form of a function has against a pattern: one block, so many parameters and results."""
+    returned = returned_values(op)
+    if returned is None:
+        return f"expected a function of one block, found '{op.name}'"
+    name = f"@{symbol_name(op)}"
+    parameters = len(op.regions[0].block.args)
+    if arity is not None and arity != parameters:
+        return f"expected a function of {arity} parameters, found {name} of {parameters}"
+    if len(returned) != len(pattern.returned):
+        return f"expected a function of {len(pattern.returned)} results, found {name} of {len(returned)}"
+    return None
+
+
+def restore(bound: Bindings, slot: str, before: object) -> None:
+    """Gives `slot` the value that it had before a try."""
+    if before is None:
+        bound.pop(slot, None)
+    else:
+        bound[slot] = before
+
+
+def _compile_slot(pattern: Pattern, slot: str, number: int, following: Next) -> Next:
+    match_value = compile_value(pattern, following)
+    return lambda bound: match_value(bound[slot][number], bound)
+
+
+def returned_values(op: Operation) -> tuple[SSAValue, ...] | None:
+    """What a function of one block returns; `None` for another op."""
     if not isinstance(op, func.FuncOp):
         return None
     block = op.body.first_block
     if block is None or block is not op.body.last_block:
         return None
     last = block.last_op
-    return last.operands[0] if isinstance(last, func.ReturnOp) and len(last.operands) == 1 else None
+    return tuple(last.operands) if isinstance(last, func.ReturnOp) else None
 
 
 def _compile_parameter(pattern: Pattern, key: str, number: int, following: Next) -> Next:
@@ -153,7 +191,8 @@ def called_function(op: Operation, match: Match) -> Operation | None:
     return next((each for each in parent.body.ops if symbol_name(each) == name), None)
 
 
-def _compile_call(pattern: Call, following: Next) -> ValueMatcher:
+def compile_call(pattern: Call, following: Next) -> OpMatcher:
+    """The matcher of a call."""
     key, callee = pattern.key, pattern.callee
     step = compile_operands(pattern, following)
     match_callee = compile_function(callee, step) if isinstance(callee, Function) else None
@@ -165,12 +204,15 @@ def _compile_call(pattern: Call, following: Next) -> ValueMatcher:
 
     after_binding = step if match_callee is None else match_function
 
-    def match_call(value: SSAValue, bound: Bindings) -> bool:
-        if not isinstance(value, OpResult) or value.op.name not in CALLS or len(value.op.results) != 1:
+    def match_call(op: Operation, bound: Bindings) -> bool:
+        if op.name not in CALLS or not op.results:
             return False
-        if isinstance(callee, str) and called_name(value.op) != callee:
+        if isinstance(callee, str) and called_name(op) != callee:
             return False
-        return bind(key, value.op, bound, after_binding)
+        known = bound.get(key)
+        if known is not None:  # matched before: only its identity matters
+            return known is op and following(bound)
+        return bind(key, op, bound, after_binding)
 
     return match_call
 
@@ -178,15 +220,45 @@ def _compile_call(pattern: Call, following: Next) -> ValueMatcher:
 # Branches
 
 
-def _compile_if(pattern: If, following: Next) -> ValueMatcher:
+def compile_if(pattern: If, following: Next) -> OpMatcher:
+    """The matcher of an `scf.if` with a pattern for each result."""
+    key, slot = pattern.key, f"{pattern.key}.yielded"
+    then, otherwise = pattern.branches
+    count = len(then)
+    step = following
+    for number, part in reversed(list(enumerate((*then, *otherwise)))):
+        step = _compile_slot(part, slot, number, step)
+    match_condition = compile_value(pattern.condition, step)
+
+    def match_if(op: Operation, bound: Bindings) -> bool:
+        if not isinstance(op, scf.IfOp) or len(op.results) != count:
+            return False
+        known = bound.get(key)
+        if known is not None:
+            return known is op and following(bound)
+        values = [yielded(region, index) for region in op.regions for index in range(count)]
+        if any(value is None for value in values):
+            return False
+        bound[slot] = tuple(values)
+        if bind(key, op, bound, lambda deeper: match_condition(op.cond, deeper)):
+            return True
+        bound.pop(slot, None)
+        return False
+
+    return match_if
+
+
+def compile_if_result(pattern: If, wanted: int | None, following: Next) -> ValueMatcher:
+    """The matcher of one result of an `scf.if`: that which is used, or the one that is wanted."""
     key, slot = pattern.key, f"{pattern.key}.result"
-    match_otherwise = compile_value(pattern.otherwise, following)
+    then, otherwise = pattern.branches
+    match_otherwise = compile_value(otherwise[0], following)
 
     def second(bound: Bindings) -> bool:
         value = yielded(bound[key].regions[1], bound[slot])
         return value is not None and match_otherwise(value, bound)
 
-    match_then = compile_value(pattern.then, second)
+    match_then = compile_value(then[0], second)
 
     def first(bound: Bindings) -> bool:
         value = yielded(bound[key].regions[0], bound[slot])
@@ -197,6 +269,8 @@ def _compile_if(pattern: If, following: Next) -> ValueMatcher:
     def match_if(value: SSAValue, bound: Bindings) -> bool:
         if not isinstance(value, OpResult) or not isinstance(value.op, scf.IfOp):
             return False
+        if wanted is not None and value.index != wanted:
+            return False
         known = bound.get(slot)
         if known is not None and known != value.index:
             return False
@@ -204,8 +278,7 @@ def _compile_if(pattern: If, following: Next) -> ValueMatcher:
         op = value.op
         if bind(key, op, bound, lambda deeper: match_condition(op.cond, deeper)):
             return True
-        if known is None:
-            del bound[slot]
+        restore(bound, slot, known)
         return False
 
     return match_if
@@ -220,4 +293,14 @@ def yielded(region: object, index: int) -> SSAValue | None:
     return last.operands[index]
 
 
-__all__ = ["all_key", "called_function", "called_name", "compile_function", "compile_structure"]
+__all__ = [
+    "all_key",
+    "called_function",
+    "called_name",
+    "compile_call",
+    "compile_dominates",
+    "compile_function",
+    "compile_if",
+    "compile_if_result",
+    "restore",
+]

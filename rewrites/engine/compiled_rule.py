@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from . import conditions as conditions  # registers them
+from .combinators import Associative
+from .constraints import Holds, Where
 from .match import (
     CONDITIONS,
     Condition,
@@ -26,8 +30,10 @@ from .matcher import (
     compile_root,
     compile_value,
     root_names,
+    with_late_tests,
 )
-from .patterns import Bound, Capture, Op, Or, Pattern, Require, Rule
+from .op_names import check_op_names
+from .patterns import Bound, Capture, Op, Or, Pattern, Require, Rule, all_below, is_far_reaching
 from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
 from .structures import Function
 from .tracing import TRACER
@@ -96,6 +102,8 @@ class CompiledRule:
     rule: Rule
     names: frozenset[str]
     """Names of the ops that it may match; empty for any."""
+    far: bool
+    """Whether a match depends on more than what is a few operands below its root."""
     _matcher: OpMatcher
     _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
@@ -151,9 +159,60 @@ def _check_keys(rule: Rule) -> None:
         raise RuleError(f"{names} is not bound by every match of the root")
 
 
-def compile_rule(rule: Rule) -> CompiledRule:
-    """Raises `RuleError` for names of conditions, builders or keys that do not exist."""
+def _check_class(rule: Rule) -> None:
+    """Re-associated forms are other bits."""
+    replaces = bool(rule.rhs) or rule.callback is not None
+    if replaces and rule.numerics == "exact" and any(isinstance(p, Associative) for p in all_below(rule.lhs)):
+        raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact")
+
+
+def _check_others(rule: Rule) -> None:
+    """Conditions inside the pattern are about things that are in it too."""
+    parts = [part for root in (rule.lhs, *rule.free) for part in all_below(root)]
+    known = {getattr(part, "key") for part in parts}  # noqa: B009
+    for part in parts:
+        if isinstance(part, Where) and isinstance(part.test, Holds):
+            for key in part.test.others:
+                if key not in known:
+                    raise RuleError(
+                        f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched"
+                    )
+
+
+def _shown(key: str) -> str:
+    return key.partition(".")[0]
+
+
+def _same_types(rule: Rule) -> Next:
+    """The end of a match: what is kept in place of the roots has their types, and several roots stand in one block."""
+    kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
+
+    def same_types(bound: Bindings) -> bool:
+        match: Match = bound[MATCH]
+        if rule.also and len({op.parent for op in match.roots}) != 1:
+            return False
+        values = [value for key in kept for value in all_values(bound[key])]
+        results = match.replaced if rule.also else match.root.results
+        return not kept or (
+            len(values) == len(results)
+            and all(
+                value is not result and (value.type is result.type or value.type == result.type)
+                for value, result in zip(values, results, strict=True)
+            )
+        )
+
+    return same_types
+
+
+def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
+    """
+    Raises `RuleError` for names of conditions, builders or keys that do not exist, and with a context for those of ops.
+    """
     _check_keys(rule)
+    _check_class(rule)
+    _check_others(rule)
+    if ctx is not None:
+        check_op_names(rule, ctx)
     makers = tuple(
         compile_replacement(
             item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1)
@@ -162,19 +221,9 @@ def compile_rule(rule: Rule) -> CompiledRule:
     )
     if rule.callback is not None:
         makers = (compile_callback(rule.callback),)
-    kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
-
-    def same_types(bound: Bindings) -> bool:
-        root: Operation = bound[MATCH].root
-        values = [value for key in kept for value in all_values(bound[key])]
-        return not kept or (
-            len(values) == len(root.results)
-            and all(
-                value is not result and (value.type is result.type or value.type == result.type)
-                for value, result in zip(values, root.results, strict=True)
-            )
-        )
-
-    final = _compile_conditions(rule, same_types)
+    final = _compile_conditions(rule, _same_types(rule))
+    for pattern in (rule.lhs, *rule.free):
+        final = with_late_tests(pattern, final)
     value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
-    return CompiledRule(rule, root_names(rule.lhs), compile_root(rule.lhs, final), value_matcher, makers)
+    far = is_far_reaching(rule.lhs)
+    return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers)

@@ -46,6 +46,16 @@ def _is_static(type_: Attribute) -> bool:
     return not isinstance(type_, ShapedType) or DYNAMIC_INDEX not in type_.get_shape()
 
 
+@condition("same-shape")
+def same_shape(match: Match, first: Any, second: Any) -> bool:
+    """Both values have the same shape, and no size of it is `?`; the element types may differ."""
+    types = as_value(first).type, as_value(second).type
+    if not all(isinstance(type_, ShapedType) and _is_static(type_) for type_ in types):
+        return False
+    one, other = (type_.get_shape() for type_ in types)  # pyright: ignore
+    return one == other
+
+
 @condition("equal-types")
 def equal_types(match: Match, first: Any, second: Any) -> bool:
     """Both values have the same type; sizes `?` count as equal although they may differ at run time."""

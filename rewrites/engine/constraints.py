@@ -179,10 +179,11 @@ def _kind_name(kind: Any) -> str:
 
 @dataclass(frozen=True)
 class Holds(Test):
-    """A named condition of the one value."""
+    """A named condition of the value, and of what the keys `others` are bound to."""
 
     condition: str
     parameters: tuple[tuple[str, Attribute], ...] = ()
+    others: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         from . import conditions as conditions  # registers them
@@ -190,12 +191,25 @@ class Holds(Test):
         known = CONDITIONS.get(self.condition)
         if known is None:
             raise RuleError(unknown_name("condition", self.condition, CONDITIONS))
-        check_arguments("condition", self.condition, known.function, 1, plain_parameters(self.parameters))
+        check_arguments(
+            "condition",
+            self.condition,
+            known.function,
+            1 + len(self.others),
+            plain_parameters(self.parameters),
+        )
 
     def why_not(self, value: SSAValue, match: Match) -> str | None:
+        return self.why_not_with(value, match, match.bound if self.others else {})
+
+    def why_not_with(self, value: SSAValue, match: Match, bound: dict[str, Any]) -> str | None:
+        """As `why_not`, with the others as `bound` has them; one that took no part holds of nothing."""
+        if not all(key in bound for key in self.others):
+            return f"condition '{self.condition}' is about something that took no part"
         function = CONDITIONS[self.condition].function
         thing = value.op if isinstance(value, OpResult) and len(value.op.results) == 1 else value
-        holds = function(match, thing, **plain_parameters(self.parameters))
+        others = [bound[key] for key in self.others]
+        holds = function(match, thing, *others, **plain_parameters(self.parameters))
         return None if holds else f"condition '{self.condition}' does not hold"
 
 

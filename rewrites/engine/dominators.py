@@ -6,21 +6,29 @@ from collections.abc import Callable, Iterator
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+NO_WAY_UP = (
+    "has no operand that leads to the parent: only arguments, constants, weights and values of other blocks"
+)
+
 
 def dominating_parents(
-    child: Operation, on_path: Callable[[SSAValue], bool]
+    child: Operation,
+    on_path: Callable[[SSAValue], str | None],
+    failed: Callable[[Operation, str], None] = lambda op, reason: None,
 ) -> Iterator[tuple[SSAValue, list[SSAValue]]]:
     """
     The values that all operands of `child` are computed from, nearest first, each with the values in between (one
     list that grows, users before producers).
 
     A value is gone through only when all its uses have been seen, so a use elsewhere ends the walk, and a value
-    that is alone in `open_` is on every way up. Every value in between satisfies `on_path`..
+    that is alone in `open_` is on every way up. `on_path` says what is against a value in between, `None` when nothing
+    is. `failed` is told the op at which the walk ends, and why.
     """
     inside = {child}
     open_: dict[Operation, list[SSAValue]] = {}
     between: list[SSAValue] = []
     if not _open_operands(child, child.parent, open_):
+        failed(child, NO_WAY_UP)
         return
     while True:
         if len(open_) == 1:
@@ -29,12 +37,29 @@ def dominating_parents(
                 yield values[0], between
         ready = next((op for op in open_ if all(_used_inside(each, inside) for each in op.results)), None)
         if ready is None:
+            _tell_use_outside(open_, inside, failed)
             return
         values = open_.pop(ready)
-        if not all(on_path(value) for value in values) or not _open_operands(ready, child.parent, open_):
+        against = next((reason for value in values if (reason := on_path(value)) is not None), None)
+        if against is not None:
+            failed(ready, against)
+            return
+        if not _open_operands(ready, child.parent, open_):
+            failed(ready, NO_WAY_UP)
             return
         inside.add(ready)
         between += reversed(values)
+
+
+def _tell_use_outside(
+    open_: dict[Operation, list[SSAValue]], inside: set[Operation], failed: Callable[[Operation, str], None]
+) -> None:
+    for op in open_:
+        for result in op.results:
+            for use in result.uses:
+                if use.operation not in inside and use.operation not in open_:
+                    failed(op, f"is used outside, by '{use.operation.name}'")
+                    return
 
 
 def _open_operands(op: Operation, block: Block | None, open_: dict[Operation, list[SSAValue]]) -> bool:

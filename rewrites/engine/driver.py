@@ -26,6 +26,7 @@ from .dispatch import Dispatch
 from .functions import Purity
 from .match import Match, Session
 from .patterns import Rule, depth
+from .several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
 REWRITES_OF_ONE_OP: Final = 1000
@@ -68,9 +69,12 @@ class Driver:
         limit: int = REWRITES_OF_ONE_OP,
     ):
         self._ctx = ctx
-        self._rules = [compile_rule(rule) for rule in rules]
+        self._rules = [compile_rule(rule, ctx) for rule in rules]
         self._dispatch = Dispatch(self._rules)
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
+        far = [compiled for compiled in self._rules if compiled.far]
+        self._far_names = frozenset().union(*(c.names for c in far)) if all(c.names for c in far) else None
+        """Names of the ops that may be roots of rules that look far; `None` for any."""
         self._enter = enter
         self._erase_dead = erase_dead
         self._options = dict(options or {})
@@ -90,12 +94,26 @@ class Driver:
         """Rewrites everything inside `scope` to a fixed point; whether anything changed."""
         self._start(scope)
         changed = False
+        while self._empty_worklist():
+            changed = True
+            if self._far_names == frozenset():
+                break
+            # What a dominator, a function or a sharing user of a value is may have changed anywhere: look again at all
+            # roots of rules that ask for these. The last round changes nothing, so the fixed point is one of all rules.
+            for op in program_order(scope, self._enter):
+                if self._far_names is None or op.name in self._far_names:
+                    self._enqueue(op)
+        self._finish()
+        return changed
+
+    def _empty_worklist(self) -> bool:
+        """Visits what is to be visited; whether anything changed."""
+        changed = False
         while self._work:
             op = self._work.popleft()
             self._queued.discard(op)
             if op not in self._dead and self._visit(op):
                 changed = True
-        self._finish()
         return changed
 
     def _finish(self) -> None:
@@ -129,8 +147,13 @@ class Driver:
             if values is None:
                 continue
             self._check(match, values)
+            place = place_of_replacement(match, values, compiled.far)
+            if place is None:
+                emit_remark(op, f"rule '{match.rule.name}' needs something that cannot be used here")
+                match.discard()
+                continue
             statistics.hits += 1
-            self._apply(match, values)
+            self._apply(match, values, place)
             return True
         for index in self._session.indexes.values():
             index.visited(op)
@@ -147,15 +170,15 @@ class Driver:
                 emit_remark(match.root, _remark_text(remark, about))
 
     def _check(self, match: Match, values: Sequence[SSAValue]) -> None:
-        root = match.root
-        if len(values) != len(root.results):
-            found, wanted = len(values), len(root.results)
+        root, replaced = match.root, match.replaced
+        if len(values) != len(replaced):
+            found, wanted = len(values), len(replaced)
             raise OperationError(
                 root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values"
             )
         used = {operand for op in match.new_ops for each in op.walk() for operand in each.operands}
-        for value, result in zip(values, root.results, strict=True):
-            if result in used or value is result:
+        for value, result in zip(values, replaced, strict=True):
+            if result in used or value in replaced:
                 raise OperationError(
                     root, f"rule '{match.rule.name}' replaces a result by something that needs it"
                 )
@@ -165,30 +188,32 @@ class Driver:
 
     # Changing the program
 
-    def _apply(self, match: Match, values: Sequence[SSAValue]) -> None:
-        root = match.root
-        block = root.parent
+    def _apply(self, match: Match, values: Sequence[SSAValue], place: Operation) -> None:
+        roots, replaced = match.roots, match.replaced
+        block = place.parent
         assert block is not None
-        users = _users(root.results)
-        for op in (root, *users):
+        users = _users(replaced)
+        for op in (*roots, *users):
             self._forget(op)
             self._touch_parents(op)
-        lineage = self._lineage.pop(root, ORIGINAL).after(match.rule.name)
+        lineages = [self._lineage.pop(root, ORIGINAL) for root in roots]
+        lineage = max(lineages, key=lambda each: each.rewrites).after(match.rule.name)
         if match.new_ops:
-            self._check_limit(root, lineage)
-            block.insert_ops_before(match.new_ops, root)
+            self._check_limit(match.root, lineage)
+            block.insert_ops_before(match.new_ops, place)
         if match.new_functions:
-            enclosing_module(root).body.block.add_ops(match.new_functions)
+            enclosing_module(match.root).body.block.add_ops(match.new_functions)
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
             _verify(match, new_op)
             for index in self._session.indexes.values():
                 index.inserted(new_op)
-        for result, value in zip(root.results, values, strict=True):
+        for result, value in zip(replaced, values, strict=True):
             if value.name_hint is None and result.name_hint is not None:
                 value.name_hint = result.name_hint
             result.replace_all_uses_with(value)
-        self._erase(root)
+        for root in roots:
+            self._erase(root)
         self._touch(users)
         for new_op in reversed(match.new_ops):
             self._enqueue(new_op, first=True)

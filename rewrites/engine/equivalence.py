@@ -25,6 +25,37 @@ PROTECTED: Final = "graph.no_cse"
 Key = tuple[Any, ...]
 
 
+class Visibility(Index):
+    """Where values may be used: in the blocks that their block dominates, and in the regions inside."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._above: dict[Block, Block | None] = {}
+
+    def dominates(self, above: Block | None, below: Block | None) -> bool:
+        """Whether values of `above` may be used in `below`."""
+        while below is not None and below is not above:
+            below = self.block_above(below)
+        return below is not None
+
+    def block_above(self, block: Block) -> Block | None:
+        """The block that dominates `block` immediately, or the one that the op around its region is in."""
+        if block not in self._above:
+            region = block.parent
+            if region is None:
+                return None
+            holder = region.parent
+            outside = None if holder is None else _block_around(holder)
+            if region.first_block is region.last_block:
+                self._above[block] = outside
+            else:
+                tree = DominatorTree(region)
+                for each in region.blocks:
+                    dominator = tree.immediate_dominator(each)
+                    self._above[each] = outside if dominator is None else dominator
+        return self._above[block]
+
+
 class EquivalenceIndex(Index):
     """
     The ops seen so far by block and key.
@@ -43,7 +74,6 @@ class EquivalenceIndex(Index):
         self._members: dict[int, dict[Operation, None]] = {}
         self._seen: set[Operation] = set()
         self._by_block: dict[Block, dict[int, dict[Operation, None]]] = {}
-        self._above: dict[Block, Block | None] = {}
         self._epochs: dict[Block, dict[Operation, int]] = {}
         self._defaults: dict[type[Operation], tuple[tuple[str, Attribute], ...]] = {}
 
@@ -85,36 +115,11 @@ class EquivalenceIndex(Index):
             for candidate in list(same) if same else ():
                 if candidate is not op:
                     yield candidate
-            block = self._block_above(block)
+            block = self.session.index(Visibility).block_above(block)
 
     def equivalent(self, first: Operation, second: Operation) -> bool:
         number = self._number(first)
         return number is not None and number == self._number(second)
-
-    # Dominance
-
-    def dominates(self, above: Block | None, below: Block | None) -> bool:
-        """Whether values of `above` may be used in `below`."""
-        while below is not None and below is not above:
-            below = self._block_above(below)
-        return below is not None
-
-    def _block_above(self, block: Block) -> Block | None:
-        """The block that dominates `block` immediately, or the one that the op around its region is in."""
-        if block not in self._above:
-            region = block.parent
-            if region is None:
-                return None
-            holder = region.parent
-            outside = None if holder is None else _block_around(holder)
-            if region.first_block is region.last_block:
-                self._above[block] = outside
-            else:
-                tree = DominatorTree(region)
-                for each in region.blocks:
-                    dominator = tree.immediate_dominator(each)
-                    self._above[each] = outside if dominator is None else dominator
-        return self._above[block]
 
     # Keys
 
@@ -243,21 +248,57 @@ def available(match: Match, first: Operation, second: Operation) -> bool:
     """The results of the first op may be used where the second op is: its block dominates, or it comes before."""
     if first.parent is second.parent:
         return match.session.index(BlockOrder).before(first, second)
-    return match.session.index(EquivalenceIndex).dominates(first.parent, second.parent)
+    return match.session.index(Visibility).dominates(first.parent, second.parent)
 
 
 class BlockOrder(Index):
-    """Positions of ops in their blocks; a block is numbered again when an op of it is new."""
+    """Positions of ops in their blocks. A new op goes between its neighbours; a block is numbered again at most when needed."""
 
     def __init__(self, session: Session):
         super().__init__(session)
-        self._positions: dict[Block, dict[Operation, int]] = {}
+        self._positions: dict[Block, dict[Operation, float]] = {}
+
+    def inserted(self, op: Operation) -> None:
+        positions = None if op.parent is None else self._positions.get(op.parent)
+        if positions is None:
+            return
+        before, after = op.prev_op, op.next_op
+        while after is not None and after not in positions:  # other new ops
+            after = after.next_op
+        low = positions.get(before) if before is not None else -1.0
+        high = positions.get(after) if after is not None else None
+        if low is not None and high is None:
+            high = low + 2.0 if after is None else None
+        if low is None or high is None or not low < (low + high) / 2 < high:
+            del self._positions[op.parent]  # pyright: ignore
+        else:
+            positions[op] = (low + high) / 2
+
+    def position(self, op: Operation) -> float:
+        """A number that grows along the block of `op`."""
+        block = op.parent
+        assert block is not None
+        positions = self._positions.get(block)
+        if positions is None or op not in positions:
+            positions = self._positions[block] = {
+                each: float(number) for number, each in enumerate(block.ops)
+            }
+        return positions[op]
 
     def before(self, first: Operation, second: Operation) -> bool:
         """Whether `first` comes before `second` in the block of both."""
-        block = first.parent
-        assert block is not None
-        positions = self._positions.get(block)
-        if positions is None or first not in positions or second not in positions:
-            positions = self._positions[block] = {op: number for number, op in enumerate(block.ops)}
-        return positions[first] < positions[second]
+        self.position(first)
+        end = self.position(second)  # this may number the block again, and the first with it
+        return self.position(first) < end
+
+    def ordered(self, ops: list[Operation]) -> list[Operation]:
+        """`ops` block by block in order of appearance, those of one block in its order."""
+        if len(ops) < 2:
+            return ops
+        blocks = {block: number for number, block in enumerate(dict.fromkeys(op.parent for op in ops))}
+        for op in ops:
+            if op.parent is not None:
+                self.position(op)
+        return sorted(
+            ops, key=lambda op: (blocks[op.parent], 0.0 if op.parent is None else self.position(op))
+        )

@@ -7,11 +7,13 @@ from typing import Any
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from .combinators import Expression
 from .constants import constant_attribute
-from .constraints import Argument, Literal, Not, Where, attribute_of, described, same_attribute
+from .constraints import Argument, Holds, Literal, Not, Where, attribute_of, described, same_attribute
 from .match import Match
 from .patterns import Any_, Capture, Constant, Op, Pattern, Rest, Result, Rule, Splat
 from .structures import CALLS, Call, Dominates, If
+from .tracing import SLOTS
 
 
 def value_name(value: SSAValue) -> str:
@@ -19,6 +21,12 @@ def value_name(value: SSAValue) -> str:
     if value.name_hint is not None:
         return f"%{value.name_hint}"
     return f"the result of '{value.op.name}'" if isinstance(value, OpResult) else f"argument {value.index}"  # pyright: ignore
+
+
+def _callee(op: Operation) -> str | None:
+    from .compile_structures import called_name
+
+    return called_name(op)
 
 
 def _wanted(pattern: Op) -> str:
@@ -30,8 +38,14 @@ def why_not(pattern: Pattern, value: SSAValue, bound: dict[str, Any]) -> str | N
     match pattern:
         case Op():
             return _why_not_op(pattern, value, None, bound)
-        case Result(op, index):
+        case Result(Op() as op, index):
             return _why_not_op(op, value, index, bound)
+        case Result(_, index) if isinstance(value, OpResult) and value.index != index:
+            return f"expected result {index}, found result {value.index} of '{value.op.name}'"
+        case Where(_, Holds() as test) if test.others:
+            known = all(key in bound for key in test.others)
+            reason = test.why_not_with(value, bound[""], bound) if known else None
+            return None if reason is None else f"{value_name(value)}: {reason}"
         case Where(_, test):
             reason = test.why_not(value, bound[""])
             return None if reason is None else f"{value_name(value)}: {reason}"
@@ -49,8 +63,16 @@ def why_not(pattern: Pattern, value: SSAValue, bound: dict[str, Any]) -> str | N
                 return f"{reason} ({value_name(value)})"
         case Call(callee) if not isinstance(value, OpResult) or value.op.name not in CALLS:
             return f"expected a call{'' if not isinstance(callee, str) else f' of @{callee}'}, found {value_name(value)}"
+        case Call(str() as callee) if isinstance(value, OpResult) and _callee(value.op) != callee:
+            return f"expected a call of @{callee}, found one of @{_callee(value.op)}"
         case If() if not isinstance(value, OpResult) or value.op.name != "scf.if":
             return f"expected 'scf.if', found {value_name(value)}"
+        case If() if pattern.has_all_results and len(value.owner.results) != len(pattern.branches[0]):  # pyright: ignore
+            return f"expected 'scf.if' of {len(pattern.branches[0])} results, found another number"
+        case Expression():
+            from .compile_combinators import why_not_expression
+
+            return why_not_expression(pattern, value)
         case Not():
             return f"{value_name(value)} is what it must not be"
         case Dominates() if not isinstance(value, OpResult):
@@ -112,7 +134,15 @@ class Explanation:
     def __str__(self) -> str:
         if self.matched:
             return "matches"
-        where = "" if self.op is None else f"'{self.op.name}', operand {self.operand}: "
+        where = ""
+        if self.op is not None and self.operand is not None:
+            where = f"'{self.op.name}', operand {self.operand}: "
+        elif self.op is not None:
+            where = (
+                f"'{self.op.name}' ({value_name(self.op.results[0])}) "
+                if self.op.results
+                else f"'{self.op.name}' "
+            )
         names = [f"  %{key.partition('.')[0]} = {_shown(thing)}" for key, thing in self.bound]
         return "\n".join([f"no match: {where}{self.reason}", *(["bound so far:", *names] if names else [])])
 
@@ -130,11 +160,13 @@ def _named(bound: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(
         (key, thing)
         for key, thing in bound.items()
-        if key and key[0] not in "#." and "|" not in key and not key.endswith(".operands")
+        if key and key[0] not in "#." and "|" not in key and not key.endswith(SLOTS)
     )
 
 
-def explain(pattern: Pattern | Rule, value: SSAValue | Operation, **settings: Any) -> Explanation:
+def explain(
+    pattern: Pattern | tuple[Pattern, ...] | Rule, value: SSAValue | Operation, **settings: Any
+) -> Explanation:
     """Why `pattern` (or a rule) does not match at `value`: of all tries, the one that came farthest."""
     from .compiled_rule import compile_rule
     from .matching import match_compiled, pattern_rule

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
+from .combinators import Expression, Together
+from .compile_combinators import ops_key
 from .constants import is_constant_op
 from .constraints import Literal, Not
 from .functions import captured_values
 from .match import Match
 from .patterns import Any_, Constant, Op, Or, Pattern, Rest, Splat
+from .several_roots import anchor as anchor
 from .structures import Call, Dominates, Function, If
 
 
@@ -24,6 +27,9 @@ def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
             return ()
         case Dominates():
             return (pattern.parent, pattern.child)
+        case Together():
+            roots = match.rule.also and pattern is match.rule.lhs
+            return pattern.patterns if roots else pattern.patterns[:1]
         case If():
             return (pattern.condition,)
         case Call():
@@ -54,12 +60,14 @@ def covered_ops(pattern: Pattern, match: Match) -> list[Operation]:
             named[match.op(part)] = None
         if isinstance(part, Dominates):
             named.update((value.op, None) for value in match.all(part.path) if isinstance(value, OpResult))
-    return _post_order(match.root, named)
+        if isinstance(part, Expression) and part in match:
+            named.update(dict.fromkeys(match.bound[ops_key(part.key)]))
+    return _post_order(match.roots, named)
 
 
-def _post_order(root: Operation, named: Iterable[Operation]) -> list[Operation]:
+def _post_order(roots: list[Operation], named: Iterable[Operation]) -> list[Operation]:
     wanted, done, order = set(named), set[Operation](), list[Operation]()
-    stack = [(root, False)]
+    stack = [(root, False) for root in reversed(roots)]
     while stack:
         op, expanded = stack.pop()
         if expanded:
@@ -86,25 +94,19 @@ def input_values(pattern: Pattern, match: Match, ops: list[Operation]) -> list[S
     return list(dict.fromkeys([*(value for value in leaves if value in captured), *captured]))
 
 
-def anchor(op: Operation, block: Block | None) -> Operation | None:
-    """The op of `block` that is or holds `op`."""
-    current: Operation | None = op
-    while current is not None and current.parent is not block:
-        current = current.parent_op()
-    return current
-
-
 class Outside:
     """Uses of a group by ops that do not belong to it."""
 
-    def __init__(self, ops: list[Operation]):
+    def __init__(self, ops: list[Operation], roots: list[Operation] | None = None):
+        """`roots` are the ops whose results the group gives back; without them the last of `ops`."""
+        roots = ops[-1:] if roots is None else roots
         self._inside = set(ops)
-        self._block = ops[-1].parent
+        self._block = roots[0].parent
         self._known: dict[Operation, bool] = {}
         self.shared: list[Operation] = []
         """Ops of the group that ops outside use too, all of which lead back into the group."""
-        for op in ops[:-1]:
-            if not is_constant_op(op) and self._users_outside(op):
+        for op in ops:
+            if op not in roots and not is_constant_op(op) and self._users_outside(op):
                 self.shared.append(op)
 
     def _users_outside(self, op: Operation) -> list[Operation | None]:

@@ -18,6 +18,7 @@ from ...dialects.pattern import constraints
 from ...dialects.pattern import ops as dialect
 from .. import graph_builders as graph_builders  # registers builders and, by import, graph conditions
 from . import conditions as conditions  # registers the conditions
+from .combinators import Expression, root_pattern
 from .compiled_rule import compile_rule
 from .constraints import Literal, Not
 from .examples import rules_of_functions
@@ -41,14 +42,16 @@ from .patterns import (
     Splat,
     all_below,
 )
+from .pdl_import import rules_of_pdl
 from .structures import Call, Function, If
 
-ROOTS = (Op, Constant, Splat, Literal, Call, If)
+ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression)
 """Patterns of which one must be in a root: others match block arguments too."""
 
 SHIPPED = (
     "cse",
     "simplify",
+    "simplify_arithmetic",
     "ewise_fma",
     "matmul_add",
     "simplify_inference",
@@ -85,7 +88,7 @@ def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """The rules of a module; raises `OperationError` at the rule or op that is not valid."""
     found: dict[str, Rule] = {}
     written = [(op, rule_of_op(op)) for op in dialect.rules_of(module)]
-    for op, rule in [*written, *rules_of_functions(module)]:
+    for op, rule in [*written, *rules_of_functions(module), *rules_of_pdl(module, ctx)]:
         if rule.name in found:
             raise OperationError(op, f"there are two rules called '{rule.name}'")
         try:
@@ -139,7 +142,8 @@ class _RuleReader:
             elif part.results and not isinstance(part, constraints.AttributeOp):
                 self._patterns[part.results[0]] = self._pattern(part)
         assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp)
-        root = self._patterns[last.root]
+        others = () if isinstance(last, dialect.ReplaceOp) else tuple(last.others)
+        root, also = root_pattern(tuple(self._patterns[each] for each in (last.root, *others)))
         if not any(isinstance(part, ROOTS) for part in all_below(root)) or isinstance(root, Function | Not):
             raise OperationError(
                 last, "the root of a rule must be a 'pattern.op' or another pattern of what an op computes"
@@ -153,6 +157,7 @@ class _RuleReader:
             numerics=op.numerics.data,  # pyright: ignore[reportArgumentType]
             doc="" if op.doc is None else op.doc.data,
             group=_group_of(last),
+            also=also,
         )
 
     def _key(self, value: SSAValue) -> str:
@@ -187,8 +192,8 @@ class _RuleReader:
                 return Or(self._operands(op.alternatives), key)
             case dialect.ResultOp():
                 inner = self._patterns[op.op]
-                if not isinstance(inner, Op):
-                    raise OperationError(op, "only a 'pattern.op' has results")
+                if not isinstance(inner, Op | Call | If):
+                    raise OperationError(op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results")
                 return Result(inner, op.index.value.data, key)
             case dialect.OpOp():
                 attributes = (*op.parameter_values.items(), *captures)

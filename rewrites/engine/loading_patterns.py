@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 
+from ...dialects.pattern import combinators, structures
 from ...dialects.pattern import constraints as dialect
-from ...dialects.pattern import structures
+from .combinators import Expression, Together, associative
 from .constraints import (
     And,
     Argument,
@@ -28,7 +31,7 @@ from .structures import Call, Dominates, Function, If
 
 def pattern_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pattern | None:
     """What an op stands for, its operands read already; `None` for an op that is no pattern."""
-    test = _test_of(op)
+    test = _test_of(op, tuple(_key(other) for other in operands[1:]))
     if test is not None:
         return Where(operands[0], test, key)
     match op:
@@ -45,7 +48,7 @@ def pattern_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Patter
             return _structure_of(op, key, operands)
 
 
-def _test_of(op: Operation) -> Test | None:
+def _test_of(op: Operation, others: tuple[str, ...]) -> Test | None:
     match op:
         case dialect.HasDtypeOp():
             return HasDtype(op.dtype)
@@ -60,7 +63,7 @@ def _test_of(op: Operation) -> Test | None:
             return HasKind(tuple(kind.strip() for kind in op.kinds.data.split("|")))
         case dialect.HoldsOp():
             parameters = {} if op.parameters is None else op.parameters.data
-            return Holds(op.condition.data, tuple(parameters.items()))
+            return Holds(op.condition.data, tuple(parameters.items()), others)
         case _:
             return None
 
@@ -71,14 +74,28 @@ def _structure_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pat
             parent, child, path = operands
             return Dominates(parent, path, child, key)
         case structures.FunctionOp():
-            *parameters, body = operands
+            parameters, body = operands[: len(op.parameters)], operands[len(op.parameters) :]
             wanted = () if op.wanted is None else tuple(op.wanted.data.items())
-            return Function(None if op.any_parameters is not None else tuple(parameters), body, wanted, key)
+            return Function(None if op.any_parameters is not None else parameters, body, wanted, key)
         case structures.CallOp():
             return _call(op, key, operands)
         case structures.IfOp():
-            condition, then, otherwise = operands
+            condition, then, otherwise = (
+                operands[0],
+                operands[1 : 1 + len(op.then)],
+                operands[1 + len(op.then) :],
+            )
+            if len(then) == 1:
+                return If(condition, then[0], otherwise[0], key)
             return If(condition, then, otherwise, key)
+        case combinators.AssocOp():
+            return associative(operands[0], key)
+        case combinators.TogetherOp():
+            return Together(operands, key)
+        case combinators.ExpressionOp():
+            last = op.body.block.last_op
+            assert isinstance(last, combinators.ReturnsOp)
+            return Expression(last.value, tuple(zip(op.body.block.args, operands, strict=True)), key)
         case _:
             return None
 
@@ -91,3 +108,7 @@ def _call(op: structures.CallOp, key: str, operands: tuple[Pattern, ...]) -> Cal
             raise RuleError("what follows 'to' must be a 'pattern.function'")
         callee, operands = function, tuple(rest)
     return Call(callee, None if op.any_operands is not None else operands, key)
+
+
+def _key(pattern: Any) -> str:
+    return pattern.key

@@ -96,6 +96,16 @@ class Match:
         """Whether `pattern` took part in the match; one in an alternative that did not match has not."""
         return _key(pattern) in self.bound
 
+    @property
+    def roots(self) -> list[Operation]:
+        """The ops whose results are replaced: the root, and the further roots of the rule in their order."""
+        return [self.root, *(self.ops(key) for key in self.rule.also)]
+
+    @property
+    def replaced(self) -> list[SSAValue]:
+        """The results of all roots in order."""
+        return [result for op in self.roots for result in op.results]
+
     def op(self, pattern: Pattern) -> Operation:
         """The op that `pattern` stands for, or that defines its value."""
         found = self._bound(pattern)

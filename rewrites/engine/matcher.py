@@ -8,7 +8,7 @@ operands). Only patterns recurse, never chains of ops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import permutations
 from typing import Any, Final
@@ -16,8 +16,9 @@ from typing import Any, Final
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.traits import is_commutative
+from .combinators import Expression, Together, expression_names
 from .constants import CONSTANT_OPS, constant_attribute, is_literal, same_number, splat_number
-from .constraints import And, Argument, Literal, Not, Where, attribute_of, same_attribute
+from .constraints import And, Argument, Holds, Literal, Not, Where, attribute_of, same_attribute
 from .match import (
     RuleError,
 )
@@ -81,6 +82,8 @@ def _compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
             return _compile_leaf(pattern, following)
         case Op():
             return _compile_result(pattern, None, following)
+        case Call() | If():
+            return _compile_result(pattern, None, following)
         case Result(op, index, key):
             match_result = _compile_result(op, index, following)
             return lambda value, bound: bind(key, value, bound, lambda deeper: match_result(value, deeper))
@@ -88,8 +91,14 @@ def _compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
             return _compile_or(pattern, following)
         case And() | Where() | Not():
             return _compile_test(pattern, following)
-        case Dominates() | Call() | If():
-            return _compile_structure(pattern, following)
+        case Dominates():
+            from . import compile_structures
+
+            return compile_structures.compile_dominates(pattern, following)
+        case Together() | Expression():
+            from . import compile_combinators
+
+            return compile_combinators.compile_combinator(pattern, following)
         case _:
             raise RuleError(f"{type(pattern).__name__.lower()} cannot stand for a value")
 
@@ -138,7 +147,7 @@ def _compile_leaf(pattern: Splat | Literal | Argument, following: Next) -> Value
 def _compile_test(pattern: And | Where | Not, following: Next) -> ValueMatcher:
     key = pattern.key
     if isinstance(pattern, Not):
-        inner = compile_value(pattern.pattern, lambda bound: True)
+        inner = compile_value(pattern.pattern, with_late_tests(pattern.pattern, lambda bound: True))
         return lambda value, bound: not inner(value, dict(bound)) and bind(key, value, bound, following)
     step = following
     for part in reversed(pattern.parts()):
@@ -147,6 +156,11 @@ def _compile_test(pattern: And | Where | Not, following: Next) -> ValueMatcher:
     if isinstance(pattern, And):
         return lambda value, bound: bind(key, value, bound, step)
     test = pattern.test
+    if isinstance(test, Holds) and test.others:
+        return lambda value, bound: (
+            (not _all_bound(test, bound) or test.why_not_with(value, bound[MATCH], bound) is None)
+            and bind(key, value, bound, step)
+        )
     return lambda value, bound: test.why_not(value, bound[MATCH]) is None and bind(key, value, bound, step)
 
 
@@ -154,15 +168,52 @@ def _match_again(match_part: ValueMatcher, key: str, bound: Bindings) -> bool:
     return match_part(bound[key], bound)
 
 
-def _compile_structure(pattern: Dominates | Call | If, following: Next) -> ValueMatcher:
-    from . import compile_structures
-
-    return compile_structures.compile_structure(pattern, following)
+def _all_bound(test: Holds, bound: Bindings) -> bool:
+    return all(key in bound for key in test.others)
 
 
-def _compile_result(pattern: Op, index: int | None, following: Next) -> ValueMatcher:
+def with_late_tests(pattern: Pattern, following: Next) -> Next:
+    """`following` after the tests in `pattern` that are about several things: now all of these are bound."""
+    late = list(_late_tests(pattern))
+    if not late:
+        return following
+    tracer = TRACER.get()
+
+    def check(bound: Bindings) -> bool:
+        for key, test in late:
+            if key not in bound:  # in an alternative that did not match
+                continue
+            reason = test.why_not_with(bound[key], bound[MATCH], bound)
+            if reason is not None:
+                if tracer is not None:
+                    tracer.structure(bound, reason)
+                return False
+        return following(bound)
+
+    return check
+
+
+def _late_tests(pattern: Pattern) -> Iterator[tuple[str, Holds]]:
+    """Those whose end is that of `pattern`: not what is inside `Not` or a path, of which nothing stays bound."""
+    done: set[int] = set()
+    stack = [pattern]
+    while stack:
+        current = stack.pop()
+        if id(current) in done:
+            continue
+        done.add(id(current))
+        if isinstance(current, Where) and isinstance(current.test, Holds) and current.test.others:
+            yield current.key, current.test
+        stack.extend(reversed(current.certain_parts()))
+
+
+def _compile_result(pattern: Pattern, index: int | None, following: Next) -> ValueMatcher:
     """An op by its result `index`; without one, the op must have one result."""
-    match_op = compile_op(pattern, following)
+    if isinstance(pattern, If) and not pattern.has_all_results:
+        from . import compile_structures
+
+        return compile_structures.compile_if_result(pattern, index, following)
+    match_op = compile_op_like(pattern, following)
 
     def match_result(value: SSAValue, bound: Bindings) -> bool:
         if not isinstance(value, OpResult):
@@ -180,12 +231,12 @@ def _compile_result(pattern: Op, index: int | None, following: Next) -> ValueMat
 
 def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
     """The matcher of what stands at the root: an op, or the only result of one."""
-    if isinstance(pattern, Op):
-        return compile_op(pattern, following)
-    if isinstance(pattern, Function):
-        from . import compile_structures
+    if isinstance(pattern, Op | Call | Function) or (isinstance(pattern, If) and pattern.has_all_results):
+        return compile_op_like(pattern, following)
+    if isinstance(pattern, Together):
+        from . import compile_combinators
 
-        return compile_structures.compile_function(pattern, following)
+        return compile_combinators.compile_together_root(pattern, following)
     match_value = compile_value(pattern, following)
     index = pattern.index if isinstance(pattern, Result) else 0
     several = isinstance(pattern, Result)
@@ -193,6 +244,23 @@ def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
         (index < len(op.results) if several else len(op.results) == 1)
         and match_value(op.results[index], bound)
     )
+
+
+def compile_op_like(pattern: Pattern, following: Next) -> OpMatcher:
+    """The matcher of a pattern that stands for an op, with however many results."""
+    from . import compile_structures
+
+    match pattern:
+        case Op():
+            return compile_op(pattern, following)
+        case Call():
+            return compile_structures.compile_call(pattern, following)
+        case If():
+            return compile_structures.compile_if(pattern, following)
+        case Function():
+            return compile_structures.compile_function(pattern, following)
+        case _:
+            raise RuleError(f"{type(pattern).__name__.lower()} has no results to choose from")
 
 
 def root_names(pattern: Pattern) -> frozenset[str]:
@@ -209,6 +277,10 @@ def root_names(pattern: Pattern) -> frozenset[str]:
             return frozenset().union(*arms) if all(arms) else frozenset()
         case Dominates():
             return root_names(pattern.child)
+        case Together():
+            return root_names(pattern.patterns[0])
+        case Expression():
+            return expression_names(pattern) or frozenset()
         case Constant() | Splat() | Literal():
             return CONSTANT_OPS
         case Call():

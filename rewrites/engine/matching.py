@@ -8,31 +8,57 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from .combinators import root_pattern
 from .compiled_rule import CompiledRule, compile_rule
+from .driver import program_order
 from .match import Match, Session
+from .op_names import check_op_names
 from .patterns import Pattern, Rule
 
 
-def pattern_rule(pattern: Pattern) -> Rule:
-    """A rule that only matches."""
-    return Rule("match", pattern, ())
+def pattern_rule(pattern: Pattern | tuple[Pattern, ...]) -> Rule:
+    """A rule that only matches; a tuple of patterns is one of several roots."""
+    root, also = root_pattern(pattern)
+    return Rule("match", root, (), also=also)
 
 
 @lru_cache(maxsize=256)
-def compiled_pattern(pattern: Pattern) -> CompiledRule:
+def compiled_pattern(pattern: Pattern | tuple[Pattern, ...]) -> CompiledRule:
     """`pattern`, ready to run; compiled once."""
     return compile_rule(pattern_rule(pattern))
 
 
-def match(pattern: Pattern, value: SSAValue | Operation, **settings: Any) -> Match | None:
+def match(
+    pattern: Pattern | tuple[Pattern, ...],
+    value: SSAValue | Operation,
+    *,
+    ctx: Context | None = None,
+    **settings: Any,
+) -> Match | None:
     """
     The match of `pattern` at a value or op, or `None`. Never raises for a valid program.
 
-    `m[p]` is the value of the sub-pattern `p`, `m.op(p)` its op, `m.all(p)` all values of a pattern inside a path,
+    A tuple of patterns is one of several roots, the first at the value, the others in the same block. With a context
+    a name that no op has is a `RuleError`. `m[p]` is the value of the sub-pattern `p`, `m.op(p)` its op, `m.all(p)` all values of a pattern inside a path,
     `m.arm(p)` the number of the alternative that matched.
     """
-    found = match_compiled(compiled_pattern(pattern), value, **settings)
+    compiled = compiled_pattern(pattern)
+    if ctx is not None:
+        check_op_names(compiled.rule, ctx)
+    found = match_compiled(compiled, value, **settings)
     return found if found.matched else None
+
+
+def find_all(
+    pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: Context | None = None
+) -> list[Match]:
+    """The matches of `pattern` at the ops inside `scope`, producers first; they may overlap."""
+    compiled = compiled_pattern(pattern)
+    if ctx is not None:
+        check_op_names(compiled.rule, ctx)
+    session = Session(ctx or Context(), outermost(scope))
+    ops = (op for op in program_order(scope) if not compiled.names or op.name in compiled.names)
+    return [found for op in ops if (found := compiled.match(op, session)).matched]
 
 
 def match_compiled(
@@ -57,4 +83,4 @@ def outermost(value: SSAValue | Operation) -> Operation:
     return op
 
 
-__all__ = ["compiled_pattern", "match", "match_compiled", "outermost", "pattern_rule"]
+__all__ = ["compiled_pattern", "find_all", "match", "match_compiled", "outermost", "pattern_rule"]

@@ -8,18 +8,20 @@ from dataclasses import replace
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...core.diagnostics import emit_remark, emit_warning
 from .compiled_rule import CompiledRule, compile_rule
 from .constants import is_constant_op
 from .driver import enclosing_module, is_dead, program_order
+from .equivalence import BlockOrder
 from .functions import NameSupply, is_primitive, outlined
 from .groups import Outside, covered_ops, input_values
 from .match import Match, Session
 from .matching import pattern_rule
 from .patterns import Pattern, Rule
+from .several_roots import place_between
 from .structures import Function
 
 PARTITIONED = "graph.partitioned_from"
@@ -30,7 +32,7 @@ Check = Callable[[Match], bool | str]
 
 
 def partition(
-    pattern: Pattern | Rule,
+    pattern: Pattern | tuple[Pattern, ...] | Rule,
     function: func.FuncOp,
     attributes: Mapping[str, Attribute | str] | None = None,
     check: Check | None = None,
@@ -52,7 +54,7 @@ def partition(
     when it shares an op with an earlier one, spans blocks, has an effect, or when an op in it is used outside; but
     if all such uses lead back into the match that op is computed twice (not if `duplicate` is off). Values matched by
     `pattern.any` become parameters in the order of the pattern, each once; constants that the pattern names are
-    copied. `attributes` are given to the new functions. Functions made by partitioning or fusion are skipped.
+    copied. A tuple of patterns is a match of several roots, whose function returns the results of all. `attributes` are given to the new functions. Functions made by partitioning or fusion are skipped.
     """
     if PARTITIONED in function.attributes or is_primitive(function):
         return []
@@ -66,7 +68,9 @@ def partition(
     }
     if rule.group is not None:
         given = {**dict(rule.group), **given}
-    partitioner = _Partitioner(compile_rule(replace(rule, rhs=())), function, given, ctx or Context(), name)
+    partitioner = _Partitioner(
+        compile_rule(replace(rule, rhs=()), ctx), function, given, ctx or Context(), name
+    )
     return partitioner.run(check, duplicate)
 
 
@@ -97,14 +101,21 @@ class _Partitioner:
                     emit_remark(root, remark)
                 continue
             ops = covered_ops(self._compiled.rule.lhs, match)
-            outside = Outside(ops)
+            outside = Outside(ops, match.roots)
             reason = self._why_not(ops, outside, duplicate) or _refusal(check, match)
-            if reason is not None:
+            inputs = input_values(self._compiled.rule.lhs, match, ops)
+            place = (
+                place_between(self._session.index(BlockOrder), match.roots, inputs)
+                if reason is None
+                else None
+            )
+            if place is None:
+                reason = reason or "what it takes comes after a use of what it gives"
                 emit_remark(root, f"not partitioned: {reason}")
                 continue
             for op in outside.shared:
                 emit_remark(root, f"'{op.name}' is computed twice: it is used outside the match too")
-            made.append(self._outline(match, ops))
+            made.append(self._outline(match, ops, inputs, place))
         return made
 
     def _why_not(self, ops: list[Operation], outside: Outside, duplicate: bool) -> str | None:
@@ -128,28 +139,31 @@ class _Partitioner:
             return f"'{outside.shared[0].name}' would be computed twice"
         return None
 
-    def _outline(self, match: Match, ops: list[Operation]) -> func.FuncOp:
-        root = match.root
-        inputs = input_values(match.rule.lhs, match, ops)
+    def _outline(
+        self, match: Match, ops: list[Operation], inputs: list[SSAValue], place: Operation
+    ) -> func.FuncOp:
+        root, results = match.root, match.replaced
         name = self._names.fresh(self._name)
-        function = outlined(name, ops, root.results, inputs, PARTITIONED)
+        function = outlined(name, ops, results, inputs, PARTITIONED)
         del function.attributes[PARTITIONED]
         function.attributes |= self._attributes
         kinds = [op.name.removeprefix("graph.") for op in ops if not is_constant_op(op)]
         function.attributes[PARTITIONED] = StringAttr("".join(f"{kind}_" for kind in kinds))
         self._module.body.block.add_op(function)
-        call = func.CallOp(name, inputs, [result.type for result in root.results])
+        call = func.CallOp(name, inputs, [result.type for result in results])
         call.location = root.location
         block = root.parent
         assert block is not None
-        block.insert_op_before(call, root)
-        for old, new in zip(root.results, call.results, strict=True):
+        block.insert_op_before(call, place)
+        self._session.index(BlockOrder).inserted(call)
+        for old, new in zip(results, call.results, strict=True):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         self._taken.add(call)
+        roots = match.roots
         for op in reversed(ops):
             self._taken.update(op.walk())
-            if op is root or is_dead(op, self._session.purity):
+            if op in roots or is_dead(op, self._session.purity):
                 op.detach()
                 op.erase()
         return function

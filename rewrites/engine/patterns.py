@@ -38,6 +38,9 @@ class Pattern:
     levels: ClassVar[int] = 0
     """Ops that a match goes down by this pattern alone."""
 
+    far_reaching: ClassVar[bool] = False
+    """Whether it looks at ops that are not operands of operands: users, regions, other functions, long paths."""
+
     def parts(self) -> tuple[Pattern, ...]:
         """The patterns directly below this one."""
         return ()
@@ -89,11 +92,42 @@ class Pattern:
 
         return Where(self, HasKind(kinds))
 
-    def holds(self, condition: str, **parameters: Attribute) -> Pattern:
-        """The named condition holds of the value."""
+    def holds(self, condition: str, *others: Pattern, **parameters: Attribute) -> Pattern:
+        """The named condition holds of the value, and of what `others`, which stand elsewhere, are bound to."""
         from .constraints import Holds, Where
 
-        return Where(self, Holds(condition, tuple(parameters.items())))
+        keys = tuple(_key(other) for other in others)
+        return Where(self, Holds(condition, tuple(parameters.items()), keys))
+
+    def same_shape(self, other: Pattern) -> Pattern:
+        """The value has the shape of what `other` stands for, and no size of it is `?`."""
+        return self.holds("same-shape", other)
+
+    def same_type(self, other: Pattern) -> Pattern:
+        """The value has the type of what `other` stands for, and no size of it is `?`."""
+        return self.holds("same-type", other)
+
+    def used_by(self, *users: Pattern) -> Pattern:
+        """The value, where each of `users`, in which it occurs, matches another op; a fork when there are several."""
+        from .combinators import Together
+
+        return Together((self, *users))
+
+    def only_used_by(self, *users: Pattern) -> Pattern:
+        """As `used_by`, and it has no other users."""
+        return self.used_by(*users).holds("only-used-by", *users)
+
+    def assoc(self) -> Pattern:
+        """A quotient of a product, or a product with a quotient, in any of its forms; not for exact rules."""
+        from .combinators import associative
+
+        return associative(self)
+
+    def dup(self) -> Pattern:
+        """The same pattern with other names: what it matches need not be the same values."""
+        from .combinators import dup
+
+        return dup(self)
 
     def single_use(self) -> Pattern:
         """The value has one use."""
@@ -173,9 +207,11 @@ class Op(Pattern):
 
 @dataclass(frozen=True)
 class Result(Pattern):
-    """Result `index` of the op that `op` matches; an `Op` itself stands for result 0 of a one-result op."""
+    """
+    Result `index` of the op that `op`, an `Op`, `Call` or `If`, matches; these themselves stand for the only result.
+    """
 
-    op: Op
+    op: Pattern
     index: int
     key: str = field(default_factory=fresh_key)
 
@@ -278,6 +314,8 @@ class Rule:
     """In place of `rhs`: what makes the replacement from the match; see `sweeps.callback`."""
     once: bool = False
     """In sweeps: the rule retires after the first sweep in which it applied."""
+    also: tuple[str, ...] = ()
+    """Keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
 
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:
@@ -312,14 +350,20 @@ def create(name: str, *operands: Replacement | Pattern, **attributes: Attribute 
 
 def rule(
     name: str,
-    lhs: Pattern,
-    rhs: Pattern | Replacement,
+    lhs: Pattern | tuple[Pattern, ...],
+    rhs: Pattern | Replacement | tuple[Pattern | Replacement, ...],
     *when: Require,
     numerics: Numerics = "exact",
     doc: str = "",
 ) -> Rule:
-    """A rule with one replacement value."""
-    return Rule(name, lhs, (_as_replacement(rhs),), when, numerics=numerics, doc=doc)
+    """A rule of one root or several with one replacement value, or several for the results of the roots in order."""
+    from .combinators import root_pattern
+
+    root, also = root_pattern(lhs)
+    made = rhs if isinstance(rhs, tuple) else (rhs,)
+    return Rule(
+        name, root, tuple(_as_replacement(item) for item in made), when, numerics=numerics, doc=doc, also=also
+    )
 
 
 def require(name: str, *patterns: Pattern, remark: str | None = None, **parameters: Attribute) -> Require:
@@ -354,8 +398,19 @@ def all_below(pattern: Pattern) -> list[Pattern]:
 
 def depth(pattern: Pattern) -> int:
     """Number of ops on the longest path down `pattern`."""
-    below = max((depth(part) for part in subpatterns(pattern)), default=0)
-    return below + pattern.levels
+    return _depth(pattern, {})
+
+
+def _depth(pattern: Pattern, known: dict[int, int]) -> int:
+    if id(pattern) not in known:
+        below = max((_depth(part, known) for part in pattern.parts()), default=0)
+        known[id(pattern)] = below + pattern.levels
+    return known[id(pattern)]
+
+
+def is_far_reaching(pattern: Pattern) -> bool:
+    """Whether a match may depend on ops that are not within `depth(pattern)` operands below its root."""
+    return any(part.far_reaching for part in all_below(pattern))
 
 
 Bindings = Mapping[str, Any]

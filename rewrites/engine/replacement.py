@@ -66,7 +66,7 @@ def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMak
         }
         types: Sequence[Attribute] | None = None
         if types_of_root is not None:
-            types = [result.type for result in match.root.results[types_of_root]]
+            types = [result.type for result in match.replaced[types_of_root]]
         elif item.like is not None:
             types = [as_value(match.bound[item.like]).type]
         return match.create(item.name, operands, types, attributes).results
@@ -78,7 +78,7 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
     """
     What a Python function makes of a match: a value, an op or several values; `None` declines.
 
-    The results of the root themselves are no change.
+    The results of the root themselves are no change; no values for a root without results erase it.
     """
 
     def make(match: Match) -> Sequence[SSAValue] | None:
@@ -86,9 +86,9 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
         if made is None:
             return None
         values = all_values(tuple(made) if isinstance(made, list) else made)
-        results = match.root.results
+        results = match.replaced
         same = len(values) == len(results) and all(a is b for a, b in zip(values, results, strict=True))
-        return None if same else values
+        return None if same and (results or made is match.root) else values
 
     return make
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .patterns import Pattern, fresh_key
+from .match import RuleError
+from .patterns import Pattern, Result, fresh_key
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Dominates(Pattern):
     The nearest parent for which all holds is taken. Names inside `path` stand for many values each: `Match.all`.
     """
 
-    levels: ClassVar[int] = 100
+    levels: ClassVar[int] = 1
+    far_reaching: ClassVar[bool] = True
 
     parent: Pattern
     path: Pattern
@@ -41,21 +43,27 @@ def dominates(parent: Pattern, path: Pattern, child: Pattern) -> Dominates:
 @dataclass(frozen=True)
 class Function(Pattern):
     """
-    A function with one block that returns one value, which `body` matches; as a root, of `func.func`.
+    A function with one block that returns what `body` matches, one value or several; as a root, of `func.func`.
 
     `parameters`: a pattern per parameter, or `None` for any number. `attributes` as in `Op`. A name that stands only
     in `body` is any value inside the function, however it is computed.
     """
 
     levels: ClassVar[int] = 1
+    far_reaching: ClassVar[bool] = True
 
     parameters: tuple[Pattern, ...] | None
-    body: Pattern
+    body: Pattern | tuple[Pattern, ...]
     attributes: tuple[tuple[str, Any], ...] = ()
     key: str = field(default_factory=fresh_key)
 
     def parts(self) -> tuple[Pattern, ...]:
-        return (*(self.parameters or ()), self.body)
+        return (*(self.parameters or ()), *self.returned)
+
+    @property
+    def returned(self) -> tuple[Pattern, ...]:
+        """One pattern per value that is returned."""
+        return self.body if isinstance(self.body, tuple) else (self.body,)
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,7 @@ class Call(Pattern):
     """
 
     levels: ClassVar[int] = 1
+    far_reaching: ClassVar[bool] = True
 
     callee: str | Function | None
     operands: tuple[Pattern, ...] | None = None
@@ -75,6 +84,10 @@ class Call(Pattern):
     def parts(self) -> tuple[Pattern, ...]:
         below = (self.callee,) if isinstance(self.callee, Function) else ()
         return (*below, *(self.operands or ()))
+
+    def result(self, index: int) -> Result:
+        """Result `index` of a call that has several."""
+        return Result(self, index)
 
 
 def call(callee: str | Function | None, *operands: Pattern) -> Call:
@@ -87,17 +100,44 @@ CALLS = ("func.call", "graph.call_kernel")
 
 @dataclass(frozen=True)
 class If(Pattern):
-    """The result of an `scf.if` by its condition and by what its two branches yield in its place."""
+    """
+    The result of an `scf.if` by its condition and by what its two branches yield in its place.
+
+    `then` and `otherwise` with a pattern per result (tuples of one length) are an `scf.if` of as many results;
+    `result` picks one.
+    """
 
     levels: ClassVar[int] = 1
+    far_reaching: ClassVar[bool] = True
 
     condition: Pattern
-    then: Pattern
-    otherwise: Pattern
+    then: Pattern | tuple[Pattern, ...]
+    otherwise: Pattern | tuple[Pattern, ...]
     key: str = field(default_factory=fresh_key)
 
+    def __post_init__(self) -> None:
+        then, otherwise = self.branches
+        if len(then) != len(otherwise):
+            raise RuleError(f"the branches of an if yield {len(then)} and {len(otherwise)} values")
+
+    @property
+    def branches(self) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
+        """The patterns of what both branches yield."""
+        then = self.then if isinstance(self.then, tuple) else (self.then,)
+        return then, self.otherwise if isinstance(self.otherwise, tuple) else (self.otherwise,)
+
+    @property
+    def has_all_results(self) -> bool:
+        """Whether there is a pattern for each result, not only for the one that is used."""
+        return isinstance(self.then, tuple)
+
     def parts(self) -> tuple[Pattern, ...]:
-        return (self.condition, self.then, self.otherwise)
+        then, otherwise = self.branches
+        return (self.condition, *then, *otherwise)
+
+    def result(self, index: int) -> Result:
+        """Result `index` of an `scf.if` that has several."""
+        return Result(self, index)
 
 
 __all__ = ["CALLS", "Call", "Dominates", "Function", "If", "call", "dominates"]

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from ...core.diagnostics import OperationError
 from ...core.parsing import make_context
+from .combinators import root_pattern
 from .driver import Driver, program_order
 from .groups import covered_ops
 from .match import Match
@@ -22,7 +23,7 @@ SWEEPS = 100
 
 def callback(
     name: str,
-    pattern: Pattern,
+    pattern: Pattern | tuple[Pattern, ...],
     function: Callable[[Match], Any],
     *,
     once: bool = False,
@@ -31,9 +32,10 @@ def callback(
 ) -> Rule:
     """
     A rule whose replacement `function` makes from the match: a value, an op or a list of values for the results of
-    the root. New ops come from `match.create`. `None`, or the results of the root, is no change.
+    the root (a tuple of patterns: of all roots). New ops come from `match.create`. `None`, or the results of the root, is no change.
     """
-    return Rule(name, pattern, (), numerics=numerics, doc=doc, callback=function, once=once)
+    root, also = root_pattern(pattern)
+    return Rule(name, root, (), numerics=numerics, doc=doc, callback=function, once=once, also=also)
 
 
 @dataclass
@@ -117,9 +119,9 @@ class _Sweeper(Driver):
         self._pending = covered
         return True
 
-    def _apply(self, match: Match, values: Any) -> None:
+    def _apply(self, match: Match, values: Any, place: Operation) -> None:
         self._used.update(self._pending)
-        super()._apply(match, values)
+        super()._apply(match, values, place)
         self._used.update(match.new_ops)
 
 

@@ -15,6 +15,10 @@ Bindings = dict[str, Any]
 ValueMatcher = Callable[[SSAValue, Bindings], bool]
 
 
+SLOTS = (".operands", ".returned", ".yielded", ".result", ".holes", "|arm", "|ops")
+"""Ends of the keys under which matchers note things that are no names of a pattern."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """How far a match came: how much was bound, where it ended and why."""
@@ -34,8 +38,10 @@ class Tracer:
         self.deepest: Failure | None = None
         self._places: list[tuple[Operation, int]] = []
 
-    def _failed(self, bound: Bindings, reason: str, at: Operation | None, operand: int | None) -> None:
-        depth = sum(not key.endswith((".operands", "|arm")) for key in bound)
+    def _failed(
+        self, bound: Bindings, reason: str, at: Operation | None, operand: int | None, further: int = 0
+    ) -> None:
+        depth = sum(not key.endswith(SLOTS) for key in bound) + further
         if self.deepest is None or depth > self.deepest.depth:
             self.deepest = Failure(depth, reason, at, operand, dict(bound))
 
@@ -72,9 +78,20 @@ class Tracer:
         """A named condition did not hold."""
         self._failed(bound, f"condition '{required.name}' does not hold", None, None)
 
-    def structure(self, bound: Bindings, reason: str) -> None:
-        """A pattern of a larger thing did not fit."""
-        self._failed(bound, reason, None, None)
+    def structure(self, bound: Bindings, reason: str, at: Operation | None = None, further: int = 0) -> None:
+        """A pattern of a larger thing did not fit at the op `at`, `further` steps beyond what is bound."""
+        self._failed(bound, reason, at, None, further)
+
+    def inside(self, matches: Callable[[], bool]) -> str | None:
+        """Why a part that is tried on its own does not match; `None` when it does. Nothing else hears of it."""
+        deepest, self.deepest = self.deepest, None
+        places, self._places = self._places, []
+        try:
+            if matches():
+                return None
+            return "no match" if self.deepest is None else self.deepest.reason
+        finally:
+            self.deepest, self._places = deepest, places
 
 
 TRACER: ContextVar[Tracer | None] = ContextVar("TRACER", default=None)

@@ -45,6 +45,8 @@ def test_example_is_a_rule_file() -> None:
     assert [rule.name for rule in rules_of_text(example)] == ["relu-of-relu", "add-of-multiply"]
     (example,) = re.findall(r"```mlir\n(// example: functions.*?)```", TEXT, re.S)
     assert [rule.name for rule in rules_of_text(example)] == ["relu_of_sum"]
+    (example,) = re.findall(r"```mlir\n(// example: several-roots.*?)```", TEXT, re.S)
+    assert [len(rule.also) for rule in rules_of_text(example)] == [1]
 
 
 def test_every_op_of_the_dialect_is_described() -> None:
@@ -59,7 +61,7 @@ def test_every_rule_has_its_filecheck_function() -> None:
         for path in folder.rglob("*.mlir")
         for name in re.findall(r"func\.func (?:private )?@(\w+)", path.read_text())
     }
-    for file in ("simplify", "ewise_fma"):
+    for file in ("simplify", "simplify_arithmetic", "ewise_fma"):
         for rule in shipped_rules(file):
             named = rule.name.replace("-", "_")
             assert named in functions, rule.name

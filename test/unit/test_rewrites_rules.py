@@ -13,11 +13,12 @@ from stepwell.core.verification import verify_module
 from stepwell.dialects.graph.base import tensor_type
 from stepwell.dialects.graph.constants import FullOp
 from stepwell.dialects.graph.shapes import Shaped
+from stepwell.dialects.traits import Commutative
 from stepwell.reference.failure import ReferenceFailure
 from stepwell.reference.run import run
 from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.loading import shipped_rules
-from stepwell.rewrites.engine.patterns import Any_, Constant, Op, Pattern, Rule, Splat
+from stepwell.rewrites.engine.patterns import Any_, Constant, Op, Or, Pattern, Rule, Splat, all_below
 from stepwell.testing.values import arrays_of, special_floats
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -38,7 +39,15 @@ PROPERTIES: dict[str, list[dict[str, Any]]] = {
         {"axes": [0], "begin": [0], "end": [9]},
         {"axes": [0], "begin": [-1], "end": [-9], "strides": [-1]},
     ],
-    "graph.clip": [{}, {"min": 0, "max": 3}, {"min": 3, "max": 0}],
+    "graph.clip": [
+        {},
+        {"min": 0, "max": 3},
+        {"min": 3, "max": 0},
+        {"min": -128, "max": 127},
+        {"min": 0, "max": 255},
+        {"min": -0.0, "max": 0.0},
+        {"max": 0.0},
+    ],
     "graph.astype": [
         {"dtype": name} for name in ("f32", "bf16", "f16", "f64", "i8", "i32", "ui8", "ui32", "i1")
     ],
@@ -52,18 +61,20 @@ SHAPES = ((2, 3), (1, 3), (0, 3), (1, 1), ())
 MOST_HITS = 60
 """Applications of one rule that are compared; instances come in random order, so that they are of all types and shapes."""
 
-EXACT = [rule for name in ("simplify", "cse") for rule in shipped_rules(name) if rule.numerics == "exact"]
+FILES = ("simplify", "simplify_arithmetic", "cse")
+EXACT = [rule for name in FILES for rule in shipped_rules(name) if rule.numerics == "exact"]
 
 
 class _Instance:
     """A function that computes the left side of a rule, on arguments and properties of one choice."""
 
-    def __init__(self, rule: Rule, types: tuple[Shaped, ...], choice: tuple[int, ...]):
+    def __init__(self, rule: Rule, types: tuple[Shaped, ...], choice: tuple[int, ...], swapped: bool):
+        self._swapped = swapped
         self._choice = iter(choice)
         self._types = iter(types)
         self._values: dict[str, SSAValue] = {}
         self._block = Block()
-        self._shape = types[0] if types else Shaped((2, 3), "f32")
+        self._shape = types[0]
         results = self._op(rule.lhs).results
         self._block.add_op(func.ReturnOp(*results))
         inputs = [argument.type for argument in self._block.args]
@@ -83,6 +94,9 @@ class _Instance:
                     self._values[key] = self._splat(2.0)
                 case Op():
                     self._values[key] = self._op(pattern).results[0]
+                case Or():
+                    arm = next(self._choice) % len(pattern.alternatives)
+                    self._values[key] = self._value(pattern.alternatives[arm])
                 case _:
                     raise NotImplementedError(str(pattern))
         return self._values[key]
@@ -97,6 +111,8 @@ class _Instance:
         operands = [self._value(operand) for operand in pattern.operands or ()]
         name = pattern.names[next(self._choice) % len(pattern.names)]
         op_type: Any = CTX.get_op(name)
+        if self._swapped and op_type.has_trait(Commutative):
+            operands.reverse()
         variants = PROPERTIES.get(name, [{}])
         op = op_type(*operands, **variants[next(self._choice) % len(variants)])
         self._block.add_op(op)
@@ -105,15 +121,15 @@ class _Instance:
 
 def _leaves_and_ops(rule: Rule) -> tuple[int, int, int]:
     """Numbers of arguments, of ops, and of ways to choose one op."""
-    leaves, ops, stack, ways = set(), 0, [rule.lhs], 1
-    while stack:
-        pattern = stack.pop()
+    leaves, ops, ways = set(), 0, 1
+    for pattern in all_below(rule.lhs):
         if isinstance(pattern, Any_):
             leaves.add(pattern.key)
+        if isinstance(pattern, Or):
+            ops, ways = ops + 1, max(ways, len(pattern.alternatives))
         if isinstance(pattern, Op):
             ops += 1
             ways = max(ways, *(len(PROPERTIES.get(name, [{}])) for name in pattern.names), len(pattern.names))
-            stack.extend(pattern.operands or ())  # pyright: ignore
     return len(leaves), ops, ways
 
 
@@ -125,7 +141,7 @@ def instances(rule: Rule) -> Iterator[ModuleOp]:
     is_choice = any("graph.where" in name for name in rule.lhs.names) and not rule.name.startswith("where-t")
     wanted: list[tuple[tuple[Shaped, ...], tuple[int, ...]]] = []
     for dtype, shape in product(DTYPES, SHAPES):
-        types = [Shaped(shape, dtype) for _ in range(leaves)]
+        types = [Shaped(shape, dtype) for _ in range(max(leaves, 1))]
         if is_choice and leaves:
             types[0] = Shaped(shape, "i1")
         sample = choices or [tuple(random.integers(0, 36, 2 * ops).tolist()) for _ in range(100)]
@@ -133,7 +149,7 @@ def instances(rule: Rule) -> Iterator[ModuleOp]:
     for place in random.permutation(len(wanted)):
         types, choice = wanted[place]
         try:
-            module = _Instance(rule, types, choice).module
+            module = _Instance(rule, types, choice, swapped=place % 2 == 1).module
             verify_module(module)
         except (VerifyException, TypeError, ValueError, OverflowError):
             continue
@@ -191,7 +207,7 @@ def test_exact_rule_applies_and_keeps_every_bit(rule: Rule) -> None:
 
 
 def test_every_rule_says_what_it_does() -> None:
-    for name in ("cse", "simplify", "ewise_fma", "matmul_add"):
+    for name in (*FILES, "ewise_fma", "matmul_add"):
         for rule in shipped_rules(name):
             assert rule.doc, rule.name
 
@@ -199,7 +215,7 @@ def test_every_rule_says_what_it_does() -> None:
 @pytest.mark.parametrize("name", ["add-of-zero", "multiply-by-zero", "subtract-of-itself"])
 def test_fast_rule_changes_bits(name: str) -> None:
     """The comparison above would notice a rule that is called exact and is not."""
-    rule = next(rule for rule in shipped_rules("simplify") if rule.name == name)
+    rule = next(rule for file in FILES for rule in shipped_rules(file) if rule.name == name)
     differences = 0
     for number, module in enumerate(instances(rule)):
         before = module.clone()

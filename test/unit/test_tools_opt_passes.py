@@ -120,7 +120,7 @@ def test_wrong_flags_are_explained(flags: list[str], message: str):
 
 def test_listing_shows_the_level():
     listed = opt("--list-passes")[1]
-    assert "\n  fuse-matmul-add                  level 2  Moves each matrix product" in listed
+    assert "\n  plan-fusion                      level 2  Marks which ops" in listed
     assert "\n  canonicalize                     level 0  Applies all" in listed
     assert (
         "\n  verify-each                      verify the module after every pass\n      flag = true" in listed

@@ -7,7 +7,7 @@
 // RUN: not stepwell-opt %s -p 'simplify-expr' --config simplify-expr.numeric=fast 2>&1 | filecheck %s --check-prefix=CONFIG
 
 // LEVEL: remark: 'builtin.module': pass 'simplify-expr' skipped: level 1 is above opt level 0
-// LEVEL: remark: 'builtin.module': pass 'fuse-matmul-add' skipped: level 2 is above opt level 0
+// LEVEL: remark: 'builtin.module': pass 'plan-fusion' skipped: level 2 is above opt level 0
 // LEVEL: [[ONE:%.+]] = graph.relu
 // LEVEL-NEXT: graph.relu [[ONE]]
 

@@ -7,10 +7,36 @@
 // CHECK: tensor_loop.block "reverse" {{.*}} reads(%A[{{.*}}]) writes(%B[{{.*}}])
 // CHECK: %[[I:.*]] = arith.subi
 // CHECK-NEXT: %[[A:.*]] = memref.load %A[%[[I]]]
-// CHECK-NEXT: %[[E:.*]] = math.exp %[[A]]
+// CHECK-NEXT: %[[E:.*]] = arith.negf %[[A]]
 // CHECK-NEXT: memref.store %[[E]], %B
 // CHECK-NOT: tensor_loop.block
 tensor_loop.func @another_index(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
+  %T = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "negate" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      %e = arith.negf %a : f32
+      memref.store %e, %T[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "reverse" spatial(%vi in 8 = %i) {
+      %c7 = arith.constant 7 : index
+      %r = arith.subi %c7, %vi : index
+      %t = memref.load %T[%r] : memref<8xf32>
+      memref.store %t, %B[%vi] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+/// Nor is what would leave a function such as exp without vectors: the elements are read backwards.
+// CHECK-LABEL: @no_loop_off_vectors
+// CHECK: tensor_loop.alloc
+// CHECK: tensor_loop.block "exp"
+// CHECK: tensor_loop.block "reverse"
+tensor_loop.func @no_loop_off_vectors(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
   %T = tensor_loop.alloc : memref<8xf32>
   tensor_loop.grid (%i) in (8) {
     tensor_loop.block "exp" spatial(%vi in 8 = %i) {
@@ -25,6 +51,30 @@ tensor_loop.func @another_index(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
       %r = arith.subi %c7, %vi : index
       %t = memref.load %T[%r] : memref<8xf32>
       memref.store %t, %B[%vi] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+/// Nor what would do so by reading columns: the other way round, the reader computes exp.
+// CHECK-LABEL: @no_columns_below_exp
+// CHECK: tensor_loop.alloc
+// CHECK: tensor_loop.block "transpose"
+// CHECK: tensor_loop.block "exp"
+tensor_loop.func @no_columns_below_exp(%A: memref<8x16xf32>) outs(%B: memref<16x8xf32>) {
+  %T = tensor_loop.alloc : memref<16x8xf32>
+  tensor_loop.grid (%i, %j) in (16, 8) {
+    tensor_loop.block "transpose" spatial(%vi in 16 = %i, %vj in 8 = %j) {
+      %a = memref.load %A[%vj, %vi] : memref<8x16xf32>
+      memref.store %a, %T[%vi, %vj] : memref<16x8xf32>
+    }
+  }
+  tensor_loop.grid (%i, %j) in (16, 8) {
+    tensor_loop.block "exp" spatial(%vi in 16 = %i, %vj in 8 = %j) {
+      %t = memref.load %T[%vi, %vj] : memref<16x8xf32>
+      %e = math.exp %t : f32
+      memref.store %e, %B[%vi, %vj] : memref<16x8xf32>
     }
   }
 }

@@ -15,8 +15,8 @@ func.func @multiply_by_zero_integer(%x: tensor<4xi32>, %y: tensor<1xi32>) -> (te
 /// x * 0.0 is NaN for NaN and inf, -0.0 for negative x.
 // CHECK-LABEL: @no_multiply_by_zero(
 func.func @no_multiply_by_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 0.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.multiply %x, %[[K]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 0.0 : tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.multiply %x, %[[V0]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %k = graph.full 0.0 : tensor<4xf32>
   %r = graph.multiply %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -174,7 +174,8 @@ func.func @multiply_by_minus_one(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tenso
 // CHECK-LABEL: @no_division_of_minus_one(
 func.func @no_division_of_minus_one(%x: tensor<4xf32>, %y: tensor<1xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[K:.*]] = graph.full -1.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[A:.*]] = graph.divide %[[K]], %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full -1.0 : tensor<f32>
+  // CHECK-NEXT: %[[A:.*]] = graph.divide %[[V0]], %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: %[[B:.*]] = graph.multiply %y, %[[K]] : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[A]], %[[B]] : tensor<4xf32>, tensor<4xf32>
   %k = graph.full -1.0 : tensor<4xf32>

@@ -3,10 +3,10 @@
 /// Literals are multiplied with each other.
 // CHECK-LABEL: func.func @multiply_by_constants(
 func.func @multiply_by_constants(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 3.0 : tensor<4xf32>
   // CHECK-NEXT: %[[L:.*]] = graph.full 0.5 : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = graph.multiply %[[K]], %[[L]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.multiply %x, %[[V0]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 3.0 : tensor<f32>
+  // CHECK-NEXT: %[[V1:.*]] = graph.multiply %[[V0]], %[[L]] : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.multiply %x, %[[V1]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %k = graph.full 3.0 : tensor<4xf32>
   %l = graph.full 0.5 : tensor<f32>
@@ -18,10 +18,10 @@ func.func @multiply_by_constants(%x: tensor<4xf32>) -> tensor<4xf32> {
 /// And added to each other.
 // CHECK-LABEL: func.func @add_of_constants(
 func.func @add_of_constants(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 3.0 : tensor<4xf32>
   // CHECK-NEXT: %[[L:.*]] = graph.full 0.5 : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = graph.add %[[K]], %[[L]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.add %x, %[[V0]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 3.0 : tensor<f32>
+  // CHECK-NEXT: %[[V1:.*]] = graph.add %[[V0]], %[[L]] : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.add %x, %[[V1]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %k = graph.full 3.0 : tensor<4xf32>
   %l = graph.full 0.5 : tensor<f32>

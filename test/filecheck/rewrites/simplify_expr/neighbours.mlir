@@ -91,10 +91,10 @@ func.func @no_position_in_rounded(%x: tensor<2x4xi32>) -> tensor<2xi64> {
 /// Literals are multiplied with each other.
 // CHECK-LABEL: func.func @multiply_by_constants_integer(
 func.func @multiply_by_constants_integer(%x: tensor<4xi32>) -> tensor<4xi32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 3 : tensor<4xi32>
   // CHECK-NEXT: %[[L:.*]] = graph.full 5 : tensor<i32>
-  // CHECK-NEXT: %[[V0:.*]] = graph.multiply %[[K]], %[[L]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
-  // CHECK-NEXT: %[[R:.*]] = graph.multiply %x, %[[V0]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 3 : tensor<i32>
+  // CHECK-NEXT: %[[V1:.*]] = graph.multiply %[[V0]], %[[L]] : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  // CHECK-NEXT: %[[R:.*]] = graph.multiply %x, %[[V1]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
   %k = graph.full 3 : tensor<4xi32>
   %l = graph.full 5 : tensor<i32>
@@ -106,10 +106,10 @@ func.func @multiply_by_constants_integer(%x: tensor<4xi32>) -> tensor<4xi32> {
 /// And added to each other.
 // CHECK-LABEL: func.func @add_of_constants_integer(
 func.func @add_of_constants_integer(%x: tensor<4xi32>) -> tensor<4xi32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 3 : tensor<4xi32>
   // CHECK-NEXT: %[[L:.*]] = graph.full 5 : tensor<i32>
-  // CHECK-NEXT: %[[V0:.*]] = graph.add %[[K]], %[[L]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
-  // CHECK-NEXT: %[[R:.*]] = graph.add %x, %[[V0]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 3 : tensor<i32>
+  // CHECK-NEXT: %[[V1:.*]] = graph.add %[[V0]], %[[L]] : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  // CHECK-NEXT: %[[R:.*]] = graph.add %x, %[[V1]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
   %k = graph.full 3 : tensor<4xi32>
   %l = graph.full 5 : tensor<i32>
@@ -121,12 +121,14 @@ func.func @add_of_constants_integer(%x: tensor<4xi32>) -> tensor<4xi32> {
 /// Sums of floats would be rounded differently; a sum with another user stays.
 // CHECK-LABEL: func.func @no_merged_constants(
 func.func @no_merged_constants(%x: tensor<4xf32>, %y: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>, tensor<4xi32>) {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 3.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[A:.*]] = graph.add %x, %[[K]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.add %[[A]], %[[K]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[L:.*]] = graph.full 3 : tensor<4xi32>
-  // CHECK-NEXT: %[[B:.*]] = graph.add %y, %[[L]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
-  // CHECK-NEXT: %[[S:.*]] = graph.add %[[B]], %[[L]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 3.0 : tensor<f32>
+  // CHECK-NEXT: %[[A:.*]] = graph.add %x, %[[V0]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V1:.*]] = graph.full 3.0 : tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.add %[[A]], %[[V1]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V2:.*]] = graph.full 3 : tensor<i32>
+  // CHECK-NEXT: %[[B:.*]] = graph.add %y, %[[V2]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[V3:.*]] = graph.full 3 : tensor<i32>
+  // CHECK-NEXT: %[[S:.*]] = graph.add %[[B]], %[[V3]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
   // CHECK-NEXT: func.return %[[R]], %[[S]], %[[B]] : tensor<4xf32>, tensor<4xi32>, tensor<4xi32>
   %k = graph.full 3.0 : tensor<4xf32>
   %a = graph.add %x, %k : (tensor<4xf32>, tensor<4xf32>)
@@ -154,7 +156,8 @@ func.func @no_constants_only() -> tensor<4xi32> {
   // CHECK-NEXT: %[[K:.*]] = graph.full 3 : tensor<4xi32>
   // CHECK-NEXT: %[[L:.*]] = graph.full 5 : tensor<4xi32>
   // CHECK-NEXT: %[[A:.*]] = graph.multiply %[[K]], %[[L]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
-  // CHECK-NEXT: %[[R:.*]] = graph.multiply %[[A]], %[[K]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 3 : tensor<i32>
+  // CHECK-NEXT: %[[R:.*]] = graph.multiply %[[A]], %[[V0]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
   %k = graph.full 3 : tensor<4xi32>
   %l = graph.full 5 : tensor<4xi32>

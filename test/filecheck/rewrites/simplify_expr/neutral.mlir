@@ -14,8 +14,8 @@ func.func @subtract_of_zero(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf
 /// 0.0 - x is not x, nor is it -x: 0.0 - 0.0 is 0.0.
 // CHECK-LABEL: @no_subtract_from_zero(
 func.func @no_subtract_from_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 0.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.subtract %[[K]], %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 0.0 : tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.subtract %[[V0]], %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %k = graph.full 0.0 : tensor<4xf32>
   %r = graph.subtract %k, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -25,8 +25,8 @@ func.func @no_subtract_from_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
 /// x - -0.0 turns -0.0 into 0.0.
 // CHECK-LABEL: @no_subtract_of_negative_zero(
 func.func @no_subtract_of_negative_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full -0.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.subtract %x, %[[K]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full -0.0 : tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.subtract %x, %[[V0]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %k = graph.full -0.0 : tensor<4xf32>
   %r = graph.subtract %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -46,8 +46,8 @@ func.func @add_of_negative_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
 /// x + 0.0 turns -0.0 into 0.0.
 // CHECK-LABEL: @no_add_of_zero(
 func.func @no_add_of_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 0.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.add %x, %[[K]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 0.0 : tensor<f32>
+  // CHECK-NEXT: %[[R:.*]] = graph.add %x, %[[V0]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %k = graph.full 0.0 : tensor<4xf32>
   %r = graph.add %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -111,8 +111,8 @@ func.func @floor_divide_by_one(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<
 /// x to the power of 1 is x; 1 to the power of x is no rule here.
 // CHECK-LABEL: @power_of_one(
 func.func @power_of_one(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 1.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[B:.*]] = graph.power %[[K]], %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[V0:.*]] = graph.full 1.0 : tensor<f32>
+  // CHECK-NEXT: %[[B:.*]] = graph.power %[[V0]], %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %x, %[[B]] : tensor<4xf32>, tensor<4xf32>
   %k = graph.full 1.0 : tensor<4xf32>
   %a = graph.power %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -56,8 +56,7 @@ func.func @clip_of_clip(%x: tensor<4xf32>) -> tensor<4xf32> {
 /// Other bounds are another op.
 // CHECK-LABEL: @no_clip_of_other_clip(
 func.func @no_clip_of_other_clip(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[A:.*]] = graph.clip %x, min = 0.0, max = 6.0 : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.clip %[[A]], min = 1.0, max = 6.0 : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.clip %x, min = 1.0, max = 6.0 : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
   %a = graph.clip %x, min = 0.0, max = 6.0 : (tensor<4xf32>) -> tensor<4xf32>
   %r = graph.clip %a, min = 1.0, max = 6.0 : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,0 +1,51 @@
+"""What passes know of themselves, in what scope they run, and several of them as one."""
+
+import stepwell
+from stepwell.core.diagnostics import StepwellError
+from stepwell.core.pass_decorators import function_pass
+from stepwell.core.pass_info import pass_info
+from stepwell.core.pipelines import Instrument
+from xdsl.dialects.builtin import UnitAttr
+
+# Each pass has a name, a level, and passes that it requires.
+for name in ("fold-constant", "simplify-inference", "plan-fusion"):
+    info = pass_info(name)
+    print(f"{info.name:20} level {info.opt_level}: {info.summary}")
+
+
+@function_pass("mark-simplified", opt_level=1, requires=["simplify-inference"])
+def mark_simplified(function, ctx):
+    """Marks functions whose normalisations are arithmetic."""
+    function.attributes["simplified"] = UnitAttr()
+
+
+class Watch(Instrument):
+    """Prints which passes run."""
+
+    def before_pass(self, pass_, index, module):
+        print("   ", pass_.name)
+
+
+module = stepwell.parse("simplify_inference.mlir")
+both = stepwell.Sequential([mark_simplified(), "fold-constant"], name="prepare")
+
+# A required pass runs before the one that requires it.
+for level in (0, 1):
+    print("at level", level)
+    with stepwell.PassContext(opt_level=level, instruments=[Watch()]):
+        both(module)
+
+# What is disabled does not run, what is required runs on any level; inner scopes end where they end.
+with stepwell.PassContext(opt_level=2, instruments=[Watch()]):
+    with stepwell.PassContext(
+        opt_level=0, required=["fold-constant"], disabled=["mark-simplified"], instruments=[Watch()]
+    ):
+        print("in an inner scope")
+        both(module)
+    print("in the outer one again")
+    both(module)
+
+try:
+    stepwell.PassContext(config={"fold-constant.max-element": 4})
+except StepwellError as error:
+    print(str(error).strip())

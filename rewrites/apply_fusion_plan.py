@@ -1,0 +1,150 @@
+"""The pass `apply-fusion-plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+from ..core.structural_hash import structural_hash
+from ..dialects.graph.calls import CallKernelOp
+from ..dialects.graph.constants import FullOp
+from .engine.constants import is_constant_op, splat_number
+from .engine.driver import is_dead
+from .engine.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
+from .fusion_plan import erase_plan, has_plan, planned_functions, read_plan
+
+MOST_NAMES = 6
+"""Ops that the name of a function spells out."""
+
+
+@dataclass(frozen=True)
+class ApplyFusionPlanPass(StepwellPass):
+    """
+    Moves each group of a fusion plan that has two ops or more into a fused function of its own.
+
+    The function is named after its ops; the values that the group takes from outside are its parameters, in the order
+    of use. Groups that compute the same share one function. Constants all of whose elements are one number are copied into it. The plan goes; ops that are alone in their
+    group stay where they are. Which groups there are is what `graph.group` says, whoever wrote it.
+
+    Before:
+        %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %1 = graph.relu %0 {graph.group = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    After:
+        %1 = func.call @fused_add_relu0(%x, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        func.func private @fused_add_relu0(%x, %b) attributes {graph.primitive} { … }
+
+    Raises `OperationError` at an op where the plan is not valid.
+    """
+
+    name = "apply-fusion-plan"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        planned = [(each, read_plan(each)) for each in planned_functions(op) if has_plan(each)]
+        made = _Functions(op)
+        purity = Purity(op)
+        for function, groups in planned:
+            erase_plan(function)
+            for ops in groups:
+                if len(ops) > 1:
+                    _outline(ops, made, purity)
+                    self.count("groups fused")
+                    self.count("ops in them", len(ops))
+        self.count("functions", len(made.by_hash))
+
+
+class _Functions:
+    """The functions made so far, one for all groups that compute the same."""
+
+    def __init__(self, module: ModuleOp):
+        self._module, self._names = module, NameSupply(module)
+        self.by_hash: dict[str, str] = {}
+
+    def name_of(self, ops: Sequence[Operation], inputs: Sequence[SSAValue], stem: str) -> str:
+        """The name of a function with copies of `ops`, the last of which gives its result."""
+        function = outlined(stem, ops, ops[-1].results, inputs, PRIMITIVE)
+        key = structural_hash(function)
+        if key not in self.by_hash:
+            self.by_hash[key] = self._names.fresh(stem)
+            function.properties["sym_name"] = StringAttr(self.by_hash[key])
+            self._module.body.block.add_op(function)
+        return self.by_hash[key]
+
+
+def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
+    """Puts a call of the function of a group, of which the last op is the root, in its place."""
+    root = ops[-1]
+    block = root.parent
+    assert block is not None
+    copied, splats = _splats(ops)
+    inputs = captured_values([*copied, *ops])
+    name = made.name_of([*copied, *ops], inputs, function_stem(ops))
+    call = func.CallOp(name, inputs, [root.results[0].type])
+    copy_location(root, call)
+    block.insert_op_before(call, root)
+    call.results[0].name_hint = root.results[0].name_hint
+    root.results[0].replace_all_uses_with(call.results[0])
+    for op in reversed(ops):
+        op.detach()
+        op.erase()
+    for full in copied:
+        full.erase()
+    for op in splats:
+        if is_dead(op, purity):
+            op.detach()
+            op.erase()
+
+
+def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
+    """
+    Constants of one number that `ops` use: as `graph.full` ops to copy, and the ops that may be unused afterwards.
+
+    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside:
+    a number does not keep its bits.
+    """
+    copied: dict[SSAValue, FullOp] = {}
+    sources: dict[Operation, None] = {}
+    for op in ops:
+        operands = list(op.operands)
+        for index, value in enumerate(operands):
+            source = value.owner
+            if isinstance(source, Operation) and (full := copied.get(value) or _as_full(value)) is not None:
+                copied[value] = full
+                sources[source] = None
+                operands[index] = full.results[0]
+        op.operands = operands
+    return list(copied.values()), list(sources)
+
+
+def _as_full(value: SSAValue) -> FullOp | None:
+    """The constant as a new `graph.full`; None when it is no constant of one number."""
+    assert isinstance(value.owner, Operation)
+    if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
+        return None
+    number = splat_number(value)
+    if number is None or number != number:
+        return None
+    full = FullOp(bool(number) if str(value.type.element_type) == "i1" else number, value.type)
+    full.results[0].name_hint = value.name_hint
+    copy_location(value.owner, full)
+    return full
+
+
+def function_stem(ops: Sequence[Operation]) -> str:
+    """`fused_` and the names of the first ops: `fused_matmul_add_relu`, `fused_exp_sum_…_and_20_more_`."""
+    names = [_plain_name(op) for op in ops]
+    if len(names) > MOST_NAMES:
+        names[MOST_NAMES - 1 :] = ["and", str(len(names) - MOST_NAMES + 1), "more_"]
+    return "_".join(["fused", *names])
+
+
+def _plain_name(op: Operation) -> str:
+    if isinstance(op, CallKernelOp):
+        return op.callee_name
+    return op.name.partition(".")[2].replace(".", "_")

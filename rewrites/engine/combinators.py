@@ -1,0 +1,195 @@
+"""Patterns of several things at once: re-associated forms, whole expressions, several ops that share values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Final
+
+from xdsl.ir import OpResult, SSAValue
+
+from .constants import is_constant_op
+from .match import RuleError
+from .patterns import Op, Or, Pattern, fresh_key
+
+QUOTIENTS: Final = {"graph.divide": "graph.multiply", "arith.divf": "arith.mulf"}
+"""Division by the multiplication that it may be exchanged with, rounding aside."""
+
+
+# Re-associated forms
+
+
+@dataclass(frozen=True)
+class Associative(Or):
+    """
+    A product or quotient and the other forms of the same real function, as alternatives; the written form first.
+
+    Not the same bits: a rule of class `exact` may not use it.
+    """
+
+
+def associative(pattern: Pattern, key: str | None = None) -> Associative:
+    """
+    `(a * b) / c` is also `a * (b / c)` and `b * (a / c)`; `a * (b / c)` is also `(a * b) / c`.
+
+    Raises `RuleError` for a pattern of another form.
+    """
+    forms = [*_product_forms(pattern), *_quotient_forms(pattern)] if isinstance(pattern, Op) else []
+    if not forms:
+        raise RuleError("only a quotient of a product, or a product with a quotient, has re-associated forms")
+    return Associative((pattern, *forms), fresh_key() if key is None else key)
+
+
+def _named(pattern: Pattern, name: str | None) -> Op | None:
+    """`pattern` as an op of this one name with two operands."""
+    if isinstance(pattern, Op) and pattern.names == (name,) and len(pattern.operands or ()) == 2:
+        return pattern
+    return None
+
+
+def _again(pattern: Op, *operands: Pattern) -> Op:
+    return replace(pattern, operands=operands, key=fresh_key())
+
+
+def _product_forms(quotient: Op) -> list[Op]:
+    """`(a * b) / c` as `a * (b / c)` and `b * (a / c)`."""
+    multiply = QUOTIENTS.get(quotient.names[0]) if len(quotient.names) == 1 else None
+    if multiply is None or len(quotient.operands or ()) != 2:
+        return []
+    assert quotient.operands is not None
+    product = _named(quotient.operands[0], multiply)
+    if product is None:
+        return []
+    assert product.operands is not None
+    (a, b), c = product.operands, quotient.operands[1]
+    return [_again(product, a, _again(quotient, b, c)), _again(product, b, _again(quotient, a, c))]
+
+
+def _quotient_forms(product: Op) -> list[Op]:
+    """`a * (b / c)`, in both orders, as `(a * b) / c`."""
+    divisions = [name for name, multiply in QUOTIENTS.items() if product.names == (multiply,)]
+    operands = product.operands or ()
+    forms: list[Op] = []
+    for divide in divisions if len(operands) == 2 else ():
+        for number in (1, 0):
+            quotient = _named(operands[number], divide)
+            if quotient is not None:
+                assert quotient.operands is not None
+                b, c = quotient.operands
+                forms.append(_again(quotient, _again(product, operands[1 - number], b), c))
+    return forms
+
+
+# Several ops
+
+
+@dataclass(frozen=True)
+class Together(Pattern):
+    """
+    What the first of `patterns` matches, where all the others match ops too, each another one.
+
+    The others are found from the values that they share with patterns before them: of the users of such a value, in
+    program order, the first that leads to a match. So `Together((q, k))` with `q = matmul(x, a)`, `k = matmul(x, b)`
+    is two products of one tensor.
+    """
+
+    far_reaching: ClassVar[bool] = True
+
+    patterns: tuple[Pattern, ...]
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.patterns
+
+
+def together(*patterns: Pattern) -> Together:
+    """The first pattern, where all the others match other ops that share values with it."""
+    return Together(patterns)
+
+
+def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple[str, ...]]:
+    """The pattern of one root or of several, and the keys of the roots after the first."""
+    if isinstance(pattern, Pattern):
+        return pattern, ()
+    if not pattern:
+        raise RuleError("a rule has at least one root")
+    first, *others = pattern
+    return (first if not others else Together(pattern)), tuple(_key(each) for each in others)
+
+
+# Whole expressions
+
+
+@dataclass(frozen=True)
+class Expression(Pattern):
+    """
+    A value computed as `value` is: the same ops with the same operands, properties, result types and regions.
+
+    The walk ends at `holes`, values for which patterns stand, and at arguments, which must be the same values.
+    Operands stand in the written order; an op that is used twice is one op; properties that are absent have their
+    default; discardable attributes count only where `value` has them; constants compare by bits.
+    """
+
+    far_reaching: ClassVar[bool] = True
+
+    value: SSAValue
+    holes: tuple[tuple[SSAValue, Pattern], ...] = ()
+    key: str = field(default_factory=fresh_key)
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return tuple(pattern for _, pattern in self.holes)
+
+
+def is_expr(value: SSAValue, holes: dict[SSAValue, Pattern] | None = None) -> Pattern:
+    """The expression that computes `value`; `holes` are values in it for which patterns stand."""
+    return Expression(value, tuple((holes or {}).items()))
+
+
+def expression_names(pattern: Expression) -> frozenset[str] | None:
+    """The name of the op that ends the expression; `None` where that may be any, or another constant op."""
+    value = pattern.value
+    if not isinstance(value, OpResult) or any(value is hole for hole, _ in pattern.holes):
+        return None
+    return None if is_constant_op(value.op) else frozenset({value.op.name})
+
+
+# Copies
+
+
+def dup(pattern: Pattern) -> Pattern:
+    """The same pattern with other names: what it matches need not be the same values. Shared parts stay shared."""
+    return _Copier().copy(pattern)
+
+
+class _Copier:
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def copy(self, item: Any) -> Any:
+        """`item` with fresh keys, one for each old one; recursion is over patterns only."""
+        if isinstance(item, tuple):
+            return tuple(self.copy(each) for each in item)
+        if not isinstance(item, Pattern):
+            return item
+        if id(item) not in self._made:
+            changed = {each.name: self.copy(getattr(item, each.name)) for each in fields(item)}
+            changed["key"] = self._keys.setdefault(_key(item), fresh_key())
+            self._made[id(item)] = (item, replace(item, **changed))
+        return self._made[id(item)][1]
+
+
+def _key(pattern: Any) -> str:
+    return pattern.key
+
+
+__all__ = [
+    "Associative",
+    "Expression",
+    "Together",
+    "associative",
+    "dup",
+    "expression_names",
+    "is_expr",
+    "root_pattern",
+    "together",
+]

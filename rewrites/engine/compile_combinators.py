@@ -1,0 +1,299 @@
+"""Patterns of several things at once compiled to closures: ops that share values, whole expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from .combinators import Expression, Together
+from .constants import is_constant_op, same_number, splat_number
+from .constraints import And, Where, attribute_of
+from .equivalence import BlockOrder
+from .match import Match, RuleError
+from .matcher import (
+    MATCH,
+    Bindings,
+    Next,
+    OpMatcher,
+    ValueMatcher,
+    bind,
+    compile_root,
+    compile_value,
+)
+from .patterns import Op, Or, Pattern, Rest, Result, all_below
+from .structures import CALLS, Call, If
+from .tracing import TRACER
+
+Levels = tuple[frozenset[str], ...]
+"""Names of the ops on the way from a value up to a root, one set per level; empty for any."""
+
+
+def compile_combinator(pattern: Together | Expression, following: Next) -> ValueMatcher:
+    """The matcher of a pattern that stands where a value is used."""
+    if isinstance(pattern, Expression):
+        return _compile_expression(pattern, following)
+    key = pattern.key
+    match_first = compile_value(pattern.patterns[0], _compile_others(pattern, following))
+    return lambda value, bound: bind(key, value, bound, lambda deeper: match_first(value, deeper))
+
+
+# Several ops
+
+
+def compile_together_root(pattern: Together, following: Next) -> OpMatcher:
+    """The matcher of several ops, the first of which is visited."""
+    key = pattern.key
+    match_first = compile_root(pattern.patterns[0], _compile_others(pattern, following))
+    return lambda op, bound: bind(key, op, bound, lambda deeper: match_first(op, deeper))
+
+
+def _compile_others(pattern: Together, following: Next) -> Next:
+    for number in range(len(pattern.patterns) - 1, 0, -1):
+        following = _compile_other(pattern, number, following)
+    return following
+
+
+def _compile_other(pattern: Together, number: int, following: Next) -> Next:
+    part, before = pattern.patterns[number], pattern.patterns[:number]
+    known = {_key(each) for one in before for each in all_below(one)}
+    ways = ways_up(part, known)
+    if not ways:
+        raise RuleError(f"pattern {number + 1} of several shares no value with those before it")
+    match_other = compile_root(part, following)
+    keys = [_key(each) for each in before]
+    tracer = TRACER.get()
+
+    def find(bound: Bindings) -> bool:
+        taken = [_op_of(bound.get(key)) for key in keys]
+        found = [op for op in candidates(ways, bound) if op not in taken]
+        if not found and tracer is not None:
+            tracer.structure(
+                bound, f"no other op has what pattern {number + 1} of several shares with the rest"
+            )
+        return any(match_other(op, bound) for op in found)
+
+    return find
+
+
+def ways_up(pattern: Pattern, known: set[str]) -> list[tuple[str, Levels]]:
+    """The keys of `known` that occur in `pattern`, each with the ops on the way from there up to its root."""
+    found: dict[tuple[str, Levels], None] = {}
+    stack: list[tuple[Pattern, Levels]] = [(pattern, ())]
+    while stack:
+        current, above = stack.pop()
+        if above and _key(current) in known and not isinstance(current, Rest):
+            found[_key(current), above[::-1]] = None
+        match current:
+            case Op(names, operands):
+                below, names = operands or (), frozenset(names)
+            case Call():
+                below, names = current.operands or (), frozenset(CALLS)
+            case If():
+                below, names = (current.condition,), frozenset({"scf.if"})
+            case Result(inner):
+                stack.append((inner, above))
+                continue
+            case Where() | And() | Or():
+                stack.extend((part, above) for part in reversed(current.parts()))
+                continue
+            case Together():
+                stack.append((current.patterns[0], above))
+                continue
+            case _:
+                continue
+        stack.extend((part, (*above, names)) for part in reversed(below))
+    return list(found)
+
+
+def candidates(ways: Sequence[tuple[str, Levels]], bound: Bindings) -> list[Operation]:
+    """The ops at the upper ends of `ways`, from what is bound, in program order."""
+    found: dict[Operation, None] = {}
+    for key, levels in ways:
+        start = bound.get(key)
+        if start is not None:
+            found.update(dict.fromkeys(_users_up(start, levels)))
+    match: Match = bound[MATCH]
+    return match.session.index(BlockOrder).ordered(list(found))
+
+
+def _users_up(start: Any, levels: Levels) -> list[Operation]:
+    values: Sequence[SSAValue] = start.results if isinstance(start, Operation) else (start,)
+    ops: dict[Operation, None] = {}
+    for names in levels:
+        uses = (use.operation for value in values for use in value.uses)
+        ops = dict.fromkeys(op for op in uses if not names or op.name in names)
+        values = [result for op in ops for result in op.results]
+    return list(ops)
+
+
+def _op_of(thing: Any) -> Operation | None:
+    owner = thing if isinstance(thing, Operation) else getattr(thing, "owner", None)
+    return owner if isinstance(owner, Operation) else None
+
+
+# Whole expressions
+
+
+def ops_key(key: str) -> str:
+    """The key under which the ops that an expression stands for are bound."""
+    return f"{key}|ops"
+
+
+def _compile_expression(pattern: Expression, following: Next) -> ValueMatcher:
+    key, slot, ops = pattern.key, f"{pattern.key}.holes", ops_key(pattern.key)
+    step = following
+    for number, (_, part) in reversed(list(enumerate(pattern.holes))):
+        step = _compile_hole(part, slot, number, step)
+    holes = [hole for hole, _ in pattern.holes]
+    missing = [
+        hole for hole in holes if hole not in _Comparison(holes).run(pattern.value, pattern.value).values
+    ]
+    if missing:
+        raise RuleError(f"the expression does not depend on %{missing[0].name_hint or 'a hole'}")
+
+    def match_expression(value: SSAValue, bound: Bindings) -> bool:
+        known = bound.get(key)
+        if known is not None:  # matched before: only its identity matters
+            return known is value and following(bound)
+        comparison = _Comparison(holes).run(pattern.value, value)
+        if comparison.difference is not None:
+            return False
+        bound[slot] = tuple(comparison.values[hole] for hole in holes)
+        bound[ops] = tuple(comparison.ops.values())
+        if bind(key, value, bound, step):
+            return True
+        del bound[slot], bound[ops]
+        return False
+
+    return match_expression
+
+
+def _compile_hole(pattern: Pattern, slot: str, number: int, following: Next) -> Next:
+    match_value = compile_value(pattern, following)
+    return lambda bound: match_value(bound[slot][number], bound)
+
+
+def why_not_expression(pattern: Expression, value: SSAValue) -> str | None:
+    """Where what computes `value` differs from the expression."""
+    return _Comparison([hole for hole, _ in pattern.holes]).run(pattern.value, value).difference
+
+
+class _Comparison:
+    """Two expressions walked side by side, by an explicit stack: chains may be long."""
+
+    def __init__(self, holes: Sequence[SSAValue]):
+        self._holes = frozenset(holes)
+        self.values: dict[SSAValue, SSAValue] = {}
+        """What stands where a value of the wanted expression does."""
+        self.ops: dict[Operation, Operation] = {}
+        self.difference: str | None = None
+
+    def run(self, wanted: SSAValue, found: SSAValue) -> _Comparison:
+        """Compares; `difference` is `None` when the expressions are the same."""
+        stack = [(wanted, found)]
+        while stack and self.difference is None:
+            one, other = stack.pop()
+            if one in self.values:
+                if self.values[one] is not other:
+                    self.difference = f"expected {_name(one)} to be one value, found two"
+                continue
+            self.values[one] = other
+            if one in self._holes:
+                continue
+            if isinstance(one, OpResult) and isinstance(other, OpResult):
+                if one.index != other.index:
+                    self.difference = f"expected result {one.index} of '{one.op.name}', found {other.index}"
+                elif one.op in self.ops:
+                    self._expect(self.ops[one.op] is other.op, one.op, other.op, "op that is there already")
+                else:
+                    stack += reversed(self._whole(one.op, other.op))
+            elif one is not other:
+                self.difference = f"expected {_name(one)}, found {_name(other)}"
+        return self
+
+    def _expect(self, holds: bool, wanted: Operation, found: Operation, what: str) -> bool:
+        if not holds and self.difference is None:
+            self.difference = f"expected '{wanted.name}', found '{found.name}' with another {what}"
+        return holds
+
+    def _whole(self, wanted: Operation, found: Operation) -> list[tuple[SSAValue, SSAValue]]:
+        """Compares two ops with what is in their regions; pairs of the values that they take."""
+        self.ops[wanted] = found
+        pairs: list[tuple[SSAValue, SSAValue]] = []
+        inner, others = list(wanted.walk()), list(found.walk())
+        if not self._expect(len(inner) == len(others), wanted, found, "body"):
+            return []
+        for one, other in zip(inner, others, strict=True):
+            if not self._alike(one, other):
+                return []
+            if one is not wanted:
+                self.values.update(zip(one.results, other.results, strict=True))
+            for region, region_ in zip(one.regions, other.regions, strict=True):
+                for block, block_ in zip(region.blocks, region_.blocks, strict=True):
+                    self.values.update(zip(block.args, block_.args, strict=True))
+            pairs += zip(one.operands, other.operands, strict=True)
+        return pairs
+
+    def _alike(self, wanted: Operation, found: Operation) -> bool:
+        """Whether two ops are the same apart from the values that they take."""
+        if wanted.name != found.name and not (is_constant_op(wanted) and is_constant_op(found)):
+            self.difference = f"expected '{wanted.name}', found '{found.name}'"
+            return False
+        types = [result.type for result in wanted.results] == [result.type for result in found.results]
+        if not self._expect(types, wanted, found, "type"):
+            return False
+        if is_constant_op(wanted):
+            return self._expect(_same_constant(wanted, found), wanted, found, "value")
+        return (
+            self._expect(len(wanted.operands) == len(found.operands), wanted, found, "number of operands")
+            and self._expect(_shape_of(wanted) == _shape_of(found), wanted, found, "body")
+            and self._expect(_same_attributes(wanted, found), wanted, found, "attribute")
+        )
+
+
+def _same_constant(wanted: Operation, found: Operation) -> bool:
+    if wanted.properties == found.properties:
+        return True
+    one, other = splat_number(wanted.results[0]), splat_number(found.results[0])
+    return one is not None and other is not None and same_number(other, float(one))
+
+
+def _same_attributes(wanted: Operation, found: Operation) -> bool:
+    names = dict.fromkeys((*wanted.properties, *found.properties))
+    return all(attribute_of(wanted, name) == attribute_of(found, name) for name in names) and all(
+        found.attributes.get(name) == value for name, value in wanted.attributes.items()
+    )
+
+
+def _shape_of(op: Operation) -> list[Any]:
+    """Per region and block the types of its arguments, the number of its ops and where its end goes."""
+    shape: list[Any] = []
+    for region in op.regions:
+        places = {block: number for number, block in enumerate(region.blocks)}
+        shape.append(len(places))
+        for block in region.blocks:
+            last = block.last_op
+            successors = () if last is None else tuple(places.get(each, -1) for each in last.successors)
+            shape.append((tuple(arg.type for arg in block.args), sum(1 for _ in block.ops), successors))
+    return shape
+
+
+def _name(value: SSAValue) -> str:
+    from .explain import value_name
+
+    return value_name(value)
+
+
+def _key(pattern: Any) -> str:
+    return pattern.key
+
+
+__all__ = [
+    "candidates",
+    "compile_combinator",
+    "compile_together_root",
+    "ops_key",
+    "why_not_expression",
+]

@@ -1,0 +1,95 @@
+"""Rules from `pdl.pattern` ops: translated into the pattern language and run by the same engine."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from ...core.diagnostics import OperationError
+from . import pdl_import_conditions as pdl_import_conditions  # registers them
+from .patterns import NUMERICS, Numerics, Rule
+
+NUMERICS_ATTRIBUTE = "pattern.numerics"
+"""Attribute of `pdl.rewrite`, or of a module for all patterns in it: the numerics class of the rule."""
+
+DOC_ATTRIBUTE = "pattern.doc"
+"""Attribute of `pdl.rewrite`: a line that says what the rule does."""
+
+DEFAULT_NUMERICS: Numerics = "rounding"
+"""PDL says nothing about numerics; most such rules are between equal real functions."""
+
+
+def rules_of_pdl(module: ModuleOp, ctx: Context) -> list[tuple[Operation, Rule]]:
+    """
+    The `pdl.pattern`s of `module` and of modules inside, with their places, by falling benefit.
+
+    A pattern without a name is called `pdl-pattern-N`, counted from 0. Raises `OperationError` at what the engine cannot do.
+    """
+    patterns = _patterns_of(module)
+    if not patterns:
+        return []
+    found = [(op, _rule_of(op, number, ctx)) for number, op in enumerate(patterns)]
+    return sorted(found, key=lambda each: -_benefit(each[0]))
+
+
+def _patterns_of(module: ModuleOp) -> list[Operation]:
+    """In the order of the text; `walk` would look into the patterns too."""
+    found: list[Operation] = []
+    for op in module.body.ops:
+        if op.name == "pdl.pattern":
+            found.append(op)
+        elif isinstance(op, ModuleOp):
+            found += _patterns_of(op)
+    return found
+
+
+def _benefit(op: Operation) -> int:
+    from xdsl.dialects import pdl
+
+    assert isinstance(op, pdl.PatternOp)
+    return op.benefit.value.data
+
+
+def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
+    from xdsl.dialects import pdl
+
+    from .pdl_import_pattern import PatternReader
+    from .pdl_import_rewrite import RewriteReader
+
+    assert isinstance(op, pdl.PatternOp)
+    name = f"pdl-pattern-{number}" if op.sym_name is None else op.sym_name.data
+    if op.benefit.value.data < 0:
+        raise OperationError(op, f"benefit is {op.benefit.value.data}, expected a number from 0 on")
+    reader = PatternReader(op, ctx)
+    reader.read()
+    rewrite = RewriteReader(reader)
+    function = rewrite.read()
+    doc = reader.rewrite.attributes.get(DOC_ATTRIBUTE)
+    return Rule(
+        name,
+        reader.lhs,
+        (),
+        tuple(reader.conditions),
+        numerics=_numerics(reader.rewrite),
+        doc=doc.data if isinstance(doc, StringAttr) else "",
+        callback=function,
+        also=rewrite.also,
+    )
+
+
+def _numerics(rewrite: Operation) -> Numerics:
+    op: Operation | None = rewrite
+    while op is not None:
+        given = op.attributes.get(NUMERICS_ATTRIBUTE)
+        if given is not None:
+            for known in NUMERICS:
+                if isinstance(given, StringAttr) and given.data == known:
+                    return known
+            message = f"{NUMERICS_ATTRIBUTE} is {given}, expected one of {', '.join(NUMERICS)}"
+            raise OperationError(op, message)
+        op = op.parent_op()
+    return DEFAULT_NUMERICS
+
+
+__all__ = ["DEFAULT_NUMERICS", "DOC_ATTRIBUTE", "NUMERICS_ATTRIBUTE", "rules_of_pdl"]

@@ -1,0 +1,131 @@
+"""The conditions that PDL patterns are made of: order of operands, exact attributes, types that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue, TypedAttribute
+
+from .match import CONDITIONS, Match, condition
+
+ITSELF = -1
+"""Place of a type: that of the value or attribute itself, not that of a result of an op."""
+
+
+def values_of(thing: Any) -> Sequence[SSAValue]:
+    """The results of an op, the values of a list, or the one value."""
+    if isinstance(thing, Operation):
+        return thing.results
+    return thing if isinstance(thing, tuple) else (thing,)
+
+
+def type_at(thing: Any, place: int) -> Attribute | None:
+    """The type of a value or attribute, or of result `place` of an op; `None` when there is none."""
+    if isinstance(thing, Operation):
+        return thing.results[place].type if place < len(thing.results) else None
+    if isinstance(thing, SSAValue):
+        return thing.type
+    return thing.get_type() if isinstance(thing, TypedAttribute) else None
+
+
+def types_from(thing: Any, place: int) -> tuple[Attribute, ...]:
+    """The types of a list of values, or of the results of an op from number `place` on."""
+    return tuple(value.type for value in values_of(thing)[max(place, 0) :])
+
+
+def _places(parameters: dict[str, Any], things: Sequence[Any]) -> Sequence[int]:
+    places = parameters.get("places")
+    return places.get_values() if isinstance(places, DenseArrayBase) else [ITSELF] * len(things)
+
+
+@condition("operands-in-order")
+def operands_in_order(match: Match, op: Operation, *things: Any) -> bool:
+    """The operands of the op are just these, in this order, also where the op commutes."""
+    wanted = [value for thing in things for value in values_of(thing)]
+    return len(wanted) == len(op.operands) and all(
+        found is value for found, value in zip(op.operands, wanted, strict=True)
+    )
+
+
+@condition("result-count")
+def result_count(match: Match, op: Operation, **parameters: Any) -> bool:
+    """The op has `exactly` so many results, or `at-least` so many."""
+    exactly, at_least = parameters.get("exactly"), parameters.get("at_least")
+    found = len(op.results)
+    return (exactly is None or found == exactly.value.data) and (
+        at_least is None or found >= at_least.value.data
+    )
+
+
+@condition("attribute-is")
+def attribute_is(match: Match, found: Attribute, **parameters: Attribute) -> bool:
+    """An attribute is `value` to the bit, its type included."""
+    return found == parameters["value"]
+
+
+@condition("types-agree")
+def types_agree(match: Match, *things: Any, **parameters: Any) -> bool:
+    """All values and attributes have one type, `type` if given. `places` picks results of ops."""
+    types = [type_at(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)]
+    wanted = parameters.get("type", types[0])
+    return wanted is not None and all(found is wanted or found == wanted for found in types)
+
+
+@condition("type-lists-agree")
+def type_lists_agree(match: Match, *things: Any, **parameters: Any) -> bool:
+    """The same of lists of values, `types` if given. `places` says from which result on those of an op count."""
+    lists = [
+        types_from(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)
+    ]
+    types = parameters.get("types")
+    wanted = tuple(types.data) if isinstance(types, ArrayAttr) else lists[0]
+    return all(found == wanted for found in lists)
+
+
+@condition("same-values")
+def same_values(match: Match, first: Any, second: Any) -> bool:
+    """Both lists of operands hold the same values."""
+    one, other = values_of(first), values_of(second)
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def argument(thing: Any, take: str, place: int) -> Any:
+    """What a native constraint or rewrite gets of something bound: itself, a type, results, or an item."""
+    match take:
+        case "type":
+            return type_at(thing, place)
+        case "types":
+            return types_from(thing, place)
+        case "result":
+            return thing.results[place]
+        case "results":
+            return tuple(values_of(thing))
+        case "item":
+            return thing[place]
+        case _:
+            return thing
+
+
+@condition("native-constraint")
+def native_constraint(match: Match, *things: Any, **parameters: Any) -> bool:
+    """The condition `condition` of the `arguments` (constants, types, results of ops), or its contrary when `negated`."""
+    wanted, arguments, negated = parameters["condition"], parameters["arguments"], parameters["negated"]
+    assert (
+        isinstance(wanted, StringAttr)
+        and isinstance(arguments, ArrayAttr)
+        and isinstance(negated, IntegerAttr)
+    )
+    named = {name.replace("-", "_"): value for name, value in parameters["parameters"].data.items()}
+    given = [_given(each.data, things) for each in arguments.data if isinstance(each, DictionaryAttr)]
+    return CONDITIONS[wanted.data].function(match, *given, **named) != bool(negated.value.data)  # pyright: ignore
+
+
+def _given(described: Mapping[str, Any], things: Sequence[Any]) -> Any:
+    if "value" in described:
+        return described["value"]
+    return argument(things[described["of"].value.data], described["take"].data, described["place"].value.data)
+
+
+__all__ = ["ITSELF", "argument", "type_at", "types_from", "values_of"]

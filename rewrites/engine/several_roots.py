@@ -1,0 +1,86 @@
+"""Where what replaces several ops of one block can stand: after all that it takes, before all that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from .equivalence import BlockOrder, Visibility
+from .match import Match
+
+
+def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) -> Operation | None:
+    """
+    The op before which the new ops of a match go; `None` when not all that they and `values` need can be used there.
+
+    `far`: the pattern finds more than what the root is computed from, so that the order of ops is to be looked at.
+    """
+    taken = list(_taken(match.new_ops, values))
+    block = match.root.parent
+    for value in taken:
+        home = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+        if home is not block and not match.session.index(Visibility).dominates(home, block):
+            return None
+    roots = match.roots
+    if len(roots) == 1 and not far:
+        return match.root
+    order = match.session.index(BlockOrder)
+    if len(roots) == 1:
+        return match.root if _all_before(order, taken, match.root) else None
+    return place_between(order, roots, taken)
+
+
+def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator[SSAValue]:
+    """What new ops and what is kept need from outside."""
+    made: set[object] = set()
+    for op in new_ops:
+        for each in op.walk():
+            made.add(each)
+            made.update(block for region in each.regions for block in region.blocks)
+    for op in new_ops:
+        for each in op.walk():
+            yield from (value for value in each.operands if value.owner not in made)
+    yield from (value for value in values if value.owner not in made)
+
+
+def _all_before(order: BlockOrder, values: Iterable[SSAValue], place: Operation) -> bool:
+    makers = (value.owner for value in values)
+    return all(
+        op.parent is not place.parent or order.before(op, place) for op in makers if isinstance(op, Operation)
+    )
+
+
+def place_between(
+    order: BlockOrder, roots: Sequence[Operation], taken: Iterable[SSAValue]
+) -> Operation | None:
+    """
+    The op of the block of `roots` before which something may stand that takes `taken` and replaces `roots`.
+
+    The last root, the first, or the first user of any, whichever comes first in this list and will do.
+    """
+    block = roots[0].parent
+    assert block is not None
+    in_order = order.ordered(list(roots))
+    makers = [op for value in taken if isinstance(op := value.owner, Operation) and op.parent is block]
+    uses = (use.operation for root in roots for result in root.results for use in result.uses)
+    users = [user for op in uses if (user := anchor(op, block)) is not None and user not in roots]
+    before = order.ordered(users)[:1]
+    latest = order.ordered(makers)[-1:]
+    for place in (in_order[-1], in_order[0], *before):
+        after_makers = all(op is not place and order.before(op, place) for op in latest)
+        before_users = all(op is place or order.before(place, op) for op in before)
+        if after_makers and before_users:
+            return place
+    return None
+
+
+def anchor(op: Operation, block: Block | None) -> Operation | None:
+    """The op of `block` that is or holds `op`."""
+    current: Operation | None = op
+    while current is not None and current.parent is not block:
+        current = current.parent_op()
+    return current
+
+
+__all__ = ["anchor", "place_between", "place_of_replacement"]

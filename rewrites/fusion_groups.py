@@ -1,0 +1,146 @@
+"""Groups of ops while a fusion plan is made: their facts, and what merging them makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation
+
+from ..analysis.kinds import OpFacts, OpKind
+from ..analysis.op_kind import facts_of_op
+from ..analysis.post_dominators import PostDominators
+from ..analysis.reduced_rows import Rows, Sizes, without_ones
+from ..dialects.graph.calls import CallKernelOp
+from .engine.constants import is_constant_op
+
+MOST_BETWEEN = 64
+"""Groups between a producer and its post-dominator that are looked at; farther apart, the two stay apart."""
+
+
+@dataclass(eq=False)
+class Group:
+    """Ops that are to be one function. `root` is the only one whose result is used outside, and all others lead to it."""
+
+    root: Operation
+    kind: OpKind
+    rows: Rows | None
+    """Of the reductions in it, None when there are none, or one without rows, or different ones."""
+    size: int = 1
+
+    @property
+    def shape(self) -> Sizes:
+        """Sizes of the result."""
+        return sizes_of(self.root)
+
+    @property
+    def reduces(self) -> bool:
+        return self.kind >= OpKind.REDUCTION
+
+
+def sizes_of(op: Operation) -> Sizes:
+    """The shape of the first result."""
+    type_ = op.results[0].type
+    return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
+
+
+def merged_kind(kinds: Sequence[OpKind], last: OpKind) -> OpKind:
+    """
+    The kind of a group from those of its parts; `last` is that of the part with the result.
+
+    Something after a reduction is `OUT_FUSABLE`; a reduction after maps stays one; maps are as hard as the hardest.
+    """
+    if any(kind >= OpKind.REDUCTION for kind in kinds):
+        return OpKind.OUT_FUSABLE
+    return last if last >= OpKind.REDUCTION else max(*kinds, last)
+
+
+@dataclass
+class Groups:
+    """The groups of one block, at first one per op that may be in a group."""
+
+    block: Block
+    post_dominators: PostDominators = field(init=False)
+    facts: dict[Operation, OpFacts] = field(init=False, default_factory=dict)
+    """Of every op that may be in a group."""
+    _of: dict[Operation, Group] = field(init=False, default_factory=dict)
+    _into: dict[Group, Group] = field(init=False, default_factory=dict)
+    _kernels: dict[Operation, OpFacts] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.post_dominators = PostDominators(self.block)
+        for op in self.block.ops:
+            if is_member(op) and (facts := self._facts(op)).kind is not OpKind.OPAQUE:
+                self.facts[op] = facts
+                self._of[op] = Group(op, facts.kind, facts.rows)
+
+    def _facts(self, op: Operation) -> OpFacts:
+        kernel = op.kernel() if isinstance(op, CallKernelOp) else None
+        if kernel is None:
+            return facts_of_op(op)
+        if kernel not in self._kernels:
+            self._kernels[kernel] = facts_of_op(op)
+        return self._kernels[kernel]
+
+    def of(self, op: Operation) -> Group | None:
+        """The group that `op` is in; None for what is opaque."""
+        found = self._of.get(op)
+        if found is None:
+            return None
+        path: list[Group] = []
+        while found in self._into:
+            path.append(found)
+            found = self._into[found]
+        for group in path[:-1]:
+            self._into[group] = found
+        return found
+
+    def __iter__(self) -> Iterator[Group]:
+        """The groups in the order of their roots."""
+        return (group for group in self._of.values() if group not in self._into)
+
+    def members(self) -> dict[Group, list[Operation]]:
+        """The ops of each group in program order; groups in the order of their first op."""
+        found: dict[Group, list[Operation]] = {}
+        for op in self._of:
+            group = self.of(op)
+            assert group is not None
+            found.setdefault(group, []).append(op)
+        return found
+
+    def between(self, producer: Group, consumer: Group) -> list[Group] | None:
+        """
+        The groups on the ways from `producer` to `consumer`, where all of them meet.
+
+        None when an opaque op is on one, or there are too many.
+        """
+        found: dict[Group, None] = {}
+        pending = [producer.root]
+        while pending:
+            for user in self.post_dominators.users(pending.pop()):
+                group = self.of(user)
+                if group is consumer or group in found:
+                    continue
+                if group is None or len(found) == MOST_BETWEEN:
+                    return None
+                found[group] = None
+                pending.append(group.root)
+        return list(found)
+
+    def merge(self, parts: Sequence[Group], consumer: Group) -> None:
+        """Makes `parts` part of `consumer`."""
+        rows = [part.rows for part in (*parts, consumer) if part.reduces]
+        consumer.kind = merged_kind([part.kind for part in parts], consumer.kind)
+        consumer.rows = rows[0] if rows and all(each == rows[0] for each in rows) else None
+        for part in parts:
+            consumer.size += part.size
+            self._into[part] = consumer
+
+
+def is_member(op: Operation) -> bool:
+    """Whether `op` may be in a group, leaving its kind aside: it computes one tensor and is no constant."""
+    return len(op.results) == 1 and isinstance(op.results[0].type, TensorType) and not is_constant_op(op)
+
+
+__all__ = ["Group", "Groups", "is_member", "merged_kind", "sizes_of", "without_ones"]

@@ -1,0 +1,185 @@
+"""
+The fusion plan in the IR: attributes of the ops of a function, how they are written, read back and checked.
+
+`graph.group = 3 : i64` says which group an op is in; numbers belong to one function. `graph.group_reason = "rule"` says
+which rule put the op together with those that use it; the op with the result of the group has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator
+
+from ..analysis.op_kind import OpKind, kind_of_op
+from ..analysis.post_dominators import PostDominators
+from ..core.diagnostics import fail
+from ..dialects.traits import LoopSemantics, may_fail
+from .engine.functions import PREPARE, functions_of, is_primitive
+from .engine.partition import PARTITIONED
+from .fusion_groups import is_member
+
+GROUP = "graph.group"
+REASON = "graph.group_reason"
+
+
+def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
+    """
+    The functions that fusion looks into: not those that are a group already, were partitioned for somebody else, or
+    run once when a program is loaded.
+    """
+    for function in functions_of(module):
+        if not is_primitive(function) and not {PARTITIONED, PREPARE} & function.attributes.keys():
+            yield function
+
+
+def blocks_of(function: func.FuncOp) -> Iterator[Block]:
+    """Every block of a function, nested ones included, in program order."""
+    stack = list(reversed(function.regions))
+    while stack:
+        for block in stack.pop().blocks:
+            yield block
+            stack.extend(region for op in block.ops for region in op.regions)
+
+
+def write_group(ops: Sequence[Operation], number: int, reasons: Mapping[Operation, str]) -> None:
+    """Marks `ops` as group `number`."""
+    attribute = IntegerAttr(number, i64)
+    for op in ops:
+        op.attributes[GROUP] = attribute
+        if (reason := reasons.get(op)) is not None:
+            op.attributes[REASON] = StringAttr(reason)
+
+
+def erase_plan(function: func.FuncOp) -> None:
+    """Takes the plan out of a function."""
+    for op in function.walk():
+        op.attributes.pop(GROUP, None)
+        op.attributes.pop(REASON, None)
+
+
+def has_plan(function: func.FuncOp) -> bool:
+    return any(GROUP in op.attributes for op in function.walk())
+
+
+def read_plan(function: func.FuncOp) -> list[list[Operation]]:
+    """
+    The groups of a function in the order of their first op, their ops in program order.
+
+    Raises `OperationError` at the op where a plan is not valid: a group in two blocks, an op that cannot be in a group,
+    a group with several results or without one, groups that need each other.
+    """
+    groups: dict[int, list[Operation]] = {}
+    for block in blocks_of(function):
+        for op in block.ops:
+            if GROUP in op.attributes:
+                groups.setdefault(_number_of(op), []).append(op)
+    post_dominators: dict[Block, PostDominators] = {}
+    for number, ops in groups.items():
+        block = ops[0].parent
+        assert block is not None
+        if block not in post_dominators:
+            post_dominators[block] = PostDominators(block)
+        _check_group(number, ops, post_dominators[block])
+    return list(groups.values())
+
+
+def _number_of(op: Operation) -> int:
+    found = op.attributes[GROUP]
+    if not isinstance(found, IntegerAttr) or found.value.data < 0:
+        fail(op, f"'{GROUP}' is {found}, expected a number such as 3 : i64")
+    return found.value.data
+
+
+def _check_group(number: int, ops: list[Operation], post_dominators: PostDominators) -> None:
+    for op in ops:
+        if op.parent is not ops[0].parent:
+            hint = "groups do not reach into branches or loops: give the op another number"
+            fail(op, f"group {number} has ops in two blocks", hint=hint)
+        if (reason := why_opaque(op)) is not None:
+            fail(op, f"cannot be in group {number}: {reason}", hint=f"take '{GROUP}' away from it")
+    if len(ops) == 1:
+        return
+    inside = set(ops)
+    root = ops[-1]
+    for op in ops[:-1]:
+        users = post_dominators.users(op)
+        outside = [user for user in users if user not in inside]
+        if outside or post_dominators.is_used_elsewhere(op) or not users:
+            _refuse(number, op, outside, inside, root, post_dominators)
+
+
+def _refuse(
+    number: int,
+    op: Operation,
+    outside: list[Operation],
+    inside: set[Operation],
+    root: Operation,
+    post_dominators: PostDominators,
+) -> None:
+    """Raises the error for an op of a group that does not only lead to its root."""
+    for user in outside:
+        if (back := _way_back(user, inside, root, post_dominators)) is not None:
+            fail(
+                back,
+                f"group {number} needs '{user.name}', which is outside and needs {_shown(op)} of the group",
+                hint=f"give '{user.name}' the number {number} too, or {_shown(op)} another one",
+            )
+    used = bool(outside) or post_dominators.is_used_elsewhere(op)
+    why = f"{_shown(op)} is used outside" if used else f"nothing uses {_shown(op)}"
+    hint = f"a group has one result, here that of '{root.name}': give the op another number"
+    fail(op, f"group {number} has one more result: {why}", hint=hint)
+
+
+def _way_back(
+    user: Operation, inside: set[Operation], root: Operation, post_dominators: PostDominators
+) -> Operation | None:
+    """The op of the group that is reached from `user`, an op outside; None when there is none."""
+    last = post_dominators.place(root)
+    seen, pending = {user}, [user]
+    while pending:
+        for each in post_dominators.users(pending.pop()):
+            if each in inside:
+                return each
+            if each not in seen and post_dominators.place(each) < last:
+                seen.add(each)
+                pending.append(each)
+    return None
+
+
+def _shown(op: Operation) -> str:
+    hint = op.results[0].name_hint if op.results else None
+    return f"'{op.name}'" if hint is None else f"%{hint}"
+
+
+def why_opaque(op: Operation) -> str | None:
+    """Why `op` cannot be in a group; None when it can."""
+    if op.has_trait(IsTerminator, value_if_unregistered=False):
+        return "it ends its block"
+    if isinstance(op, func.CallOp):
+        return "it calls a function, which stays as it is"
+    if len(op.results) != 1:
+        return f"it has {len(op.results)} results, expected one"
+    if may_fail(op):
+        return "it may fail at run time"
+    if not is_member(op) or (not isinstance(op, LoopSemantics) and op.name != "graph.call_kernel"):
+        return "it is no computation on tensors"
+    if kind_of_op(op) is OpKind.OPAQUE:
+        return "nothing is known about which elements it needs"
+    return None
+
+
+__all__ = [
+    "GROUP",
+    "REASON",
+    "blocks_of",
+    "erase_plan",
+    "has_plan",
+    "planned_functions",
+    "read_plan",
+    "why_opaque",
+    "write_group",
+]

@@ -1,0 +1,230 @@
+"""Group rules from text, and the named conditions that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..analysis.kinds import OpKind
+from ..core.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
+from ..core.parsing import make_context, parse_text, read_source
+from ..core.verification import verify_module
+from ..dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
+from .engine.match import plain_parameters
+from .fusion_groups import Group, Groups, sizes_of, without_ones
+
+KINDS = {name: OpKind[name.upper().replace("-", "_")] for name in GROUP_KINDS}
+LEADS = frozenset({"post-dominated", "single-use"})
+"""Conditions one of which a rule needs: they say that what is merged has one result."""
+
+
+@dataclass(frozen=True)
+class GroupCondition:
+    """One condition of a rule: its name, the groups it is about by their names in the rule, and what it is told."""
+
+    name: str
+    groups: tuple[str, ...]
+    parameters: tuple[tuple[str, Attribute], ...] = ()
+    remark: str | None = None
+
+
+@dataclass(frozen=True)
+class GroupRule:
+    """One legal merge: the kinds of a producer, of what is between, of a consumer, and further conditions."""
+
+    name: str
+    producer: frozenset[OpKind]
+    consumer: frozenset[OpKind]
+    between: frozenset[OpKind]
+    """Empty when nothing may be between."""
+    conditions: tuple[GroupCondition, ...]
+    doc: str = ""
+
+    def applies_to(self, producer: OpKind, consumer: OpKind) -> bool:
+        return producer in self.producer and consumer in self.consumer
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A producer and a consumer that a rule looks at; `user` is the op of the consumer where all ways from the producer meet."""
+
+    groups: Groups
+    rule: GroupRule
+    producer: Group
+    user: Operation
+    consumer: Group
+    between: list[Group] | None
+    """None when the ways from the producer do not meet in the consumer."""
+
+    def failing(self) -> GroupCondition | None:
+        """The first condition that does not hold; None when all do."""
+        return next((each for each in self.rule.conditions if not self._holds(each)), None)
+
+    def _holds(self, condition: GroupCondition) -> bool:
+        bound = {"producer": [self.producer], "between": self.between or [], "consumer": [self.consumer]}
+        groups = [bound[name] for name in condition.groups]
+        return CONDITIONS[condition.name](self, *groups, **plain_parameters(condition.parameters))
+
+
+GroupTest = Callable[..., bool]
+CONDITIONS: dict[str, GroupTest] = {}
+"""What `pattern.require_groups` knows by name. Each takes the candidate, then a list of groups per argument."""
+
+
+def group_condition(name: str) -> Callable[[GroupTest], GroupTest]:
+    """Registers a condition of group rules: `def test(candidate, *groups: list[Group], **parameters) -> bool`."""
+
+    def register(test: GroupTest) -> GroupTest:
+        if name in CONDITIONS:
+            raise ValueError(f"there are two group conditions called '{name}'")
+        CONDITIONS[name] = test
+        return test
+
+    return register
+
+
+@group_condition("post-dominated")
+def post_dominated(
+    candidate: Candidate, producer: list[Group], consumer: list[Group], *between: list[Group]
+) -> bool:
+    """Every way from the producer ends in the consumer, through groups of the kinds of the third argument only."""
+    found = candidate.between
+    return found is not None and all(group.kind in candidate.rule.between for group in found)
+
+
+@group_condition("single-use")
+def single_use(candidate: Candidate, producer: list[Group]) -> bool:
+    """One op uses the result of the producer, and it is in the consumer."""
+    users = candidate.groups.post_dominators.users(producer[0].root)
+    return candidate.between is not None and len(users) == 1
+
+
+@group_condition("in-place")
+def in_place(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """The op of the consumer that takes the result reads each element at the place where it computes one."""
+    facts = candidate.groups.facts[candidate.user]
+    same = without_ones(producer[0].shape) == without_ones(sizes_of(candidate.user))
+    return facts.kind is OpKind.ELEMENTWISE and same
+
+
+@group_condition("has-rows")
+def has_rows(candidate: Candidate, *groups: list[Group]) -> bool:
+    """The groups reduce whole rows of a tensor, each element of which is read once: no contraction, no window."""
+    return all(group.rows is not None for each in groups for group in each)
+
+
+@group_condition("same-rows")
+def same_rows(candidate: Candidate, *groups: list[Group]) -> bool:
+    """All reductions in the groups go over the same rows, and every group has an element per element or per row."""
+    parts = [group for each in groups for group in each]
+    found = {group.rows for group in parts if group.reduces}
+    if len(found) != 1:
+        return False
+    (rows,) = found
+    return rows is not None and all(rows.fits(group.shape) for group in parts)
+
+
+# Loading
+
+
+@lru_cache(maxsize=8)
+def shipped_group_rules(name: str = "fusion") -> tuple[GroupRule, ...]:
+    """The rules of `rewrites/<name>.mlir`."""
+    text = files(__package__ or "").joinpath(f"{name}.mlir").read_text(encoding="utf-8")
+    return group_rules_of_text(text, f"{name}.mlir")
+
+
+def group_rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[GroupRule, ...]:
+    """The rules of a file. Raises `StepwellError` when it cannot be read or parsed, or has a rule that is not valid."""
+    return group_rules_of_text(read_source(path), str(path), ctx)
+
+
+def group_rules_of_text(
+    text: str, name: str = "<rules>", ctx: Context | None = None
+) -> tuple[GroupRule, ...]:
+    """The group rules of a module in text form. Raises `StepwellError` when one is not valid or there is none."""
+    module = parse_text(make_context() if ctx is None else ctx, text, name)
+    verify_module(module, sources={name: text})
+    try:
+        rules = group_rules_of_module(module)
+    except OperationError as error:
+        raise StepwellError(error.diagnostic, {name: text}) from error
+    if not rules and any(True for _ in module.body.ops):
+        message = f"'{name}' holds no 'pattern.group_rule'"
+        hint = "rules of ops are run by apply-patterns; docs/fusion.md shows rules of groups"
+        raise StepwellError(Diagnostic(message, hint=hint))
+    return rules
+
+
+def group_rules_of_module(module: ModuleOp) -> tuple[GroupRule, ...]:
+    """The group rules of a module; raises `OperationError` at what is not valid."""
+    found: dict[str, GroupRule] = {}
+    for op in module.body.ops:
+        if isinstance(op, GroupRuleOp):
+            rule = _rule_of(op)
+            if rule.name in found:
+                raise OperationError(op, f"there are two group rules called '{rule.name}'")
+            found[rule.name] = rule
+    return tuple(found.values())
+
+
+def _rule_of(op: GroupRuleOp) -> GroupRule:
+    last = op.body.block.last_op
+    assert isinstance(last, MergeGroupsOp)
+    names: dict[SSAValue, str] = {last.producer: "producer", last.consumer: "consumer"}
+    kinds: dict[str, frozenset[OpKind]] = {"between": frozenset()}
+    for part in op.body.block.ops:
+        if isinstance(part, GroupOp):
+            name = names.setdefault(part.result, "between")
+            if kinds.get(name):
+                raise OperationError(part, "expected one group besides the producer and the consumer")
+            kinds[name] = frozenset(KINDS[each] for each in part.kind_names)
+    conditions = [
+        _condition_of(part, names) for part in op.body.block.ops if isinstance(part, RequireGroupsOp)
+    ]
+    leads = [each for each in conditions if each.name in LEADS]
+    if not leads:
+        raise OperationError(
+            op,
+            f"group rule '{op.rule_name.data}' does not say that all users of the producer are in the merged group",
+            hint='require "single-use"(%producer) or "post-dominated"(%producer, %consumer)',
+        )
+    for each in leads:
+        expected = ("producer",) if each.name == "single-use" else ("producer", "consumer", "between")
+        if each.groups not in (expected, expected[:2]):
+            raise OperationError(
+                op, f"'{each.name}' is about {', '.join(each.groups)}, expected {', '.join(expected)}"
+            )
+    if kinds["between"] and not any("between" in each.groups for each in leads):
+        raise OperationError(op, "no 'post-dominated' takes the group that is between")
+    # Conditions about users first: what others ask presumes that the ways from the producer meet.
+    ordered = (*leads, *(each for each in conditions if each.name not in LEADS))
+    doc = "" if op.doc is None else op.doc.data
+    return GroupRule(op.rule_name.data, kinds["producer"], kinds["consumer"], kinds["between"], ordered, doc)
+
+
+def _condition_of(op: RequireGroupsOp, names: dict[SSAValue, str]) -> GroupCondition:
+    name = op.target.data
+    if name not in CONDITIONS:
+        hint = did_you_mean(name, CONDITIONS) or f"known: {', '.join(sorted(CONDITIONS))}"
+        raise OperationError(op, f"unknown group condition '{name}'", hint=hint)
+    parameters = () if op.parameters is None else tuple(op.parameters.data.items())
+    values: Sequence[Any] = [None] * (1 + len(op.arguments))
+    try:
+        signature(CONDITIONS[name]).bind(*values, **plain_parameters(parameters))
+    except TypeError as error:
+        raise OperationError(
+            op, f"group condition '{name}' cannot take {len(op.arguments)} groups: {error}"
+        ) from error
+    remark = None if op.remark is None else op.remark.data
+    groups = tuple(names[value] for value in op.arguments)
+    return GroupCondition(name, groups, parameters, remark)

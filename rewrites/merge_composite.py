@@ -1,0 +1,52 @@
+"""The pass `merge-composite`: patterns that a code generator knows by name become functions of that name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+
+from ..core.passes import StepwellPass
+from .annotate_target import open_functions
+from .engine.functions import PRIMITIVE, NameSupply
+from .engine.match import Session
+from .partition_by_pattern import outline_match, pattern_attributes
+from .pattern_groups import GroupFinder
+from .targets import pattern_table
+
+
+@dataclass(frozen=True)
+class MergeCompositePass(StepwellPass):
+    """
+    Moves each match of a table of patterns into a composite function, which targets know by the name of the pattern.
+
+    `table` is as for `partition-by-pattern`. Here an earlier pattern of the table has its matches before a later one is
+    looked at, however much larger those of the later one are. A match whose inner ops are used outside is left alone,
+    with a remark. Composite functions are atoms: `annotate-target` asks targets for them by name, and
+    `inline-primitive` puts their bodies back.
+
+    Before:
+        %0 = graph.matmul %x, %w : …
+        %1 = graph.add %0, %b : …
+    After (`table=openblas`):
+        %0 = func.call @openblas_matmul_add_0(%x, %w, %b) : …
+        func.func private @openblas_matmul_add_0(…) attributes {graph.primitive, graph.composite = "openblas.matmul_add"} { … }
+
+    Raises an error for a table that does not exist or is not valid.
+    """
+
+    name = "merge-composite"
+
+    table: str
+    bind_constants: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        entries = pattern_table(self.table, ctx)
+        session = Session(ctx, op)
+        names = NameSupply(op)
+        for function in list(open_functions(op)):
+            for group in GroupFinder(function, session).find(entries, larger_wins=False):
+                made = outline_match(op, group, names, self.bind_constants)
+                made.attributes |= pattern_attributes(group.entry) | {PRIMITIVE: UnitAttr()}
+                self.count(group.entry.name)

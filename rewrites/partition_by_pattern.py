@@ -1,0 +1,90 @@
+"""The pass `partition-by-pattern`: matches of a table of patterns become functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Attribute
+
+from ..core.codegens import COMPILER
+from ..core.passes import StepwellPass
+from .annotate_target import open_functions
+from .engine.functions import PRIMITIVE, NameSupply
+from .engine.match import Session
+from .partition_graph import outline_group, sanitized, set_order
+from .pattern_groups import Group, GroupFinder
+from .targets import COMPOSITE, PatternEntry, pattern_table
+
+
+@dataclass(frozen=True)
+class PartitionByPatternPass(StepwellPass):
+    """
+    Moves each match of a table of patterns into a private function with the name of the pattern.
+
+    `table` names a pattern table: one that is shipped or registered, or a file of rules. Its patterns are tried in their order, and
+    of two matches that share an op the earlier one stays, unless the later one contains it: then the larger one
+    is taken. A match is left alone, with a remark, when an op inside it is used outside, spans blocks or has an
+    effect, and when the check of its pattern gives a reason. `annotate-codegen` gives the functions to the code generator named
+    like the table; a name of a pattern with a dot says which before it. `bind-constants` copies constants in, also those
+    that the pattern leaves open.
+
+    Before:
+        %0 = graph.matmul %x, %w : …
+        %1 = graph.add %0, %b : …
+    After (`table=openblas annotate-codegen`):
+        %0 = func.call @openblas_matmul_add_0(%x, %w, %b) : …
+        func.func private @openblas_matmul_add_0(…) attributes {graph.primitive, graph.composite = "openblas.matmul_add", graph.compiler = "openblas"} { … }
+
+    Raises an error for a table that does not exist or is not valid.
+    """
+
+    name = "partition-by-pattern"
+
+    table: str
+    annotate_codegen: bool = False
+    bind_constants: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        entries = pattern_table(self.table, ctx)
+        session = Session(ctx, op)
+        names = NameSupply(op)
+        for function in list(open_functions(op)):
+            groups = GroupFinder(function, session).find(entries)
+            for group in groups:
+                made = outline_match(op, group, names, self.bind_constants)
+                made.attributes |= self._attributes(group.entry)
+                self.count(group.entry.name)
+
+    def _attributes(self, entry: PatternEntry) -> dict[str, Attribute]:
+        found = pattern_attributes(entry) | {PRIMITIVE: UnitAttr()}
+        if self.annotate_codegen:
+            prefix, dot, _ = entry.name.partition(".")
+            found.setdefault(COMPILER, StringAttr(prefix if dot else sanitized(self.table)))
+        return found
+
+
+def pattern_attributes(entry: PatternEntry) -> dict[str, Attribute]:
+    """What a function of this pattern carries: what the rule says, and its name."""
+    return {**dict(entry.rule.group or ()), COMPOSITE: StringAttr(entry.name)}
+
+
+def outline_match(module: ModuleOp, group: Group, names: NameSupply, bind_constants: bool) -> func.FuncOp:
+    """Makes a match a function, named after its pattern, and calls it where its root was."""
+    root = group.ops[-1]
+    block = root.parent
+    assert block is not None
+    inside = set(group.ops)
+    order = []
+    for op in block.ops:
+        if op is root:
+            order += group.ops
+        elif op not in inside:
+            order.append(op)
+    set_order(block, order)
+    name = names.fresh(sanitized(f"{group.entry.name}_"))
+    return outline_group(
+        module, group.ops, name, bind_constants=bind_constants, inputs=group.inputs, copied=group.constants
+    )

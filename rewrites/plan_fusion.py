@@ -1,0 +1,197 @@
+"""The pass `plan-fusion`; its rules are in `fusion.mlir`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from ..core.diagnostics import did_you_mean, emit_remark
+from ..core.passes import StepwellPass, count
+from ..dialects.traits import LoopSemantics
+from .engine.constants import is_constant_op
+from .fusion_groups import Group, Groups
+from .fusion_plan import blocks_of, has_plan, planned_functions, read_plan, why_opaque, write_group
+from .fusion_rules import Candidate, GroupRule, group_rules_of_file, shipped_group_rules
+
+
+@dataclass(frozen=True)
+class PlanFusionPass(StepwellPass):
+    """
+    Marks which ops are to be one function: `graph.group` is the number of the group, `graph.group_reason` the rule.
+
+    The rules are those of `fusion.mlir`, or of `file`; `rules` picks some by name. Every op that computes a tensor starts
+    as its own group, and a rule merges a producer, what is between, and a consumer. A group has at most `max-ops` ops.
+    Calls and other ops of unknown meaning are in no group; constants stay outside. A function that has a plan already
+    keeps it, if it is valid; fused and partitioned functions are left alone. Remarks tell why neighbours stay apart.
+
+    Before:
+        %0 = graph.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %1 = graph.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    After:
+        %0 = graph.add %x, %b {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %1 = graph.relu %0 {graph.group = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+
+    Raises `StepwellError` for a file that cannot be read or has a rule that is not valid, and at an op where a plan that is there
+    is not valid.
+    """
+
+    name = "plan-fusion"
+
+    file: str = ""
+    rules: tuple[str, ...] = ()
+    max_ops: int = 256
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.max_ops < 1:
+            raise PassFailedException(f"{self.name}: max-ops is {self.max_ops}, expected at least 1")
+        given = group_rules_of_file(self.file, ctx) if self.file else shipped_group_rules()
+        rules = self._selected(given)
+        for function in planned_functions(op):
+            if has_plan(function):
+                read_plan(function)
+                continue
+            plan_function(function, rules, self.max_ops)
+
+    def _selected(self, rules: Sequence[GroupRule]) -> list[GroupRule]:
+        known = {rule.name: rule for rule in rules}
+        for name in self.rules:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"its rules are {', '.join(known)}"
+                raise PassFailedException(f"{self.name} has no rule '{name}', {hint}")
+        return [rule for rule in rules if not self.rules or rule.name in self.rules]
+
+
+def plan_function(function: func.FuncOp, rules: Sequence[GroupRule], max_ops: int) -> None:
+    """Writes a plan for every block of `function`; the numbers of groups go on from block to block."""
+    number = 0
+    for block in blocks_of(function):
+        planner = _Planner(block, rules, max_ops)
+        planner.run()
+        planner.explain()
+        for ops in planner.groups.members().values():
+            write_group(ops, number, planner.reasons)
+            number += 1
+
+
+class _Planner:
+    """Merges the groups of one block until no rule applies."""
+
+    def __init__(self, block: Block, rules: Sequence[GroupRule], max_ops: int):
+        self.groups = Groups(block)
+        self.reasons: dict[Operation, str] = {}
+        """Of each op that was the root of a group, the rule that made it part of another."""
+        self._rules, self._max_ops = rules, max_ops
+
+    def run(self) -> None:
+        """
+        Every rule over all groups, in the order of the rules, again while something changes.
+
+        Producers first, then last: a rule that lets one merge follow from another is done in few rounds whichever way
+        they follow from each other.
+        """
+        changed, forward = True, True
+        while changed:
+            changed = False
+            for rule in self._rules:
+                found = list(self.groups)
+                for group in found if forward else reversed(found):
+                    if self.groups.of(group.root) is group and self._apply(rule, group):
+                        changed = True
+            forward = not forward
+
+    def _apply(self, rule: GroupRule, producer: Group) -> bool:
+        """Merges `producer` into the group where all ways from it meet, if the rule allows it."""
+        if producer.kind not in rule.producer:
+            return False
+        user = self.groups.post_dominators.of(producer.root)
+        consumer = None if user is None else self.groups.of(user)
+        if user is None or consumer is None or not rule.applies_to(producer.kind, consumer.kind):
+            return False
+        candidate = self._candidate(rule, producer, user, consumer)
+        if candidate.failing() is not None or self._size(candidate) > self._max_ops:
+            return False
+        parts = [producer, *(candidate.between or [])]
+        for part in parts:
+            self.reasons[part.root] = rule.name
+        self.groups.merge(parts, consumer)
+        count(rule.name)
+        return True
+
+    def _candidate(self, rule: GroupRule, producer: Group, user: Operation, consumer: Group) -> Candidate:
+        """`between` is found only where all ways from the producer meet in the consumer."""
+        meeting = self.groups.post_dominators.of(producer.root)
+        meets = meeting is not None and self.groups.of(meeting) is consumer
+        between = self.groups.between(producer, consumer) if meets else None
+        return Candidate(self.groups, rule, producer, user, consumer, between)
+
+    def _size(self, candidate: Candidate) -> int:
+        return sum(
+            group.size for group in (candidate.producer, candidate.consumer, *(candidate.between or []))
+        )
+
+    # Remarks
+
+    def explain(self) -> None:
+        """Tells of each op why it is not in one group with an op whose result it takes."""
+        for op in self.groups.block.ops:
+            producers = dict.fromkeys(
+                operand.owner
+                for operand in op.operands
+                if isinstance(operand.owner, Operation) and operand.owner.parent is self.groups.block
+            )
+            seen: set[Group] = set()
+            for producer in producers:
+                group, consumer = self.groups.of(producer), self.groups.of(op)
+                if group is None or consumer is None:
+                    self._explain_opaque(producer, op, group, consumer)
+                elif group is not consumer and group not in seen:
+                    seen.add(group)
+                    emit_remark(op, f"not fused: {self._why_apart(group, op, consumer)}")
+
+    def _explain_opaque(
+        self, producer: Operation, user: Operation, group: Group | None, consumer: Group | None
+    ) -> None:
+        """Of two neighbours one of which can be in no group; neighbours that are no computations need no reason."""
+        opaque = user if consumer is None else producer
+        if (group is None and consumer is None) or is_constant_op(opaque):
+            return
+        if isinstance(opaque, LoopSemantics | func.CallOp) and (reason := why_opaque(opaque)) is not None:
+            emit_remark(user, f"not fused: '{opaque.name}' is in no group: {reason}")
+
+    def _why_apart(self, producer: Group, user: Operation, consumer: Group) -> str:
+        fitting = [rule for rule in self._rules if rule.applies_to(producer.kind, consumer.kind)]
+        for rule in fitting:
+            candidate = self._candidate(rule, producer, user, consumer)
+            failing = candidate.failing()
+            if failing is None:
+                return f"the group would have {self._size(candidate)} ops, max-ops is {self._max_ops}"
+            if failing.remark is not None:
+                users = self.groups.post_dominators.users(producer.root)
+                outside = [each for each in users if self.groups.of(each) is not producer]
+                return (
+                    failing.remark.replace("{name}", _name(producer.root))
+                    .replace("{users}", str(len(outside)))
+                    .replace("{consumer}", f"'{user.name}'")
+                )
+        if fitting:
+            return f"no condition of rule '{fitting[0].name}' says why"
+        return f"no rule merges {_kind(producer)} group into {_kind(consumer)} group"
+
+
+def _kind(group: Group) -> str:
+    name = group.kind.name.lower().replace("_", "-")
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _name(op: Operation) -> str:
+    hint = op.results[0].name_hint
+    return f"the result of '{op.name}'" if hint is None else f"%{hint}"
+
+
+__all__: Iterable[str] = ["PlanFusionPass", "plan_function"]

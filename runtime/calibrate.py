@@ -1,0 +1,333 @@
+"""
+`stepwell.calibrate`: what goes into and comes out of the functions made for external code generators.
+
+The program is rewritten so that it returns this data (`calibrate-map,calibrate-module`), and then run like any other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from ..core.diagnostics import Diagnostic, did_you_mean, listening, render
+from ..core.locations import source_directory
+from ..core.parsing import make_context, parse
+from ..core.pipelines import run_pipeline
+from ..core.verification import verify_module
+from ..dialects.graph.constants import WeightOp
+from ..reference.run import run as run_reference
+from ..rewrites.calibrate_module import CalibrateMapPass, CalibrateModulePass
+from ..rewrites.calibration_plan import Slice, read_map
+from ..rewrites.remove_unused_functions import RemoveUnusedFunctionsPass
+from .arrays import check_type
+from .calibration_statistics import SIDES, StatisticsOptions, TensorStatistics
+from .compile import compile, input_names
+from .describe import array_type, functions
+from .errors import ArgumentError
+from .program import Argument, Description, Entry
+from .weights import bind_weights
+
+Array = np.ndarray[Any, Any]
+CallData = dict[str, list[Array]]
+"""`{"inputs": […], "outputs": […]}` of one call."""
+
+
+class CalibrationWarning(UserWarning):
+    """What calibration leaves out."""
+
+
+class Calibrator:
+    """
+    A program made ready to give its calibration data, batch by batch.
+
+    `calls` says of every recorded function, in call order, how many inputs and outputs each of its calls has; `warnings`
+    what is not recorded and why. The parameters are those of `calibrate`.
+    """
+
+    def __init__(
+        self,
+        module_or_path: ModuleOp | str | Path,
+        *,
+        entry: str = "main",
+        recursive: bool = False,
+        multi: str = "error",
+        reference: bool = False,
+        opt_level: int = 3,
+        numerics: str = "default",
+        threads: int | None = None,
+        cache: bool = True,
+        weights: str | Path | Mapping[str, Any] | None = None,
+    ):
+        self.entry = entry
+        self.warnings: list[Diagnostic] = []
+        self.module = self._calibration_module(module_or_path, recursive, multi)
+        """What runs: a copy; the module given is not changed."""
+        function = functions(self.module)[entry]
+        assert isinstance(function, func.FuncOp)
+        self.calls: dict[str, list[Slice]] = read_map(function)
+        self.result_types = [str(type_) for type_ in function.function_type.outputs]
+        types = [array_type(type_) for type_ in function.function_type.inputs]
+        self.inputs = list(zip(input_names(function), types, strict=True))
+        """Name and type of every argument of the entry."""
+        self._run: Callable[..., tuple[Array, ...]]
+        if reference:
+            arrays = reference_weights(self.module, weights)
+            self._run = lambda *given: tuple(
+                np.array(result) for result in run_reference(self.module, entry, *given, weights=arrays)
+            )  # copies: a result may be the array given
+        else:
+            self._run = compile(
+                self.module,
+                entry=entry,
+                opt_level=opt_level,
+                numerics=numerics,
+                threads=threads,
+                cache=cache,
+                weights=weights,
+            )
+
+    def _calibration_module(
+        self, module_or_path: ModuleOp | str | Path, recursive: bool, multi: str
+    ) -> ModuleOp:
+        if isinstance(module_or_path, ModuleOp):
+            module = module_or_path.clone()
+            module.location = module_or_path.location
+            verify_module(module)
+        else:
+            module = parse(module_or_path)
+        options = (self.entry, recursive, multi)
+        passes = [
+            CalibrateMapPass(*options),
+            CalibrateModulePass(*options),
+            RemoveUnusedFunctionsPass((self.entry,)),
+        ]
+        with listening(self._note):
+            run_pipeline(make_context(), module, passes, asked_for=True)
+        return module
+
+    def _note(self, diagnostic: Diagnostic) -> None:
+        if diagnostic.severity == "warning":
+            self.warnings.append(diagnostic)
+
+    def run(self, batch: Mapping[str, Any]) -> dict[str, list[CallData]]:
+        """
+        The data of every call of every recorded function on one set of arguments, by name.
+
+        Raises ArgumentError when these do not fit, and whatever the program fails with.
+        """
+        results = self._run(*self._arguments(batch))
+        return {
+            name: [
+                {
+                    "inputs": [results[number] for number in call.input_numbers],
+                    "outputs": [results[number] for number in call.output_numbers],
+                }
+                for call in calls
+            ]
+            for name, calls in self.calls.items()
+        }
+
+    def _arguments(self, batch: Mapping[str, Any]) -> list[Any]:
+        names = [name for name, _ in self.inputs]
+        for name in batch:
+            if name not in names:
+                hint = did_you_mean(name, names) or f"it has {', '.join(names) or 'none'}"
+                raise ArgumentError(f"'{self.entry}' has no argument '{name}'; {hint}")
+        for name, type_ in self.inputs:
+            if name not in batch:
+                raise ArgumentError(f"the data has no array for argument '{name}' ({type_})")
+            check_type(batch[name], type_, name)
+        return [batch[name] for name in names]
+
+
+def reference_weights(
+    module: ModuleOp, given: str | Path | Mapping[str, Any] | None = None
+) -> dict[str, Array]:
+    """The weights that the ops of `module` ask for, from `given` or from the file that the module names."""
+    named = module.attributes.get("stepwell.weights")
+    wanted = [op for op in module.walk() if isinstance(op, WeightOp)]
+    arguments = {
+        op.weight_key: Argument("weight", op.weight_key, array_type(op.results[0].type), op.weight_key)
+        for op in wanted
+    }
+    description = Description((Entry("weights", tuple(arguments.values())),), ())
+    file = getattr(named, "data", None)
+    return bind_weights(description, file, source_directory(module), given)
+
+
+def calibrate(
+    module_or_path: ModuleOp | str | Path,
+    data: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    *,
+    statistics: bool | StatisticsOptions = False,
+    entry: str = "main",
+    recursive: bool = False,
+    multi: str = "error",
+    reference: bool = False,
+    opt_level: int = 3,
+    numerics: str = "default",
+    threads: int | None = None,
+    cache: bool = True,
+    weights: str | Path | Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """
+    Runs a program on `data` and returns what went into and came out of each function with `graph.compiler` it calls.
+
+    `data` is one batch, an array for each argument of `entry` by name, or an iterable of batches. The result has for
+    every function that `entry` calls, in call order, `{"inputs": […], "outputs": […]}`: of one batch the arrays
+    themselves, of an iterable all batches stacked along a new first axis. With `statistics` there is a
+    `TensorStatistics` in place of each array, and only one batch at a time is held in memory.
+
+    `recursive` records calls in functions that `entry` calls too. `multi="list"` allows several calls of a function, and
+    gives for each function a list with one element per call. `reference` runs the program in NumPy, op by op, instead of
+    compiling it; the other parameters are those of `compile`. Functions run as ordinary parts of the program, whether or
+    not the code generator they are meant for is there. The module given is not changed.
+
+    What is not recorded is told as a `CalibrationWarning`. Raises ArgumentError when there is no batch or one does not
+    fit, CompileError and the errors of `calibrate-module` when the program cannot be calibrated.
+    """
+    calibrator = Calibrator(
+        module_or_path,
+        entry=entry,
+        recursive=recursive,
+        multi=multi,
+        reference=reference,
+        opt_level=opt_level,
+        numerics=numerics,
+        threads=threads,
+        cache=cache,
+        weights=weights,
+    )
+    for diagnostic in calibrator.warnings:
+        warnings.warn(render(diagnostic), CalibrationWarning, stacklevel=2)
+    single = isinstance(data, Mapping)
+    batches = [cast("Mapping[str, Any]", data)] if single else cast("Iterable[Mapping[str, Any]]", data)
+    if statistics:
+        options = statistics if isinstance(statistics, StatisticsOptions) else StatisticsOptions()
+        collector: Collector = StatisticsCollector(calibrator, options)
+    else:
+        collector = DataCollector(calibrator, stacked=not single)
+    run_batches(calibrator, batches, [collector])
+    for text in collector.remarks():
+        warnings.warn(text, CalibrationWarning, stacklevel=2)
+    return without_lists(collector.result()) if multi == "error" else collector.result()
+
+
+def run_batches(
+    calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], collectors: Iterable[Collector]
+) -> int:
+    """Runs every batch and hands its data to every collector; returns how many there were, at least one."""
+    chosen = list(collectors)
+    count = 0
+    for count, batch in enumerate(batches, 1):
+        if not isinstance(batch, Mapping):
+            raise ArgumentError(
+                f"batch {count} is a {type(batch).__name__}, expected a dictionary of arrays by argument name"
+            )
+        try:
+            data = calibrator.run(batch)
+        except ArgumentError as error:
+            raise ArgumentError(f"batch {count}: {error}") from error
+        for collector in chosen:
+            collector.add(data)
+    if not count:
+        raise ArgumentError("there is no batch to calibrate with, expected at least one")
+    return count
+
+
+def without_lists(result: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """The data of the only call of each function."""
+    return {name: calls[0] for name, calls in result.items()}
+
+
+class Collector:
+    """Puts the data of batches together."""
+
+    def add(self, data: Mapping[str, list[CallData]]) -> None:
+        """Takes in one batch."""
+        raise NotImplementedError
+
+    def result(self) -> dict[str, list[Any]]:
+        """By function, by call."""
+        raise NotImplementedError
+
+    def remarks(self) -> list[str]:
+        """What the user should know of the data."""
+        return []
+
+
+class DataCollector(Collector):
+    """Keeps all data: that of one batch as it is, or every batch `stacked` along a new first axis."""
+
+    def __init__(self, calibrator: Calibrator, *, stacked: bool):
+        self._stacked = stacked
+        self._batches: list[Mapping[str, list[CallData]]] = []
+        self._calls = calibrator.calls
+
+    def add(self, data: Mapping[str, list[CallData]]) -> None:
+        self._batches.append(data)
+
+    def result(self) -> dict[str, list[Any]]:
+        if not self._stacked:
+            return dict(self._batches[0])
+        return {
+            name: [{side: self._stack(name, number, side) for side in SIDES} for number in range(len(calls))]
+            for name, calls in self._calls.items()
+        }
+
+    def _stack(self, name: str, number: int, side: str) -> list[Array]:
+        found = [batch[name][number][side] for batch in self._batches]
+        return [_stacked(name, side, index, arrays) for index, arrays in enumerate(zip(*found, strict=True))]
+
+
+def _stacked(name: str, side: str, index: int, arrays: tuple[Array, ...]) -> Array:
+    for number, array in enumerate(arrays, 1):
+        if array.shape != arrays[0].shape:
+            raise ArgumentError(
+                f"batches have different shapes: {side.removesuffix('s')} {index} of @{name} is {arrays[0].shape} in "
+                f"batch 1 and {array.shape} in batch {number}; collect statistics, or calibrate batch by batch"
+            )
+    return np.stack(arrays)
+
+
+class StatisticsCollector(Collector):
+    """Keeps statistics of every tensor; its size does not depend on the number of batches."""
+
+    def __init__(self, calibrator: Calibrator, options: StatisticsOptions):
+        self._result: dict[str, list[dict[str, list[TensorStatistics]]]] = {}
+        types = calibrator.result_types
+        for name, calls in calibrator.calls.items():
+            self._result[name] = [
+                {
+                    "inputs": [TensorStatistics(types[number], options) for number in call.input_numbers],
+                    "outputs": [TensorStatistics(types[number], options) for number in call.output_numbers],
+                }
+                for call in calls
+            ]
+
+    def add(self, data: Mapping[str, list[CallData]]) -> None:
+        for name, calls in self._result.items():
+            for call, arrays in zip(calls, data[name], strict=True):
+                for side in SIDES:
+                    for statistics, array in zip(call[side], arrays[side], strict=True):
+                        statistics.update(array)
+
+    def result(self) -> dict[str, list[Any]]:
+        return dict(self._result)
+
+    def remarks(self) -> list[str]:
+        return [
+            f"{side.removesuffix('s')} {number} of @{name}: {tensor.nan} NaN and "
+            f"{tensor.not_finite - tensor.nan} infinite elements of {tensor.count + tensor.not_finite} are left out"
+            for name, calls in self._result.items()
+            for call in calls
+            for side in SIDES
+            for number, tensor in enumerate(call[side])
+            if tensor.not_finite
+        ]

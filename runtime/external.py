@@ -1,0 +1,194 @@
+"""
+Code from outside, linked into a program when it is loaded: what code generators make of the functions given to them.
+
+A program on the llvm stair calls `i32 @_stepwell_external_f(ptr, …)` and keeps the text of the function. Addresses are
+looked up here, anew in every process, so the compile cache holds none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from ..core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
+from ..core.diagnostics import Diagnostic, StepwellError, emit_remark
+from ..core.parsing import make_context, parse_text
+from ..lowering.te_types import dtype_of
+from . import cache as disk
+from .arrays import ArrayType, numpy_dtype
+from .errors import ExternalError
+from .jit import compile_object, host_target
+
+
+@dataclass(frozen=True)
+class External:
+    """A function that a program calls but does not hold: the symbol, its code generator, its name and text."""
+
+    symbol: str
+    compiler: str
+    function: str
+    source: str
+
+
+class LinkedExternals:
+    """
+    The code behind `externals`: objects to link, addresses by symbol. Callbacks live as long as this object.
+
+    Raises StepwellError when a code generator does not exist or makes something that cannot be called.
+    """
+
+    def __init__(self, externals: Sequence[External], use_cache: bool = True):
+        self.objects: list[bytes] = []
+        self.addresses: dict[str, int] = {}
+        self._kept: list[object] = []
+        self._failures = threading.local()
+        self._use_cache = use_cache
+        for external in externals:
+            self._add(external)
+
+    def take_failure(self) -> tuple[External, BaseException] | None:
+        """What a Python function raised last in this thread; asked for once."""
+        found = getattr(self._failures, "pending", None)
+        self._failures.pending = None
+        return found
+
+    def _add(self, external: External) -> None:
+        module = parse_text(make_context(), external.source, f"@{external.function}")
+        context = CodegenContext(external.compiler, external.symbol, module)
+        function = context.functions[external.function]
+        code = _generate(external, function, context)
+        if isinstance(code, str):
+            code = NativeCode(code)
+        if isinstance(code, NativeCode):
+            self._add_native(external, code)
+        elif callable(code):
+            callback = self._callback(external, function, code)
+            self._kept.append(callback)
+            address = ctypes.cast(callback, ctypes.c_void_p).value
+            assert address is not None
+            self.addresses[external.symbol] = address
+        else:
+            _refuse(external, f"made a {type(code).__name__}, expected a function, LLVM text or NativeCode")
+
+    def _add_native(self, external: External, code: NativeCode) -> None:
+        for name, address in code.addresses.items():
+            if self.addresses.setdefault(name, address) != address:
+                _refuse(external, f"gives symbol '{name}' another address than code before it")
+        self._kept.append(code)
+        key = disk.code_key(code.text, host_target().describe())
+        kept = disk.load(key) if self._use_cache else None
+        if kept is not None:
+            self.objects.append(kept[1])
+            return
+        try:
+            made = compile_object(code.text)
+        except RuntimeError as error:
+            _refuse(external, f"made LLVM text that is not valid: {error}")
+        if self._use_cache:
+            disk.store(key, {}, made)
+        self.objects.append(made)
+
+    def _callback(self, external: External, function: FuncOp, code: Callable[..., Any]) -> Any:
+        """A C function around a Python one: arrays in place of pointers; what it raises is kept for the caller."""
+        inputs = [_ArrayAt(type_) for type_ in function.function_type.inputs]
+        outputs = [_ArrayAt(type_) for type_ in function.function_type.outputs]
+        failures = self._failures
+
+        def call(*pointers: int | None) -> int:
+            try:
+                arrays = [at(pointer) for at, pointer in zip(inputs, pointers, strict=False)]
+                for array in arrays:
+                    array.flags.writeable = False
+                results = _results(code(*arrays), outputs)
+                for at, pointer, result in zip(outputs, pointers[len(inputs) :], results, strict=True):
+                    np.copyto(at(pointer), result)
+            except BaseException as error:  # no exception may pass through native code
+                failures.pending = (external, error)
+                return 1
+            return 0
+
+        count = len(inputs) + len(outputs)
+        return ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * count)(call)
+
+
+def _generate(external: External, function: FuncOp, context: CodegenContext) -> Any:
+    """What the code generator makes of the function; Stepwell's own code when it cannot be used any more."""
+    found = find_codegen(external.compiler)
+    reason = found.why_unavailable()
+    if reason is not None:
+        emit_remark(
+            function,
+            f"@{external.function} is compiled by stepwell itself: code generator '{external.compiler}'"
+            f" cannot be used: {reason}",
+        )
+        return own_code(context.module, external.function)
+    try:
+        return found.function(function, context)
+    except Exception as error:
+        message = f"code generator '{external.compiler}' failed on @{external.function}"
+        raise StepwellError(Diagnostic(f"{message}: {type(error).__name__}: {error}")) from error
+
+
+def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
+    """The function `function` of `module` compiled by Stepwell, whatever code generator it is marked for."""
+    from .compile import compile
+
+    copy = module.clone()
+    for op in copy.body.ops:
+        op.attributes.pop(COMPILER, None)
+        if isinstance(op, FuncOp) and op.sym_name.data == function:
+            op.attributes.pop("graph.primitive", None)
+            op.properties["sym_visibility"] = StringAttr("public")
+    return compile(copy, entry=function)
+
+
+class _ArrayAt:
+    """Makes arrays of one type over memory that is somebody else's."""
+
+    def __init__(self, type_: Attribute):
+        get_shape: Any = getattr(type_, "get_shape")  # noqa: B009
+        get_element_type: Any = getattr(type_, "get_element_type")  # noqa: B009
+        self.type = ArrayType(dtype_of(get_element_type()), tuple(get_shape()))
+        self.dtype = numpy_dtype(self.type.dtype)
+        self._bytes = ctypes.c_ubyte * self.type.nbytes
+
+    def __call__(self, pointer: int | None) -> np.ndarray[Any, Any]:
+        if self.type.nbytes == 0 or pointer is None:
+            return np.empty(self.type.sizes, self.dtype)
+        buffer: Any = self._bytes.from_address(pointer)
+        memory = np.frombuffer(buffer, np.uint8)
+        return memory.view(self.dtype).reshape(self.type.sizes)
+
+
+def _results(returned: Any, outputs: Sequence[_ArrayAt]) -> list[np.ndarray[Any, Any]]:
+    """What a Python function returned, as one array per result. Raises ValueError when it does not fit."""
+    values = list(returned) if isinstance(returned, tuple | list) else [returned]
+    if len(values) != len(outputs):
+        raise ValueError(f"returned {len(values)} arrays, expected {len(outputs)}")
+    arrays = [np.asarray(value) for value in values]
+    for index, (array, at) in enumerate(zip(arrays, outputs, strict=True)):
+        if array.dtype != at.dtype or array.shape != at.type.sizes:
+            found = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"result {index} is {found}, expected {at.dtype} of shape {at.type.sizes}")
+    return arrays
+
+
+def raise_failure(external: External, cause: BaseException, location: str) -> NoReturn:
+    """Raises what a Python function of a code generator raised, as an error of the program."""
+    if not isinstance(cause, Exception):
+        raise cause  # KeyboardInterrupt and the like are not the program's
+    reason = f"{COMPILER}: code of '{external.compiler}' for @{external.function} failed: {type(cause).__name__}: {cause}"
+    raise ExternalError(reason, location) from cause
+
+
+def _refuse(external: External, what: str) -> NoReturn:
+    message = f"code generator '{external.compiler}' for @{external.function} {what}"
+    raise StepwellError(Diagnostic(message))

@@ -1,0 +1,476 @@
+"""Random programs for the matcher, patterns of no program at all, and patterns that are generalised from a program."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Final
+
+from slow_matcher import CALLEES, CONSTANTS, values_between
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.dialects.traits import is_commutative
+from stepwell.rewrites.engine.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
+from stepwell.rewrites.engine.patterns import (
+    Any_,
+    Capture,
+    Constant,
+    Op,
+    Or,
+    Pattern,
+    Require,
+    Rest,
+    Result,
+    Rule,
+    Splat,
+    fresh_key,
+)
+from stepwell.rewrites.engine.structures import Call, Dominates, Function, If
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ContainerType,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    ShapedType,
+    StringAttr,
+)
+from xdsl.ir import Operation, OpResult, SSAValue
+
+CTX = make_context()
+F, H, W, B, D = "tensor<4xf32>", "tensor<4xf16>", "tensor<4xi32>", "tensor<4xi1>", "tensor<?x4xf32>"
+UNARY: Final = {
+    F: ("exp", "relu", "tanh", "abs"),
+    D: ("exp", "relu", "tanh"),
+    H: ("exp", "relu"),
+    W: ("abs", "negative"),
+    B: ("logical_not",),
+}
+BINARY: Final = {
+    F: ("add", "subtract", "multiply", "maximum", "divide"),
+    D: ("add", "subtract", "multiply"),
+    H: ("add", "multiply"),
+    W: ("add", "subtract", "bitwise_and"),
+    B: ("logical_and", "logical_or"),
+}
+NUMBERS: Final = {F: ("0.0", "-0.0", "1.0", "2.0"), H: ("0.0", "1.0"), W: ("0", "1"), B: ("true", "false")}
+TAGS: Final = ("", "", "", ' {tag = "a"}', ' {tag = "b", depth = 3 : i32}')
+HELPERS: Final = f"""
+func.func private @f(%u: {F}) -> {F} {{
+  %r = graph.exp %u : ({F}) -> {F}
+  func.return %r : {F}
+}}
+func.func private @twice(%u: {F}) -> {F} attributes {{kind = "twice"}} {{
+  %r = graph.add %u, %u : ({F}, {F}) -> {F}
+  func.return %r : {F}
+}}
+func.func private @sum(%u: {F} {{stepwell.name = "left"}}, %v: {F}) -> {F} {{
+  %s = graph.multiply %u, %u : ({F}, {F}) -> {F}
+  %r = graph.add %s, %v : ({F}, {F}) -> {F}
+  func.return %r : {F}
+}}
+func.func private @pair(%u: {F}) -> ({F}, {F}) {{
+  %r = graph.relu %u : ({F}) -> {F}
+  func.return %r, %u : {F}, {F}
+}}
+func.func private @jump(%u: {F}) -> {F} {{
+  %r = graph.exp %u : ({F}) -> {F}
+  cf.br ^bb1(%r : {F})
+^bb1(%v: {F}):
+  func.return %v : {F}
+}}
+tensor_loop.func private @kernel(%A: memref<4xf32>) outs(%C: memref<4xf32>) {{
+  tensor_loop.grid (%i) in (4) {{
+    tensor_loop.block "copy" spatial(%vi in 4 = %i) {{
+      %a = memref.load %A[%vi] : memref<4xf32>
+      memref.store %a, %C[%vi] : memref<4xf32>
+    }}
+  }}
+}}
+"""
+
+
+# Programs
+
+
+@dataclass
+class _Program:
+    choose: random.Random
+    window: int
+    lines: list[str] = field(default_factory=list)
+    values: dict[str, list[str]] = field(default_factory=dict)
+    count: int = 0
+
+    def new(self, type_: str) -> str:
+        self.count += 1
+        self.values.setdefault(type_, []).append(f"%v{self.count}")
+        return f"%v{self.count}"
+
+    def value(self, type_: str) -> str:
+        """A value of a type, mostly one of the last `window`."""
+        known = self.values[type_]
+        return self.choose.choice(known[-self.window :] if self.choose.random() < 0.9 else known)
+
+    def simple(self, type_: str) -> None:
+        """One op on tensors."""
+        choose, pick = self.choose, self.choose.random()
+        tag = choose.choice(TAGS)
+        if pick < 0.4:
+            line = f"graph.{choose.choice(UNARY[type_])} {self.value(type_)}{tag} : ({type_}) -> {type_}"
+        elif pick < 0.85 or type_ == D:
+            operands = f"{self.value(type_)}, {self.value(type_)}"
+            line = f"graph.{choose.choice(BINARY[type_])} {operands}{tag} : ({type_}, {type_}) -> {type_}"
+        elif pick < 0.95:
+            line = f"graph.full {choose.choice(NUMBERS[type_])} : {type_}"
+        else:
+            line = f"graph.constant dense<{choose.choice(NUMBERS[type_])}> : {type_}"
+        self.lines.append(f"{self.new(type_)} = {line}")
+
+    def step(self, depth: int) -> None:
+        type_ = self.choose.choice((F, F, F, F, H, W, D, B))
+        if self.choose.random() < 0.7:
+            self.simple(type_)
+        else:
+            self.choose.choice(
+                (self.mixed, self.mixed, self.call, self.several, self.branch, self.loop) if depth else (self.mixed,)
+            )(depth)  # fmt: skip
+
+    def mixed(self, depth: int) -> None:
+        """An op of several types, arities or properties."""
+        a, b, c = self.value(F), self.value(F), self.value(B)
+        t, m, h = F, self.choose.choice((F, D)), self.choose.choice((0, -1, 0))
+        wide = f"({m}) -> {m}"
+        line, made = self.choose.choice(
+            (
+                (f"graph.less {a}, {b} : ({t}, {t}) -> {B}", B),
+                (f"graph.equal {a}, {b} : ({t}, {t}) -> {B}", B),
+                (f"graph.where {c}, {a}, {b} : ({B}, {t}, {t}) -> {t}", F),
+                (f"graph.ewise_fma {a}, {b}, {a} : ({t}, {t}, {t}) -> {t}", F),
+                (f"graph.softmax {self.value(m)}, axis = {h} : {wide}", m),
+                (f"graph.clip {a}, min = {h}, max = 6 : ({t}) -> {t}", F),
+                (f"graph.astype {self.value(H)}, dtype = f32 : ({H}) -> {F}", F),
+                (f"graph.concat {a}, axis = 0 : ({t}) -> {t}", F),
+                (f'graph.weight "w" : {t}', F),
+            )
+        )
+        self.lines.append(f"{self.new(made)} = {line}")
+
+    def call(self, depth: int) -> None:
+        name, arity = self.choose.choice((("f", 1), ("twice", 1), ("sum", 2), ("jump", 1), ("kernel", 1)))
+        operands = ", ".join(self.value(F) for _ in range(arity))
+        word = "graph.call_kernel" if name == "kernel" else "func.call"
+        line = f"{word} @{name}({operands}) : ({', '.join([F] * arity)}) -> {F}"
+        self.lines.append(f"{self.new(F)} = {line}")
+
+    def several(self, depth: int) -> None:
+        """An op with two results."""
+        operand, name = self.value(F), f"%m{len(self.lines)}_{self.count}"
+        line, second = self.choose.choice(
+            (
+                (f"graph.dropout {operand} : ({F}) -> ({F}, {B})", B),
+                (f"func.call @pair({operand}) : ({F}) -> ({F}, {F})", F),
+            )
+        )
+        self.lines.append(f"{name}:2 = {line}")
+        self.values[F].append(f"{name}#0")
+        self.values[second].append(f"{name}#1")
+
+    def block(self, depth: int, count: int) -> str:
+        """The text of a nested block that yields one tensor."""
+        outer, known = self.lines, {type_: list(values) for type_, values in self.values.items()}
+        self.lines = []
+        for _ in range(self.choose.randrange(count)):
+            self.step(depth - 1)
+        self.lines.append(f"scf.yield {self.value(F)} : {F}")
+        text = "\n".join(self.lines)
+        self.lines, self.values = outer, known
+        return text
+
+    def branch(self, depth: int) -> None:
+        then, otherwise = self.block(depth, 4), self.block(depth, 4)
+        line = f"scf.if %b -> ({F}) {{\n{then}\n}} else {{\n{otherwise}\n}}"
+        self.lines.append(f"{self.new(F)} = {line}")
+
+    def loop(self, depth: int) -> None:
+        name, start = f"%c{len(self.lines)}_{self.count}", self.value(F)
+        known = {type_: list(values) for type_, values in self.values.items()}
+        self.values[F].append(name)
+        body = self.block(depth, 4)
+        self.values = known
+        head = f"scf.for %k{name[1:]} = %lo to %hi step %hi iter_args({name} = {start}) -> ({F})"
+        self.lines.append(f"{self.new(F)} = {head} {{\n{body}\n}}")
+
+
+def random_program(choose: random.Random) -> ModuleOp:
+    """A function of ops on tensors of several types, with branches, loops, calls, dead code and perhaps two blocks."""
+    program = _Program(choose, choose.choice((2, 3, 5)))
+    program.values = {F: ["%x", "%y"], H: ["%h"], W: ["%i"], B: ["%t"], D: ["%d"]}
+    program.lines = ["%lo = arith.constant 0 : index", "%hi = arith.constant 1 : index"]
+    steps = choose.randrange(4, 14)
+    jump = choose.randrange(steps) if choose.random() < 0.2 else None
+    for number in range(steps):
+        program.step(2)
+        if number == jump:
+            program.lines += [f"cf.br ^bb1({program.value(F)} : {F})", f"^bb1(%z: {F}):"]
+            program.values[F].append("%z")
+    returned = [program.values[F][-1], *choose.sample(program.values[F], choose.randrange(2))]
+    types = ", ".join([F] * len(returned))
+    arguments = f"%x: {F}, %y: {F}, %h: {H}, %i: {W}, %t: {B}, %d: {D}, %b: i1"
+    body = "\n".join([*program.lines, f"func.return {', '.join(returned)} : {types}"])
+    return parse_text(CTX, f"func.func @main({arguments}) -> ({types}) {{\n{body}\n}}\n{HELPERS}", "t.mlir")
+
+
+def values_of(module: ModuleOp) -> list[SSAValue]:
+    """Every result and every block argument."""
+    found: list[SSAValue] = []
+    for op in module.walk():
+        found += op.results
+        found += [arg for region in op.regions for block in region.blocks for arg in block.args]
+    return found
+
+
+# Patterns of no program
+
+NAMES: Final = tuple(f"graph.{name}" for name in ("exp", "relu", "tanh", "add", "subtract", "multiply", "maximum"))  # fmt: skip
+
+
+def random_pattern(choose: random.Random, depth: int, shared: list[Pattern]) -> Pattern:
+    """A pattern of any shape; leaves of `shared` may stand in several places."""
+    if depth == 0 or choose.random() < 0.1:
+        leaves = (Any_(), Any_(), Constant(), Argument(), Argument(choose.randrange(3)), Argument(name="y"), Splat(1.0), Splat(0.0), *shared[:2])  # fmt: skip
+        leaf = choose.choice(leaves)
+        if isinstance(leaf, Any_):
+            shared.append(leaf)
+        return leaf
+
+    def below() -> Pattern:
+        return random_pattern(choose, depth - 1, shared)
+
+    pick = choose.random()
+    if pick < 0.25:
+        return Op((choose.choice(NAMES[:3]),), (below(),))
+    if pick < 0.55:
+        return Op(tuple(choose.sample(NAMES[3:], choose.randrange(1, 3))), (below(), below()))
+    if pick < 0.65:
+        return Or((below(), below()))
+    if pick < 0.7:
+        return And((below(), below()))
+    if pick < 0.75:
+        return Not(below())
+    if pick < 0.83:
+        return random_test(choose, below())
+    if pick < 0.88:
+        return Dominates(below(), random_pattern(choose, depth - 1, []), below())
+    if pick < 0.92:
+        return Call(choose.choice((None, "f", Function(None, below()))), choose.choice((None, (below(),))))
+    if pick < 0.95:
+        return If(below(), below(), below())
+    return choose.choice((Op(()), Op((), (below(), Rest())), Result(Op(()), 1), Op(NAMES, (Rest(),))))
+
+
+def random_test(choose: random.Random, inner: Pattern) -> Pattern:
+    """A pattern with a test that may hold."""
+    tests = (
+        lambda: inner.single_use(),
+        lambda: inner.has_shape(choose.choice((4, 5, None))),
+        lambda: inner.has_shape(None, 4),
+        lambda: inner.has_dtype(choose.choice(("f32", "f16", "i32"))),
+        lambda: inner.has_kind(choose.choice(("elementwise", "broadcast", "reduction", "opaque"))),
+        lambda: inner.has_attr({"tag": choose.choice(("a", "b"))}),
+        lambda: inner.has_attr({"axis": -1}),
+        lambda: inner.holds(choose.choice(("float", "static", "block-argument", "integer"))),
+    )
+    return choose.choice(tests)()
+
+
+# Patterns of a program
+
+
+@dataclass
+class Generaliser:
+    """Makes patterns that stand for given values, with more freedom than the values have, and a few mistakes."""
+
+    choose: random.Random
+    mistakes: float = 0.02
+    patterns: dict[SSAValue, Pattern] = field(default_factory=dict)
+    ops: dict[Operation, Op] = field(default_factory=dict)
+
+    def chance(self, share: float) -> bool:
+        return self.choose.random() < share
+
+    def of(self, value: SSAValue, depth: int) -> Pattern:
+        """A pattern of `value`; mostly the same object each time that it is asked for."""
+        if value in self.patterns and self.chance(0.8):
+            return self.patterns[value]
+        made = self.core(value, depth)
+        if self.chance(0.3):
+            made = self.decorated(made, value)
+        self.patterns[value] = made
+        return made
+
+    def core(self, value: SSAValue, depth: int) -> Pattern:
+        if not isinstance(value, OpResult) or depth == 0 or self.chance(0.1):
+            return self.leaf(value)
+        op = value.op
+        if op.name in CONSTANTS:
+            return self.constant(value)
+        if len(op.results) > 1:
+            return Result(self.op(op, depth), value.index if not self.chance(self.mistakes) else 1)
+        if op.name == "scf.if" and self.chance(0.7):
+            ends = [region.block.last_op for region in op.regions]
+            assert ends[0] is not None and ends[1] is not None
+            parts = (op.operands[0], ends[0].operands[0], ends[1].operands[0])
+            return If(*(self.of(each, depth - 1) for each in parts))
+        if op.name in CALLEES and self.chance(0.7):
+            return self.call(op, depth)
+        if self.chance(0.2):
+            return self.dominated(value, depth) or self.op(op, depth)
+        return self.op(op, depth)
+
+    def leaf(self, value: SSAValue) -> Pattern:
+        if isinstance(value, OpResult):
+            plain = Op((value.op.name,)) if self.chance(0.5) else Op(())
+            return Any_() if self.chance(0.7) or len(value.op.results) > 1 else plain
+        index: int = value.index  # type: ignore[attr-defined]
+        return self.choose.choice(
+            (Any_(), Any_(), Argument(), Argument(index), Argument(name=value.name_hint))
+        )
+
+    def constant(self, value: OpResult) -> Pattern:
+        number = value.op.properties.get("value")
+        if isinstance(number, FloatAttr | IntegerAttr):
+            return self.choose.choice((Constant(), Splat(float(abs(number.value.data) if str(number.type) == "i1" else number.value.data))))  # fmt: skip
+        return Constant() if number is None or self.chance(0.5) else Literal(number)
+
+    def op(self, op: Operation, depth: int) -> Op:
+        if op in self.ops:
+            return self.ops[op]
+        names = [op.name] if not self.chance(self.mistakes) else [self.choose.choice(NAMES)]
+        if self.chance(0.2):
+            names.insert(self.choose.randrange(2), self.choose.choice(NAMES))
+        made = Op(() if self.chance(0.05) else tuple(names), self.operands(op, depth), self.attributes(op))
+        self.ops[op] = made
+        return made
+
+    def operands(self, op: Operation, depth: int) -> tuple[Pattern, ...] | None:
+        if self.chance(0.1):
+            return None
+        operands = list(op.operands)
+        if is_commutative(op) and self.chance(0.5):
+            operands.reverse()
+        if self.chance(0.1):
+            return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()  # fmt: skip
+        return tuple(self.of(each, depth - 1) for each in operands)
+
+    def attributes(self, op: Operation) -> tuple[tuple[str, object], ...]:
+        found: list[tuple[str, object]] = []
+        for name, value in {**op.properties, **op.attributes}.items():
+            if self.chance(0.3):
+                plain = value.data if isinstance(value, StringAttr) else value
+                found.append((name, self.choose.choice((value, plain, Capture(fresh_key())))))
+        if self.chance(self.mistakes):
+            found.append(("tag", "b"))
+        return tuple(found)
+
+    def call(self, op: Operation, depth: int) -> Call:
+        name: str = op.properties["callee"].root_reference.data  # type: ignore[attr-defined]
+        callee = self.choose.choice((name, None, self.function(op, name, depth)))
+        return Call(callee, self.operands(op, depth))
+
+    def function(self, user: Operation, name: str, depth: int) -> Function | None:
+        module: Operation | None = user
+        while module is not None and module.name != "builtin.module":
+            module = module.parent_op()
+        assert module is not None
+        named = [each for each in module.regions[0].block.ops if each.properties.get("sym_name") == StringAttr(name)]  # fmt: skip
+        if named[0].name != "func.func":
+            return None
+        block = named[0].regions[0].block if len(named[0].regions[0].blocks) == 1 else named[0].regions[0].blocks[1]  # fmt: skip
+        assert block.last_op is not None
+        body = self.of(block.last_op.operands[0], depth - 1)
+        parameters = None if self.chance(0.4) else tuple(self.of(each, depth - 1) for each in block.args)
+        kind = () if self.chance(0.7) else self.attributes(named[0])
+        return Function(parameters, body, tuple(pair for pair in kind if pair[0] == "kind"))
+
+    def dominated(self, value: OpResult, depth: int) -> Dominates | None:
+        """The value by one that dominates it, and a path that covers what lies between."""
+        assert value.op.parent is not None
+        above = [result for op in value.op.parent.ops for result in op.results]
+        for parent in reversed(above):
+            between = values_between(value.op, parent)
+            if between is not None and self.chance(0.7):
+                names = sorted({each.owner.name for each in between if isinstance(each.owner, Operation)})
+                steps: list[Pattern] = [Op((name,)) for name in names] or [Op(("graph.exp",))]
+                whole = [Op(tuple(names)) if names else Any_(), Or(tuple(steps)), Any_(), Op(())]
+                child = Op((value.op.name,)) if self.chance(0.5) else self.op(value.op, 1)
+                return Dominates(self.of(parent, depth - 1), self.choose.choice(whole), child)
+        return None
+
+    def decorated(self, made: Pattern, value: SSAValue) -> Pattern:
+        """`made` with an alternative, a test, or something else that (mostly) holds of `value`."""
+        wrong = random_pattern(self.choose, 1, [])
+        options = [
+            lambda: Or((wrong, made)),
+            lambda: Or((made, wrong)),
+            lambda: And((made, Any_())),
+            lambda: And((Any_(), made)),
+            lambda: And((made, Not(wrong))),
+            lambda: made.optional(lambda inner: Op((self.choose.choice(NAMES[:3]),), (inner,))),
+            lambda: self.tested(made, value),
+            lambda: self.tested(made, value),
+            lambda: random_test(self.choose, made),
+        ]
+        return self.choose.choice(options)()
+
+    def tested(self, made: Pattern, value: SSAValue) -> Pattern:
+        """`made` with a test that holds."""
+        type_ = value.type
+        options = [lambda: made.has_type(type_)]
+        if isinstance(type_, ContainerType):
+            options.append(lambda: made.has_dtype(str(type_.get_element_type())))
+        if isinstance(type_, ShapedType):
+            sizes = [
+                size if size != DYNAMIC_INDEX and self.chance(0.5) else None for size in type_.get_shape()
+            ]
+            options.append(lambda: made.has_shape(*sizes))
+        if value.uses.get_length() == 1:
+            options.append(lambda: made.single_use())
+        if isinstance(value, OpResult):
+            op = value.op
+            pairs = tuple({**op.properties, **op.attributes}.items())
+            options.append(lambda: Where(made, HasAttr(pairs[: self.choose.randrange(len(pairs) + 1)])))
+            options.append(lambda: Where(made, HasKind(("elementwise", "broadcast", "reduction"))))
+        return self.choose.choice(options)()
+
+
+# Rules
+
+
+def sure_keys(pattern: Pattern) -> list[str]:
+    """Keys of the values around the root that every match binds: nothing of alternatives, negations, paths, branches."""
+    if isinstance(pattern, Function | Rest):
+        return []
+    if isinstance(pattern, If):
+        return [pattern.key, *sure_keys(pattern.condition)]
+    key: str = getattr(pattern, "key")  # noqa: B009
+    if isinstance(pattern, Or | Not):
+        return [key] if isinstance(pattern, Or) else []
+    parts = (pattern.parent, pattern.child) if isinstance(pattern, Dominates) else pattern.parts()
+    found = [key] if not isinstance(pattern, Op) else []
+    return found + [each for part in parts for each in sure_keys(part)]
+
+
+def random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> Rule:
+    """A rule without a replacement: a pattern, now and then with conditions."""
+    if derived:
+        generaliser = Generaliser(choose, mistakes=choose.choice((0.0, 0.02, 0.1)))
+        results = [value for value in values_of(module) if isinstance(value, OpResult)]
+        pattern = generaliser.of(choose.choice(results), choose.randrange(1, 5))
+    else:
+        pattern = random_pattern(choose, choose.randrange(1, 5), [])
+    keys = sorted(set(sure_keys(pattern)))
+    conditions: list[Require] = []
+    if keys and choose.random() < 0.25:
+        name = choose.choice(("single-use", "not-same", "same-type", "only-used-by", "block-argument"))
+        count = 1 if name in ("single-use", "block-argument") else 2
+        conditions.append(Require(name, tuple(choose.choice(keys) for _ in range(count))))
+    return Rule("random", pattern, (), tuple(conditions))

@@ -1,0 +1,650 @@
+"""PDL as a source of rules: what `apply-pdl` cannot do or gets wrong, the order of rules, names, classes, reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from stepwell.core.diagnostics import OperationError, listening
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.verification import verify_module
+from stepwell.rewrites.engine.driver import Driver
+from stepwell.rewrites.engine.explain import explain
+from stepwell.rewrites.engine.loading import rules_of_text
+from stepwell.rewrites.engine.match import Match, builder, condition
+from stepwell.rewrites.engine.patterns import Rule
+from stepwell.rewrites.engine.selection import selected
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.transforms.apply_pdl import ApplyPDLPass
+
+CTX = make_context()
+F = "tensor<4xf32>"
+
+
+def pattern(body: str, rewrite: str, name: str = "rule", benefit: int = 1, attributes: str = "") -> str:
+    after = f" attributes {{{attributes}}}" if attributes else ""
+    return f"pdl.pattern @{name} : benefit({benefit}) {{\n{body}\npdl.rewrite %root {{\n{rewrite}\n}}{after}\n}}\n"
+
+
+def unary(name: str) -> str:
+    return f'%t = pdl.type\n%x = pdl.operand\n%root = pdl.operation "graph.{name}"(%x : !pdl.value) -> (%t : !pdl.type)'
+
+
+def becomes(name: str, operands: str = "%x") -> str:
+    types = ", ".join("!pdl.value" for _ in operands.split(","))
+    return f'%new = pdl.operation "graph.{name}"({operands} : {types})\npdl.replace %root with %new'
+
+
+def u(result: str, name: str, operand: str) -> str:
+    return f"{result} = graph.{name} {operand} : ({F}) -> {F}\n"
+
+
+def b(result: str, name: str, lhs: str, rhs: str) -> str:
+    return f"{result} = graph.{name} {lhs}, {rhs} : ({F}, {F}) -> {F}\n"
+
+
+def program(body: str, results: str = "%r") -> ModuleOp:
+    types = ", ".join(F for _ in results.split(","))
+    return parse_text(
+        CTX,
+        f"func.func @main(%x: {F}, %y: {F}) -> ({types}) {{\n{body}func.return {results} : {types}\n}}",
+        "p.mlir",
+    )
+
+
+def run(rules: str | list[Rule], module: ModuleOp) -> Driver:
+    driver = Driver(CTX, rules_of_text(rules) if isinstance(rules, str) else rules)
+    driver.run(module)
+    verify_module(module)
+    return driver
+
+
+def names(module: ModuleOp) -> list[str]:
+    """The ops in the function, graph ops without the dialect's name."""
+    outer = ("builtin.module", "func.func", "func.return")
+    return [op.name.removeprefix("graph.") for op in module.walk() if op.name not in outer]
+
+
+def after(rules: str, body: str, results: str = "%r") -> list[str]:
+    module = program(body, results)
+    run(rules, module)
+    return names(module)
+
+
+def stock(rules: str, body: str, path: Path) -> list[str]:
+    """The same after xDSL's pass."""
+    file = path / "rules.mlir"
+    file.write_text(rules)
+    module = program(body)
+    ApplyPDLPass(pdl_file=str(file)).apply(CTX, module)
+    return names(module)
+
+
+CONCAT = """%r = graph.concat %x, %y, %x {axis = 0 : i64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>"""
+
+
+def variadic(operands: str, kind: str = "a", results: str = "index") -> str:
+    """A function with one `test.op`."""
+    types = ", ".join("index" for _ in operands.split(",")) if operands else ""
+    return (
+        f'func.func @main(%i: index, %j: index) {{\n%r = "test.op"({operands}) {{kind = "{kind}"}} : ({types}) -> {results}\n'
+        "func.return\n}"
+    )
+
+
+def kinds(module: ModuleOp) -> list[str]:
+    return [op.attributes["kind"].data for op in module.walk() if "kind" in op.attributes]  # type: ignore[attr-defined]
+
+
+def kinds_after(rules: str, text: str) -> list[str]:
+    module = parse_text(CTX, text, "p.mlir")
+    run(rules, module)
+    return kinds(module)
+
+
+# What apply-pdl cannot do
+
+
+RANGE = """
+%t = pdl.type
+%first = pdl.operand
+%rest = pdl.operands
+%a = pdl.attribute = "a"
+%root = pdl.operation "test.op"(%first, %rest : !pdl.value, !pdl.range<value>) {"kind" = %a} -> (%t : !pdl.type)
+"""
+NEW_KIND = """
+%b = pdl.attribute = "b"
+%new = pdl.operation "test.op"(%rest, %first : !pdl.range<value>, !pdl.value) {"kind" = %b} -> (%t : !pdl.type)
+pdl.replace %root with %new
+"""
+
+
+@pytest.mark.parametrize(
+    ("operands", "found"), [("%i", "b"), ("%i, %j", "b"), ("%i, %j, %i, %j", "b"), ("", "a")]
+)
+def test_range_of_operands(operands: str, found: str) -> None:
+    module = parse_text(CTX, variadic(operands), "p.mlir")
+    run(pattern(RANGE, NEW_KIND), module)
+    assert kinds(module) == [found]
+    op = next(op for op in module.walk() if op.name == "test.op")
+    expected = [name.strip(" %") for name in operands.split(",")] if operands else []
+    assert [value.name_hint for value in op.operands] == (
+        expected[1:] + expected[:1] if found == "b" else expected
+    )
+
+
+def test_range_where_apply_pdl_never_matches(tmp_path: Path) -> None:
+    body = """%t = pdl.type
+%all = pdl.operands
+%root = pdl.operation "graph.add"(%all : !pdl.range<value>) -> (%t : !pdl.type)"""
+    rules = pattern(
+        body,
+        '%new = pdl.operation "graph.maximum"(%all : !pdl.range<value>) -> (%t : !pdl.type)\npdl.replace %root with %new',
+    )
+    assert after(rules, b("%r", "add", "%x", "%y")) == ["maximum"]
+    assert stock(rules, b("%r", "add", "%x", "%y"), tmp_path) == ["add"]
+
+
+def test_types_of_a_range_of_operands() -> None:
+    body = """%ts = pdl.types {}
+%t = pdl.type
+%all = pdl.operands : %ts
+%a = pdl.attribute = "a"
+%root = pdl.operation "test.op"(%all : !pdl.range<value>) {{"kind" = %a}} -> (%t : !pdl.type)"""
+    new = '%b = pdl.attribute = "b"\n%new = pdl.operation "test.op" {"kind" = %b} -> (%t : !pdl.type)\npdl.replace %root with %new'
+    for types, operands, found in (
+        (": [index, index]", "%i, %j", "b"),
+        (": [index]", "%i, %j", "a"),
+        (": [index, i64]", "%i, %j", "a"),
+        ("", "%i, %j", "b"),
+    ):
+        assert kinds_after(pattern(body.format(types), new), variadic(operands)) == [found], types
+
+
+def test_one_range_at_two_ops_is_the_same_values() -> None:
+    body = """%t = pdl.type
+%all = pdl.operands
+%first = pdl.operation "graph.add"(%all : !pdl.range<value>) -> (%t : !pdl.type)
+%first_value = pdl.result 0 of %first
+%second = pdl.operation "graph.maximum"(%all : !pdl.range<value>) -> (%t : !pdl.type)
+%second_value = pdl.result 0 of %second
+%root = pdl.operation "graph.subtract"(%first_value, %second_value : !pdl.value, !pdl.value) -> (%t : !pdl.type)"""
+    rules = pattern(
+        body, '%new = pdl.operation "graph.minimum"(%all : !pdl.range<value>)\npdl.replace %root with %new'
+    )
+    first = b("%a", "add", "%x", "%y")
+    last = b("%r", "subtract", "%a", "%b")
+    assert after(rules, first + b("%b", "maximum", "%x", "%y") + last) == ["minimum"]
+    assert after(rules, first + b("%b", "maximum", "%y", "%x") + last) == ["add", "maximum", "subtract"]
+
+
+def test_range_of_result_types() -> None:
+    body = """%i = pdl.type : index
+%ts = pdl.types
+%a = pdl.attribute = "a"
+%root = pdl.operation "test.op" {"kind" = %a} -> (%i, %ts : !pdl.type, !pdl.range<type>)"""
+    new = """%b = pdl.attribute = "b"
+%new = pdl.operation "test.op" {"kind" = %b} -> (%i, %ts : !pdl.type, !pdl.range<type>)
+%values = pdl.results of %new
+pdl.replace %root with (%values : !pdl.range<value>)"""
+
+    def text(results: str, types: str) -> str:
+        return f'func.func @main() {{\n{results}"test.op"() {{kind = "a"}} : () -> {types}\nfunc.return\n}}'
+
+    rules = pattern(body, new)
+    assert kinds_after(rules, text("%r = ", "index")) == ["b"]
+    assert kinds_after(rules, text("%r:3 = ", "(index, i1, f32)")) == ["b"]
+    assert kinds_after(rules, text("%r:2 = ", "(i1, index)")) == ["a"]
+    assert kinds_after(rules, text("", "()")) == ["a"]
+
+
+def test_a_range_of_types_is_one_list_at_all_its_places() -> None:
+    body = """%ts = pdl.types
+%all = pdl.operands : %ts
+%a = pdl.attribute = "a"
+%root = pdl.operation "test.op"(%all : !pdl.range<value>) {"kind" = %a} -> (%ts : !pdl.range<type>)"""
+    rules = pattern(body, "pdl.replace %root with (%all : !pdl.range<value>)")
+    assert kinds_after(rules, variadic("%i")) == []
+    assert kinds_after(rules, variadic("%i", results="i1")) == ["a"]
+    assert kinds_after(rules, variadic("%i, %j")) == ["a"]
+
+
+def test_types_of_new_ops_are_inferred(tmp_path: Path) -> None:
+    """apply-pdl makes ops without results of them."""
+    new = f"""{becomes("exp").splitlines()[0].replace("%new", "%inner")}
+%value = pdl.result 0 of %inner
+%new = pdl.operation "graph.tanh"(%value : !pdl.value)
+pdl.replace %root with %new"""
+    rules = pattern(unary("relu"), new)
+    assert after(rules, u("%r", "relu", "%x")) == ["exp", "tanh"]
+    with pytest.raises(Exception):  # noqa: B017
+        stock(rules, u("%r", "relu", "%x"), tmp_path)
+
+
+SECOND = """%t = pdl.type
+%x = pdl.operand
+%y = pdl.operand
+%inner = pdl.operation "test.op"(%x, %y : !pdl.value, !pdl.value) -> (%t, %t : !pdl.type, !pdl.type)
+%value = pdl.result 1 of %inner
+%root = pdl.operation "graph.relu"(%value : !pdl.value) -> (%t : !pdl.type)"""
+
+
+def test_number_of_a_result(tmp_path: Path) -> None:
+    """apply-pdl takes any result of the op for the one that is asked for."""
+    rules = pattern(SECOND, "pdl.replace %root with (%y : !pdl.value)")
+    two = f'%a, %b = "test.op"(%x, %y) : ({F}, {F}) -> ({F}, {F})\n'
+    assert after(rules, two + u("%r", "relu", "%b")) == ["test.op"]
+    assert after(rules, two + u("%r", "relu", "%a")) == ["test.op", "relu"]
+    assert stock(rules, two + u("%r", "relu", "%a"), tmp_path) == ["test.op"]
+
+
+def test_attribute_of_a_type_that_is_no_integer() -> None:
+    body = """%t = pdl.type
+%f = pdl.type : f64
+%number = pdl.attribute : %f
+%root = pdl.operation "test.op" {"number" = %number} -> (%t : !pdl.type)"""
+    rules = pattern(
+        body,
+        '%new = pdl.operation "test.op" {"kind" = %number} -> (%t : !pdl.type)\npdl.replace %root with %new',
+    )
+    text = 'func.func @main() {{\n%r = "test.op"() {{number = {}}} : () -> index\nfunc.return\n}}'
+    for number, found in (("1.0 : f64", True), ("1.0 : f32", False), ("1 : i64", False), ("unit", False)):
+        module = parse_text(CTX, text.format(number), "p.mlir")
+        run(rules, module)
+        assert ("kind" in str(module)) == found, number
+
+
+def test_attributes_are_equal_to_the_bit() -> None:
+    """In `pattern.op` 1 : i64 is 1 : i32."""
+    body = """%t = pdl.type
+%number = pdl.attribute = 1 : i64
+%root = pdl.operation "test.op" {"number" = %number} -> (%t : !pdl.type)"""
+    rules = pattern(
+        body,
+        '%k = pdl.attribute = "b"\n%new = pdl.operation "test.op" {"kind" = %k} -> (%t : !pdl.type)\npdl.replace %root with %new',
+    )
+    text = 'func.func @main() {{\n%r = "test.op"() {{number = {}}} : () -> index\nfunc.return\n}}'
+    for number, found in (("1 : i64", ["b"]), ("1 : i32", []), ("2 : i64", []), ("1.0 : f64", [])):
+        assert kinds_after(rules, text.format(number)) == found, number
+
+
+def test_absent_property_has_its_default() -> None:
+    """As in MLIR, where an op has its default properties from the start."""
+    body = """%t = pdl.type
+%x = pdl.operand
+%axis = pdl.attribute = -1 : i64
+%root = pdl.operation "graph.softmax"(%x : !pdl.value) {"axis" = %axis} -> (%t : !pdl.type)"""
+    rules = pattern(body, becomes("tanh"))
+    assert after(rules, u("%r", "softmax", "%x")) == ["tanh"]
+    assert after(rules, f"%r = graph.softmax %x, axis = 0 : ({F}) -> {F}\n") == ["softmax"]
+
+
+def test_operands_do_not_commute() -> None:
+    body = """%t = pdl.type
+%x = pdl.operand
+%y = pdl.operand
+%inner = pdl.operation "graph.exp"(%x : !pdl.value) -> (%t : !pdl.type)
+%value = pdl.result 0 of %inner
+%root = pdl.operation "graph.add"(%value, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)"""
+    rules = pattern(body, becomes("maximum", "%x, %y"))
+    exp = u("%e", "exp", "%x")
+    assert after(rules, exp + b("%r", "add", "%e", "%y")) == ["maximum"]
+    assert after(rules, exp + b("%r", "add", "%y", "%e")) == ["exp", "add"]
+
+
+def test_the_order_that_fits_is_found_among_equal_ones() -> None:
+    """Both operands are what the first pattern wants; only the second one is what the second wants."""
+    body = """%t = pdl.type
+%x = pdl.operand
+%y = pdl.operand
+%root = pdl.operation "graph.add"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+pdl.apply_native_constraint "block-argument"(%y : !pdl.value)"""
+    rules = pattern(body, becomes("subtract", "%x, %y"))
+    exp = u("%e", "exp", "%x")
+    assert after(rules, exp + b("%r", "add", "%e", "%y")) == ["exp", "subtract"]
+    assert after(rules, exp + b("%r", "add", "%y", "%e")) == ["exp", "add"]
+
+
+# Several roots, several replacements
+
+
+TWO_ROOTS = """
+pdl.pattern @two_roots : benefit(1) {
+  %t = pdl.type
+  %x = pdl.operand
+  %one = pdl.operation "graph.sin"(%x : !pdl.value) -> (%t : !pdl.type)
+  %two = pdl.operation "graph.cos"(%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite {
+    %new = pdl.operation "graph.exp"(%x : !pdl.value) -> (%t : !pdl.type)
+    pdl.replace %two with %new
+    pdl.replace %one with %new
+  }
+}
+"""
+
+
+def test_several_roots() -> None:
+    body = u("%a", "sin", "%x") + u("%b", "cos", "%x") + b("%r", "add", "%a", "%b")
+    assert after(TWO_ROOTS, body) == ["exp", "add"]
+    other = u("%a", "sin", "%x") + u("%b", "cos", "%y") + b("%r", "add", "%a", "%b")
+    assert after(TWO_ROOTS, other) == ["sin", "cos", "add"]
+
+
+def test_root_below_another_op() -> None:
+    body = """%t = pdl.type
+%x = pdl.operand
+%root = pdl.operation "graph.sin"(%x : !pdl.value) -> (%t : !pdl.type)
+%value = pdl.result 0 of %root
+%user = pdl.operation "graph.exp"(%value : !pdl.value) -> (%t : !pdl.type)
+pdl.apply_native_constraint "same-block"(%root, %user : !pdl.operation, !pdl.operation)"""
+    rules = pattern(body, becomes("cos"))
+    assert after(rules, u("%a", "sin", "%x") + u("%r", "exp", "%a")) == ["cos", "exp"]
+    assert after(rules, u("%a", "sin", "%x") + u("%r", "tanh", "%a")) == ["sin", "tanh"]
+
+
+def test_op_below_the_root_is_replaced_too() -> None:
+    body = """%t = pdl.type
+%x = pdl.operand
+%inner = pdl.operation "graph.sin"(%x : !pdl.value) -> (%t : !pdl.type)
+%value = pdl.result 0 of %inner
+%root = pdl.operation "graph.exp"(%value : !pdl.value) -> (%t : !pdl.type)"""
+    new = (
+        becomes("tanh")
+        + '\n%other = pdl.operation "graph.cos"(%x : !pdl.value)\npdl.replace %inner with %other'
+    )
+    start = u("%a", "sin", "%x") + u("%b", "exp", "%a")
+    assert after(pattern(body, new), start + b("%r", "add", "%a", "%b")) == ["tanh", "cos", "add"]
+
+
+def test_pure_op_below_the_root_is_erased_once_unused() -> None:
+    body = """%t = pdl.type
+%x = pdl.operand
+%inner = pdl.operation "graph.sin"(%x : !pdl.value) -> (%t : !pdl.type)
+%value = pdl.result 0 of %inner
+%root = pdl.operation "graph.exp"(%value : !pdl.value) -> (%t : !pdl.type)"""
+    rules = pattern(body, becomes("tanh") + "\npdl.erase %inner")
+    start = u("%a", "sin", "%x")
+    assert after(rules, start + u("%r", "exp", "%a")) == ["tanh"]
+    assert after(rules, start + u("%b", "exp", "%a") + b("%r", "add", "%a", "%b")) == ["sin", "tanh", "add"]
+
+
+def test_a_rule_never_changes_a_type() -> None:
+    body = """%t = pdl.type
+%x = pdl.operand
+%root = pdl.operation "graph.sum"(%x : !pdl.value) -> (%t : !pdl.type)"""
+    rules = pattern(body, "pdl.replace %root with (%x : !pdl.value)")
+    module = parse_text(
+        CTX,
+        "func.func @main(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {\n"
+        "%a = graph.sum %x, axis = [0] : (tensor<4xf32>) -> tensor<f32>\n"
+        "%b = graph.sum %y, axis = [] : (tensor<f32>) -> tensor<f32>\n"
+        "func.return %a, %b : tensor<f32>, tensor<f32>\n}",
+        "p.mlir",
+    )
+    run(rules, module)
+    assert names(module) == ["sum"]
+
+
+# Native constraints and rewrites
+
+
+@condition("pdl-test-things")
+def things_are(match: Match, *things: object, **parameters: object) -> bool:
+    """Records what a constraint gets, for the tests below."""
+    SEEN.append([type(thing).__name__ for thing in things])
+    return parameters.get("answer") is None
+
+
+@builder("pdl-test-two")
+def two_values(match: Match, value: SSAValue) -> tuple[SSAValue, ...]:
+    """Two values, for the tests below."""
+    made = match.create("graph.exp", [value]).results[0]
+    return (made, match.create("graph.tanh", [made]).results[0])
+
+
+@builder("pdl-test-none")
+def no_values(match: Match, value: SSAValue) -> None:
+    """Declines, for the tests below."""
+    match.create("graph.exp", [value])
+
+
+SEEN: list[list[str]] = []
+
+
+@pytest.mark.parametrize(
+    ("constraint", "found"),
+    [
+        ('"single-use"(%root : !pdl.operation)', ["tanh", "negative"]),
+        ('"block-argument"(%x : !pdl.value)', ["tanh", "negative"]),
+        ('"block-argument"(%x : !pdl.value) {isNegated = true}', ["relu", "negative"]),
+        ('"dtype"(%x : !pdl.value) {is = f32}', ["tanh", "negative"]),
+        ('"dtype"(%x : !pdl.value) {is = f64}', ["relu", "negative"]),
+        ('"dtype"(%x : !pdl.value) {is = f64, isNegated = true}', ["tanh", "negative"]),
+        ('"not-same"(%x, %value : !pdl.value, !pdl.value)', ["tanh", "negative"]),
+    ],
+)
+def test_native_constraint(constraint: str, found: list[str]) -> None:
+    body = f"{unary('relu')}\n%value = pdl.result 0 of %root\npdl.apply_native_constraint {constraint}"
+    module_body = u("%a", "relu", "%x") + u("%r", "negative", "%a")
+    assert after(pattern(body, becomes("tanh")), module_body) == found
+
+
+def test_what_native_constraints_get() -> None:
+    SEEN.clear()
+    body = f"""{unary("relu")}
+%c = pdl.attribute = 1 : i64
+%i = pdl.type : i32
+%value = pdl.result 0 of %root
+%values = pdl.results of %root
+pdl.apply_native_constraint "pdl-test-things"(%x, %root, %c, %i, %t, %value, %values : !pdl.value, !pdl.operation, !pdl.attribute, !pdl.type, !pdl.type, !pdl.value, !pdl.range<value>)"""
+    assert after(pattern(body, becomes("tanh")), u("%r", "relu", "%x")) == ["tanh"]
+    assert SEEN == [
+        ["BlockArgument", "ReluOp", "IntegerAttr", "IntegerType", "TensorType", "OpResult", "tuple"],
+    ]
+
+
+def test_negated_constraint_takes_parameters() -> None:
+    body = (
+        unary("relu")
+        + '\npdl.apply_native_constraint "pdl-test-things"(%x : !pdl.value) {answer = 0 : i64, isNegated = true}'
+    )
+    assert after(pattern(body, becomes("tanh")), u("%r", "relu", "%x")) == ["tanh"]
+
+
+def test_native_rewrite_makes_an_op() -> None:
+    body = """%t = pdl.type
+%x = pdl.operand
+%y = pdl.operand
+%root = pdl.operation "graph.add"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+pdl.apply_native_constraint "not-same"(%x, %y : !pdl.value, !pdl.value)"""
+    new = """%new = pdl.apply_native_rewrite "with-operands"(%root, %y, %y : !pdl.operation, !pdl.value, !pdl.value) : !pdl.operation
+pdl.replace %root with %new"""
+    module = program(b("%r", "add", "%x", "%y"))
+    run(pattern(body, new), module)
+    (op,) = [op for op in module.walk() if op.name == "graph.add"]
+    assert [value.name_hint for value in op.operands] == ["y", "y"]
+
+
+@pytest.mark.parametrize("types", ["!pdl.value, !pdl.value", "!pdl.range<value>"])
+def test_native_rewrite_makes_values(types: str) -> None:
+    results = "%a, %b" if "," in types else "%b"
+    last = "%b : !pdl.value" if "," in types else "%b : !pdl.range<value>"
+    root = (
+        unary("relu")
+        if "," in types
+        else unary("relu")
+        .replace('"graph.relu"', '"test.op"')
+        .replace("(%t : !pdl.type)", "(%t, %t : !pdl.type, !pdl.type)")
+    )
+    new = f'{results} = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : {types}\npdl.replace %root with ({last})'
+    body = (
+        u("%r", "relu", "%x")
+        if "," in types
+        else f'%c, %d = "test.op"(%x) : ({F}) -> ({F}, {F})\n' + b("%r", "add", "%c", "%d")
+    )
+    expected = ["exp", "tanh"] if "," in types else ["exp", "tanh", "add"]
+    assert after(pattern(root, new), body) == expected
+
+
+def test_native_rewrite_with_parameters_in_generic_form() -> None:
+    new = """%new = "pdl.apply_native_rewrite"() <{name = "full"}> {value = 0.0 : f32} : () -> !pdl.value
+pdl.replace %root with (%new : !pdl.value)"""
+    assert after(pattern(unary("relu"), new), u("%r", "relu", "%x")) == ["full"]
+
+
+def test_native_rewrite_may_decline() -> None:
+    new = '%new = pdl.apply_native_rewrite "pdl-test-none"(%x : !pdl.value) : !pdl.value\npdl.replace %root with (%new : !pdl.value)'
+    assert after(pattern(unary("relu"), new), u("%r", "relu", "%x")) == ["relu"]
+
+
+def test_native_rewrite_of_another_number_of_values() -> None:
+    new = '%new = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : !pdl.value\npdl.replace %root with (%new : !pdl.value)'
+    with pytest.raises(OperationError, match="rule 'rule' wants 1 values of 'pdl-test-two', which made 2"):
+        run(pattern(unary("relu"), new), program(u("%r", "relu", "%x")))
+
+
+def test_ranges_in_the_replacement() -> None:
+    new = """%b = pdl.attribute = "b"
+%all = pdl.range %rest, %first, %rest : !pdl.range<value>, !pdl.value, !pdl.range<value>
+%types = pdl.types : [index]
+%none = pdl.range : !pdl.range<value>
+%new = pdl.operation "test.op"(%all, %none : !pdl.range<value>, !pdl.range<value>) {"kind" = %b} -> (%types : !pdl.range<type>)
+pdl.replace %root with %new"""
+    module = parse_text(CTX, variadic("%i, %j"), "p.mlir")
+    run(pattern(RANGE, new), module)
+    (op,) = [op for op in module.walk() if op.name == "test.op"]
+    assert [value.name_hint for value in op.operands] == ["j", "i", "j"]
+
+
+# Order, names, classes
+
+
+def test_greater_benefit_first() -> None:
+    rules = pattern(unary("relu"), becomes("sin"), "a", 1) + pattern(unary("relu"), becomes("cos"), "b", 5)
+    assert [rule.name for rule in rules_of_text(rules)] == ["b", "a"]
+    assert after(rules, u("%r", "relu", "%x")) == ["cos"]
+
+
+def test_equal_benefit_in_written_order() -> None:
+    rules = pattern(unary("relu"), becomes("sin"), "a") + pattern(unary("relu"), becomes("cos"), "b")
+    assert after(rules, u("%r", "relu", "%x")) == ["sin"]
+
+
+def test_unnamed_patterns_and_named_modules() -> None:
+    rules = pattern(unary("relu"), becomes("sin")).replace(" @rule", "")
+    inside = f"builtin.module @inside {{\n{pattern(unary('exp'), becomes('cos'), 'named')}}}\n"
+    assert [rule.name for rule in rules_of_text(rules + inside + rules)] == [
+        "pdl-pattern-0",
+        "named",
+        "pdl-pattern-2",
+    ]
+
+
+def test_written_rules_come_first() -> None:
+    written = """
+pattern.rule "written" {
+  %x = pattern.any
+  %root = pattern.op "graph.relu"(%x)
+  pattern.rewrite %root {
+    %new = pattern.create "graph.tanh"(%x)
+    pattern.yield %new
+  }
+}
+"""
+    rules = pattern(unary("relu"), becomes("sin"), "pdl", 9) + written
+    assert [rule.name for rule in rules_of_text(rules)] == ["written", "pdl"]
+    assert after(rules, u("%r", "relu", "%x")) == ["tanh"]
+
+
+def test_numerics_class() -> None:
+    plain = pattern(unary("relu"), becomes("sin"))
+    exact = pattern(
+        unary("relu"), becomes("sin"), attributes='pattern.numerics = "exact", pattern.doc = "why"'
+    )
+    (rule,) = rules_of_text(plain)
+    assert rule.numerics == "rounding"
+    assert selected([rule], (), "strict", "p") == []
+    assert selected([rule], (), "default", "p") == [rule]
+    (rule,) = rules_of_text(exact)
+    assert (rule.numerics, rule.doc) == ("exact", "why")
+    (rule,) = rules_of_text(f'builtin.module attributes {{pattern.numerics = "fast"}} {{\n{plain}}}')
+    assert rule.numerics == "fast"
+
+
+# Reports
+
+
+def test_statistics_by_name() -> None:
+    driver = run(
+        pattern(unary("relu"), becomes("sin"), "to_sin"),
+        program(u("%a", "relu", "%x") + u("%r", "relu", "%a")),
+    )
+    assert driver.statistics["to_sin"].hits == 2
+
+
+def test_alternating_rules_are_named() -> None:
+    rules = pattern(unary("sin"), becomes("cos"), "there") + pattern(unary("cos"), becomes("sin"), "back")
+    with pytest.raises(OperationError, match="the last ones were by 'back' and 'there'"):
+        run(rules, program(u("%r", "sin", "%x")))
+
+
+def test_new_ops_have_the_location_of_the_root() -> None:
+    module = program(u("%a", "exp", "%x") + u("%r", "relu", "%a"))
+    run(pattern(unary("relu"), becomes("sin")), module)
+    assert [str(op.location) for op in module.walk() if op.name == "graph.sin"] == ['loc("p.mlir":3:1)']
+
+
+def test_explain_names_what_failed() -> None:
+    body = """%t = pdl.type : tensor<8xf32>
+%x = pdl.operand : %t
+%inner = pdl.operation "graph.exp"(%x : !pdl.value) -> (%t : !pdl.type)
+%value = pdl.result 0 of %inner
+%root = pdl.operation "graph.relu"(%value : !pdl.value) -> (%t : !pdl.type)"""
+    (rule,) = rules_of_text(pattern(body, becomes("tanh")))
+    module = program(
+        u("%a", "exp", "%x") + u("%b", "relu", "%a") + u("%c", "relu", "%x") + b("%r", "add", "%b", "%c")
+    )
+    reasons = [explain(rule, op).reason for op in module.walk() if op.name == "graph.relu"]
+    assert reasons == [
+        "%x: expected type tensor<8xf32>, found tensor<4xf32>",
+        "expected 'graph.exp', found the block argument %x",
+    ]
+
+
+def test_explain_names_the_condition() -> None:
+    body = unary("relu") + '\npdl.apply_native_constraint "single-use"(%root : !pdl.operation)'
+    (rule,) = rules_of_text(pattern(body, becomes("tanh")))
+    module = program(u("%a", "relu", "%x") + b("%r", "add", "%a", "%a"))
+    (relu,) = [op for op in module.walk() if op.name == "graph.relu"]
+    assert explain(rule, relu).reason.startswith("condition 'single-use' does not hold")
+
+
+def test_remark_where_a_replacement_has_no_place() -> None:
+    """The second root takes what comes after the first user of the first."""
+    told: list[str] = []
+    body = (
+        u("%a", "sin", "%x")
+        + u("%b", "exp", "%a")
+        + b("%c", "multiply", "%x", "%b")
+        + b("%r", "add", "%b", "%c")
+    )
+    rules = """
+pdl.pattern @two : benefit(1) {
+  %t = pdl.type
+  %x = pdl.operand
+  %z = pdl.operand
+  %one = pdl.operation "graph.sin"(%x : !pdl.value) -> (%t : !pdl.type)
+  %two = pdl.operation "graph.multiply"(%x, %z : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %one {
+    %new = pdl.operation "graph.maximum"(%x, %z : !pdl.value, !pdl.value)
+    pdl.replace %one with %new
+    pdl.replace %two with %new
+  }
+}
+"""
+    module = program(body)
+    with listening(lambda diagnostic: told.append(diagnostic.message)):
+        run(rules, module)
+    assert names(module) == ["sin", "exp", "multiply", "add"]
+    assert told == ["'graph.sin': rule 'two' takes what comes after a use of what it replaces"]

@@ -1,0 +1,260 @@
+"""Testing rules: enough instances of each, one application, both programs in the reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+from zlib import crc32
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from ...core.diagnostics import OperationError, StepwellError, listening
+from ...core.parsing import make_context, parse_text
+from ...core.verification import verify_module
+from ...dialects.traits import is_commutative
+from ...rewrites.engine.compiled_rule import CompiledRule, compile_rule
+from ...rewrites.engine.driver import Driver
+from ...rewrites.engine.functions import functions_of
+from ...rewrites.engine.match import Match, Session
+from ...rewrites.engine.partition import partition
+from ...rewrites.engine.patterns import Op, Rule, all_below
+from ..ir_generators import RandomChooser
+from .choices import DTYPES, Impossible, Taste, small_shape
+from .compare import FLAVOURS, Array, Outcome, arguments_of, difference, outcome_of
+from .hints import GENERATORS, Hints, hints_of
+from .instances import Builder, Instance
+
+Verdict = Literal["equal", "different", "not exercised"]
+
+DEFAULT_CASES: Final = 40
+
+NO_PROGRAM: Final = (
+    Impossible,
+    VerifyException,
+    TypeError,
+    ValueError,
+    OverflowError,
+    IndexError,
+    ZeroDivisionError,
+)
+"""What building an instance of choices that do not fit together ends in."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`cases` applications of each rule, from choices that `seed` fixes; at most `tries` instances are drawn."""
+
+    seed: int = 0
+    cases: int = DEFAULT_CASES
+
+    @property
+    def tries(self) -> int:
+        return 30 * self.cases + 600
+
+
+@dataclass
+class Report:
+    """What became of one rule."""
+
+    rule: Rule
+    verdict: Verdict = "not exercised"
+    tried: int = 0
+    applied: int = 0
+    runs: int = 0
+    reason: str = ""
+    """Why the verdict is not `equal`."""
+    counterexample: str = ""
+    dtypes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_good(self) -> bool:
+        return self.verdict == "equal"
+
+
+class _OneApplication(Driver):
+    """Applies one rule once, at `root` (anywhere when there is none)."""
+
+    root: Operation | None = None
+    made: tuple[str, ...] = ()
+    """Names of the ops that the last application made."""
+    done = False
+
+    def _accepts(self, match: Match) -> bool:
+        return not self.done and (self.root is None or match.root is self.root)
+
+    def _apply(self, match: Match, *rest: Any) -> None:
+        self.done = True
+        self.made = tuple(op.name for op in match.new_ops)
+        super()._apply(match, *rest)
+
+    def once(self, module: ModuleOp, root: Operation | None) -> bool:
+        """Whether the rule applied."""
+        self.root, self.done, self.made = root, False, ()
+        self.run(module)
+        return self.done
+
+
+class RuleCheck:
+    """One rule being tested."""
+
+    def __init__(self, ctx: Context, rule: Rule, settings: Settings):
+        self._ctx = ctx
+        self._settings = settings
+        self._compiled: CompiledRule = compile_rule(rule)
+        self._driver = _OneApplication(ctx, [] if rule.group is not None else [rule])
+        self._hints: Hints = hints_of(rule)
+        self._orders: dict[str, Counter[bool]] = {}
+        self._fruitful: list[str] = []
+        self.report = Report(rule)
+        self.made: list[tuple[str, ...]] = []
+        """Names of the ops that each application made."""
+
+    def run(self) -> Report:
+        """Draws instances until `cases` of them have been compared or one is different."""
+        report = self.report
+        while report.applied < self._settings.cases and report.tried < self._settings.tries:
+            number = report.tried
+            report.tried += 1
+            instance = self._draw(number)
+            if instance is not None and not self._try(instance, number):
+                report.verdict = "different"
+                return report
+            if report.applied == 0 and report.tried >= self._settings.tries // 2 and not self._is_promising():
+                break
+        self._conclude()
+        return report
+
+    def _is_promising(self) -> bool:
+        return bool(self._fruitful)
+
+    def _conclude(self) -> None:
+        report = self.report
+        least = max(min(self._settings.cases, 8) // 2, 1)
+        if report.applied == 0:
+            report.reason = f"no instance found in {report.tried} tries"
+        elif report.runs == 0:
+            report.reason = "every program fails at run time"
+        elif report.applied < least:
+            report.reason = f"{report.applied} instances found in {report.tried} tries, expected {least}"
+        elif one_sided := self._one_sided():
+            report.reason = f"operands of '{one_sided}' were tried in one order only"
+        else:
+            report.verdict = "equal"
+
+    def _one_sided(self) -> str | None:
+        for pattern in all_below(self.report.rule.lhs):
+            counter = self._orders.get(getattr(pattern, "key", ""))
+            if counter is not None and sum(counter.values()) >= 8 and len(counter) == 1:
+                return " | ".join(pattern.names) if isinstance(pattern, Op) else ""
+        return None
+
+    # One instance
+
+    def _draw(self, number: int) -> Instance | None:
+        rule = self.report.rule
+        choose = RandomChooser(crc32(f"{rule.name}/{self._settings.seed}/{number}".encode()))
+        if rule.name in GENERATORS:
+            return Instance(parse_text(self._ctx, GENERATORS[rule.name](choose), rule.name), None, [])
+        allowed: Sequence[str] = self._hints.dtypes
+        if choose.integer(0, 5) == 0:
+            allowed = DTYPES
+        elif self._fruitful and choose.integer(0, 2) == 0:
+            allowed = self._fruitful
+        taste = Taste(choose.element(allowed), small_shape(choose))
+        swap = {key: counter[True] > counter[False] for key, counter in self._orders.items()}
+        try:
+            instance = Builder(self._ctx, rule, self._hints, choose, taste, swap).build()
+            verify_module(instance.module)
+        except NO_PROGRAM:
+            return None
+        return instance
+
+    def _try(self, instance: Instance, number: int) -> bool:
+        """Whether the rule is right on this instance, or does not apply to it."""
+        if instance.root is not None and self.report.rule.group is None and not self.report.rule.free:
+            if not self._compiled.match(instance.root, Session(self._ctx, instance.module)).matched:
+                return True
+        before = instance.module.clone()
+        try:
+            with listening(lambda diagnostic: None):
+                applied = self._apply(instance)
+            if not applied:
+                return True
+            self._applied(instance)
+            verify_module(instance.module)
+        except (OperationError, StepwellError, VerifyException) as error:
+            self._tell(before, str(error).strip() or type(error).__name__, instance.module)
+            return False
+        return self._compare(before, instance, number)
+
+    def _apply(self, instance: Instance) -> bool:
+        rule = self.report.rule
+        if rule.group is None:
+            applied = self._driver.once(instance.module, instance.root)
+            self.made.append(self._driver.made)
+            return applied
+        main = next(op for op in functions_of(instance.module) if op.sym_name.data == "main")
+        return bool(partition(rule, main, dict(rule.group), ctx=self._ctx))
+
+    def _applied(self, instance: Instance) -> None:
+        self.report.applied += 1
+        if instance.dtype:
+            self.report.dtypes[instance.dtype] += 1
+            if instance.dtype not in self._fruitful:
+                self._fruitful.append(instance.dtype)
+        for key, forward in instance.orders.items():
+            self._orders.setdefault(key, Counter())[forward] += 1
+
+    def _compare(self, before: ModuleOp, instance: Instance, number: int) -> bool:
+        after = instance.module
+        numerics = self.report.rule.numerics
+        original = replace(instance, module=before)
+        for place, flavour in enumerate(FLAVOURS[numerics]):
+            arguments = arguments_of(original, 97 * number + place, flavour)
+            wanted = outcome_of(before, arguments)
+            if wanted.failure is not None:
+                continue
+            found = outcome_of(after, arguments)
+            self.report.runs += 1
+            reason = difference(wanted, found, numerics)
+            if reason is not None:
+                self._tell(before, reason, after, arguments, wanted, found)
+                return False
+        return True
+
+    def _tell(
+        self,
+        before: ModuleOp,
+        reason: str,
+        after: ModuleOp,
+        arguments: Sequence[Array] = (),
+        wanted: Outcome | None = None,
+        found: Outcome | None = None,
+    ) -> None:
+        from .reporting import counterexample
+
+        self.report.reason = reason
+        self.report.counterexample = counterexample(before, after, arguments, wanted, found)
+
+
+def check_rule(rule: Rule, settings: Settings = Settings(), ctx: Context | None = None) -> Report:  # noqa: B008
+    """Tests one rule."""
+    return RuleCheck(ctx or make_context(), rule, settings).run()
+
+
+def check_rules(
+    rules: Iterable[Rule],
+    settings: Settings = Settings(),
+    ctx: Context | None = None,  # noqa: B008
+) -> list[Report]:
+    """Tests rules one by one, in their order."""
+    context = ctx or make_context()
+    return [check_rule(rule, settings, context) for rule in rules]
+
+
+__all__ = ["DEFAULT_CASES", "Report", "RuleCheck", "Settings", "check_rule", "check_rules", "is_commutative"]

@@ -1,0 +1,144 @@
+"""
+Running a program before and after a rule, and what equal means for each numerics class.
+
+- `exact`: the same bits; all NaNs are one.
+- `rounding`: inputs are finite or NaN. Integers are equal, a NaN stays one, and finite floats differ by at most `ULPS` units of
+  the coarsest element type on the way, at the size of the largest number on the way.
+- `fast`: the same, for elements that are finite on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.ir import Operation
+
+from ...dialects.graph.base import shaped_of
+from ...reference.failure import ReferenceFailure
+from ...reference.run import ReferenceRunError, run
+from ..values import arrays_of
+from .instances import Instance
+
+Array = np.ndarray[Any, Any]
+
+ULPS: Final = 64
+"""How far results may be apart, in units in the last place of the largest number on the way."""
+
+EPSILON: Final = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+
+FLAVOURS: Final = {
+    "exact": ("any", "small"),
+    "rounding": ("finite", "positive", "nan"),
+    "fast": ("finite", "positive"),
+}
+"""The kinds of values that arguments are given, one run each."""
+
+
+@dataclass
+class Outcome:
+    """The results of one run, or why it failed, and how large its numbers got."""
+
+    results: tuple[Array, ...] = ()
+    failure: str | None = None
+    largest: float = 1.0
+    epsilon: float = 0.0
+    _dtypes: set[str] = field(default_factory=set)
+
+    def observe(self, op: Operation | None, results: Sequence[Array]) -> None:
+        for array in results:
+            if array.dtype.kind in "iub" or array.size == 0:
+                continue
+            self.epsilon = max(self.epsilon, EPSILON[array.dtype.name])
+            wide = np.abs(array.astype(np.float64))
+            self.largest = max(self.largest, float(np.max(wide, where=np.isfinite(wide), initial=0.0)))
+
+
+def arguments_of(instance: Instance, seed: int, flavour: str) -> list[Array]:
+    """Values for the arguments of `main`."""
+    function = next(
+        op for op in instance.module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main"
+    )
+    arrays = []
+    for number, argument in enumerate(function.body.block.args):
+        own = instance.flavours[number] if number < len(instance.flavours) else ""
+        if isinstance(argument.type, IntegerType):
+            arrays.append(np.asarray(bool((seed + number) % 2)))
+            continue
+        shape, dtype = shaped_of(argument.type, "the argument")
+        arrays.append(_values(seed + number, tuple(size or 0 for size in shape), dtype, own or flavour))
+    return arrays
+
+
+def _values(seed: int, shape: tuple[int, ...], dtype: str, flavour: str) -> Array:
+    if flavour != "nan":
+        return arrays_of(seed, shape, dtype, flavour)
+    array = arrays_of(seed, shape, dtype, "finite")
+    if array.dtype.kind not in "iub" and array.size:
+        array = array.copy()
+        array.flat[seed % array.size] = np.nan
+    return array
+
+
+def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
+    """Runs `main`; a failure at run time is an outcome too."""
+    outcome = Outcome()
+    outcome.observe(None, arguments)
+    try:
+        outcome.results = run(module, "main", *arguments, observe=outcome.observe)
+    except ReferenceFailure as failure:
+        outcome.failure = f"{failure.op}: {failure.reason}"
+    except ReferenceRunError as error:
+        outcome.failure = str(error)
+    return outcome
+
+
+def difference(before: Outcome, after: Outcome, numerics: str) -> str | None:
+    """What the rule has changed that its class forbids."""
+    if after.failure is not None:
+        return f"the program fails after the rule: {after.failure}"
+    for number, (wanted, found) in enumerate(zip(before.results, after.results, strict=True)):
+        where = f"result {number}"
+        if wanted.dtype != found.dtype or wanted.shape != found.shape:
+            return (
+                f"{where} is {found.dtype} of shape {found.shape}, was {wanted.dtype} of shape {wanted.shape}"
+            )
+        apart = _apart(wanted, found, numerics, before, after)
+        if apart.any():
+            place = tuple(int(index) for index in np.argwhere(apart)[0])
+            return f"{where}{list(place) if place else ''} was {wanted[place]!s}, became {found[place]!s}"
+    return None
+
+
+def same_bits(wanted: Array, found: Array) -> bool:
+    """Equal bytes, all NaNs being one."""
+    return not _bits_apart(wanted, found).any()
+
+
+def _bits_apart(wanted: Array, found: Array) -> Array:
+    if wanted.dtype.kind in "iub":
+        return np.asarray(wanted != found)
+    left, right = wanted.astype(np.float64), found.astype(np.float64)
+    both_nan = np.isnan(left) & np.isnan(right)
+    same = (left == right) & (np.signbit(left) == np.signbit(right))
+    return np.asarray(~(same | both_nan))
+
+
+def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome) -> Array:
+    if numerics == "exact" or wanted.dtype.kind in "iub":
+        return _bits_apart(wanted, found)
+    left, right = wanted.astype(np.float64), found.astype(np.float64)
+    epsilon, largest = max(before.epsilon, after.epsilon), max(before.largest, after.largest)
+    finite = np.isfinite(left) & np.isfinite(right)
+    with np.errstate(all="ignore"):
+        far = finite & (np.abs(left - right) > ULPS * epsilon * largest)
+    if numerics == "rounding":
+        far |= np.isnan(left) & ~np.isnan(right)
+    return np.asarray(far)
+
+
+__all__ = ["FLAVOURS", "Outcome", "arguments_of", "difference", "outcome_of", "same_bits"]

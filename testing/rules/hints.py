@@ -1,0 +1,146 @@
+"""What conditions ask of the values they are about, as advice: instances that ignore it are drawn too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from xdsl.dialects.builtin import IntegerType
+
+from ...rewrites.engine.constants import element_type
+from ...rewrites.engine.constraints import HasDtype, HasShape, HasType, Holds, Test, Where
+from ...rewrites.engine.patterns import Op, Pattern, Rule, Splat, all_below
+from .. import op_generators as ops
+from ..ir_generators import Chooser
+
+Hint = tuple[str, ...]
+
+DTYPE_HINTS: Final[dict[str, tuple[str, ...]]] = {
+    "integer": (*ops.SIGNED, *ops.UNSIGNED, "i1"),
+    "float": ops.FLOATS,
+    "unsigned": ops.UNSIGNED,
+    "signed": (*ops.FLOATS, *ops.SIGNED),
+    "number": ops.NUMBERS,
+    "boolean": ("i1",),
+    "clipped-to-fit": (*ops.SIGNED, *ops.UNSIGNED),
+    "scales-outputs": ops.FLOATS,
+    "scales-inputs": ops.FLOATS,
+    "reaches-contraction-above": ops.FLOATS,
+    "reaches-contraction-below": ops.FLOATS,
+}
+"""Element types that a condition lets through."""
+
+VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
+    "positive-literal": (0, "positive"),
+    "nonzero-literal": (0, "positive"),
+    "scales-outputs": (1, "constant"),
+    "scales-inputs": (1, "constant"),
+    "reaches-contraction-above": (1, "positive"),
+    "reaches-contraction-below": (1, "positive"),
+    "not-literal": (0, "argument"),
+    "block-argument": (0, "argument"),
+}
+"""Which argument of a condition is to be a constant, a constant of positive elements, or an argument."""
+
+SURROUNDING_HINTS: Final = {"reaches-contraction-above": "above", "reaches-contraction-below": "below"}
+"""Conditions about ops around the pattern: what leaves are computed by, or what uses the root."""
+
+Generator = Callable[[Chooser], str]
+
+GENERATORS: Final[dict[str, Generator]] = {}
+"""Programs for rules whose pattern cannot be drawn: by rule name, a function from choices to the text of a module."""
+
+
+def generator(rule_name: str) -> Callable[[Generator], Generator]:
+    """Registers a function that makes programs, with the entry `@main`, for the rule of this name."""
+
+    def register(function: Generator) -> Generator:
+        GENERATORS[rule_name] = function
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class Hints:
+    """The advice of all conditions of a rule."""
+
+    dtypes: tuple[str, ...]
+    values: dict[str, str]
+    surroundings: frozenset[str]
+
+
+def hints_of(rule: Rule) -> Hints:
+    """The advice for the keys of `rule`."""
+    dtypes = set(ops.ANY)
+    values: dict[str, str] = {}
+    around: set[str] = set()
+    for name, keys in _conditions(rule):
+        dtypes &= set(DTYPE_HINTS.get(name, ops.ANY)) or dtypes
+        if name in VALUE_HINTS:
+            place, what = VALUE_HINTS[name]
+            if place < len(keys):
+                values[keys[place]] = what
+        if name in SURROUNDING_HINTS:
+            around.add(SURROUNDING_HINTS[name])
+    for pattern in all_below(rule.lhs):
+        dtypes &= _dtypes_of(pattern) or dtypes
+    ordered = tuple(dtype for dtype in ops.ANY if dtype in dtypes)
+    return Hints(ordered or ops.ANY, values, frozenset(around))
+
+
+def _conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for required in rule.when:
+        yield required.name, required.keys
+    for pattern in all_below(rule.lhs):
+        if isinstance(pattern, Where) and isinstance(pattern.test, Holds):
+            yield pattern.test.condition, (getattr(pattern.pattern, "key", ""),)
+
+
+def _dtypes_of(pattern: Pattern) -> set[str]:
+    """The element types that a pattern by itself lets through; empty when it says nothing."""
+    if isinstance(pattern, Where):
+        dtype = wished_dtype(pattern.test)
+        return set() if dtype is None else {dtype}
+    if isinstance(pattern, Op) and pattern.names:
+        found: set[str] = set()
+        for name in pattern.names:
+            short = name.removeprefix("graph.")
+            known = ops.UNARY.get(short) or ops.BINARY.get(short)
+            if known is None or short in ("where", "astype"):
+                return set()
+            found.update(known)
+        return found
+    if isinstance(pattern, Splat) and pattern.value != int(pattern.value):
+        return set(ops.FLOATS)
+    if isinstance(pattern, Splat) and pattern.value < 0:
+        return {*ops.FLOATS, *ops.SIGNED}
+    return set()
+
+
+def wished_dtype(test: Test) -> str | None:
+    """The element type that a test asks for, in the words of the reference."""
+    if isinstance(test, HasDtype):
+        return dtype_name(test.dtype)
+    if isinstance(test, HasType):
+        return dtype_name(element_type(test.type))
+    return None
+
+
+def wished_shape(test: Test) -> tuple[int | None, ...] | None:
+    """The shape that a test asks for; `None` sizes are free."""
+    if isinstance(test, HasShape):
+        return test.sizes
+    if isinstance(test, HasType):
+        sizes = getattr(test.type, "get_shape", lambda: None)()
+        return None if sizes is None else tuple(None if size < 0 else size for size in sizes)
+    return None
+
+
+def dtype_name(dtype: object) -> str:
+    """An element type as attribute or text: `i32`, `ui8`, `bf16`."""
+    return str(dtype) if not isinstance(dtype, IntegerType) else str(dtype).replace("si", "i")
+
+
+__all__ = ["GENERATORS", "Hints", "generator", "hints_of", "wished_dtype", "wished_shape"]

@@ -1,0 +1,434 @@
+"""A random program that looks like the left side of a rule: its values, what surrounds it, who else uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.graph.base import GraphOp, shaped_of, tensor_type
+from ...dialects.graph.constants import ConstantOp, FullOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.traits import is_commutative
+from ...rewrites.engine.constraints import And, Argument, Literal, Not, Where
+from ...rewrites.engine.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Rule, Splat
+from ...rewrites.engine.structures import Dominates, If
+from .. import op_generators as ops
+from ..ir_generators import Chooser, TensorSpec, rarely
+from .choices import Impossible, Taste, any_op, arity, completion
+from .hints import Hints, wished_dtype, wished_shape
+
+
+@dataclass
+class Instance:
+    """A module with the entry `main`, the op that the rule is to be applied to, and what the arguments need."""
+
+    module: ModuleOp
+    root: Operation | None
+    """`None`: the rule may apply anywhere."""
+    flavours: list[str]
+    """Of each argument; empty for one without special needs."""
+    orders: dict[str, bool] = field(default_factory=dict)
+    """Of each commutative op of the pattern, whether its operands stand in the order of the pattern."""
+    dtype: str = ""
+
+
+def spec_of(value: SSAValue) -> TensorSpec:
+    """The tensor type of a value; `Impossible` for another one."""
+    try:
+        shape, dtype = shaped_of(value.type, "the value")
+    except VerifyException:
+        raise Impossible from None
+    if None in shape:
+        raise Impossible
+    return TensorSpec(shape, dtype)  # pyright: ignore[reportArgumentType]
+
+
+def type_of(spec: TensorSpec) -> Any:
+    return tensor_type(Shaped(spec.shape, spec.dtype))
+
+
+class Builder:
+    """Makes one instance of `rule`; `swap` says of a commutative op of the pattern whether to swap its operands."""
+
+    def __init__(
+        self, ctx: Context, rule: Rule, hints: Hints, choose: Chooser, taste: Taste, swap: Mapping[str, bool]
+    ):
+        self._ctx = ctx
+        self._rule = rule
+        self._hints = hints
+        self._choose = choose
+        self._taste = taste
+        self._swap = swap
+        self._block = self._entry = Block()
+        self._values: dict[str, SSAValue | Operation] = {}
+        self._flavours: dict[SSAValue, str] = {}
+        self._made: list[Operation] = []
+        self._feed: SSAValue | None = None
+        self._orders: dict[str, bool] = {}
+
+    def build(self) -> Instance:
+        """Raises `Impossible`, or an error of the builder of an op, for choices that lead nowhere."""
+        root = self._root(self._rule.lhs)
+        for free in self._rule.free:
+            self._free(free, root)
+        returned = self._returned(root)
+        self._block.add_op(func.ReturnOp(*returned))
+        types: list[Attribute] = [argument.type for argument in self._block.args]
+        function = func.FuncOp("main", (types, [value.type for value in returned]), Region(self._block))
+        for number, argument in enumerate(self._block.args):
+            argument.name_hint = argument.name_hint or f"a{number}"
+        flavours = [self._flavours.get(argument, "") for argument in self._block.args]
+        return Instance(ModuleOp([function]), root, flavours, self._orders, self._taste.dtype)
+
+    def _root(self, pattern: Pattern) -> Operation:
+        if isinstance(pattern, Op):
+            return self._op(pattern)
+        value = self._value(pattern)
+        if not isinstance(value, OpResult):
+            raise Impossible
+        return value.op
+
+    def _returned(self, root: Operation) -> list[SSAValue]:
+        choose = self._choose
+        results: list[SSAValue] = list(root.results)
+        if len(results) > 1 and rarely(choose, 2):
+            results = results[:1]
+        below = "below" in self._hints.surroundings
+        if len(results) == 1 and (not rarely(choose, 4) if below else rarely(choose, 12)):
+            results = [self._user(results[0])]
+        inner = [op.results[0] for op in self._made if op is not root and op.results and op.operands]
+        if inner and rarely(choose, 6):
+            results.append(choose.element(inner))
+        return results
+
+    def _user(self, value: SSAValue) -> SSAValue:
+        """An op that takes `value`; a contraction where there can be one."""
+        spec = spec_of(value)
+        names = ["graph.conv2d"] if spec.rank == 4 else ["graph.matmul"] if spec.rank >= 2 else []
+        if "below" in self._hints.surroundings and rarely(self._choose, 4):
+            names.insert(0, self._choose.element(("graph.relu", "graph.add")))
+        for name in names or ["graph.negative"]:
+            known = [spec_of(value), *[None] * (arity(name) - 1)]
+            done = completion(name)(self._choose, name.removeprefix("graph."), known, self._taste)
+            others = [self._constant(spec, "") for spec in done.operands[1:]]
+            value = self._make(name, [value, *others], done.properties).results[0]
+        return value
+
+    # Patterns
+
+    def _value(self, pattern: Pattern, spec: TensorSpec | None = None) -> SSAValue:
+        key: str = getattr(pattern, "key")  # noqa: B009
+        bound = self._values.get(key)
+        if bound is None:
+            bound = self._new(pattern, spec)
+            self._values[key] = bound
+        return bound.results[0] if isinstance(bound, Operation) else bound
+
+    def _new(self, pattern: Pattern, spec: TensorSpec | None) -> SSAValue | Operation:
+        match pattern:
+            case Op():
+                return self._op(pattern)
+            case Result(op, index):
+                self._value(op)
+                found = self._values[op.key]
+                if not isinstance(found, Operation) or index >= len(found.results):
+                    raise Impossible
+                return found.results[index]
+            case Or(alternatives):
+                return self._value(self._choose.element(alternatives), spec)
+            case Where(inner, test):
+                return self._value(inner, spec or self._wished(pattern))
+            case And(patterns):
+                made = [self._value(each, spec) for each in sorted(patterns, key=_is_leaf)[:1]]
+                for each in patterns:
+                    if isinstance(each, Any_):
+                        self._values.setdefault(each.key, made[0])
+                return made[0]
+            case Dominates():
+                return self._dominated(pattern)
+            case If():
+                return self._if(pattern)
+            case _:
+                return self._leaf(pattern, spec or self._wished(pattern) or self._taste.spec)
+
+    def _wished(self, pattern: Pattern) -> TensorSpec | None:
+        """The type that the tests of a leaf ask for."""
+        dtype, shape = None, None
+        if isinstance(pattern, Literal):
+            type_ = getattr(pattern.value, "type", None)
+            return None if type_ is None else TensorSpec(tuple(type_.get_shape()), str(type_.element_type))
+        while isinstance(pattern, Where):
+            dtype, shape = dtype or wished_dtype(pattern.test), shape or wished_shape(pattern.test)
+            pattern = pattern.pattern
+        if dtype is None and shape is None or not _is_leaf(pattern):
+            return None
+        sizes = self._taste.shape if shape is None else self._sizes(shape)
+        return TensorSpec(sizes, dtype or self._taste.dtype)
+
+    def _sizes(self, shape: Sequence[int | None]) -> tuple[int, ...]:
+        """Free sizes are mostly those of the preferred shape, so that operands fit together."""
+        skip = len(self._taste.shape) - len(shape)
+        sizes = []
+        for place, size in enumerate(shape, start=skip):
+            own = self._taste.shape[place] if 0 <= place < len(self._taste.shape) else 2
+            free = self._choose.element((1, 2, 3)) if rarely(self._choose, 6) else own
+            sizes.append(free if size is None else size)
+        return tuple(sizes)
+
+    def _dominated(self, pattern: Dominates) -> SSAValue:
+        """The parent, up to two ops of the path after it, and the child."""
+        start = self._value(pattern.parent)
+        for _ in range(self._choose.integer(0, 2)):
+            known = dict(self._values)
+            self._feed = start
+            start = self._value(pattern.path)
+            self._values = known
+        self._feed = start
+        result = self._value(pattern.child)
+        self._feed = None
+        return result
+
+    def _if(self, pattern: If) -> SSAValue:
+        condition = self._argument(None)
+        self._values[getattr(pattern.condition, "key")] = condition  # noqa: B009
+        arms, outer = [], self._block
+        spec = None
+        for part in (pattern.then, pattern.otherwise):
+            self._block = Block()
+            value = self._value(part, spec)
+            spec = spec_of(value)
+            self._block.add_op(scf.YieldOp(value))
+            arms.append(self._block)
+        self._block = outer
+        op = scf.IfOp(condition, [type_of(spec or self._taste.spec)], Region(arms[0]), Region(arms[1]))
+        self._block.add_op(op)
+        return op.results[0]
+
+    def _free(self, pattern: Op, root: Operation) -> None:
+        """A second op like the root, or one that differs in one thing; mostly before it."""
+        choose = self._choose
+        if rarely(choose, 3) and root.operands:
+            operands = list(root.operands)
+            short = root.name.removeprefix("graph.")
+            known = [spec_of(value) for value in operands]
+            done = completion(root.name)(choose, short, known, self._taste)
+            made = self._make(root.name, operands[::-1] if rarely(choose, 3) else operands, done.properties)
+        else:
+            made = root.clone()
+            self._block.add_op(made)
+        if not rarely(choose, 6):
+            made.detach()
+            self._block.insert_op_before(made, root)
+        self._made.append(made)
+        self._values[pattern.key] = made
+        self._made.append(root)
+
+    # Ops
+
+    def _op(self, pattern: Op) -> Operation:
+        if pattern.key in self._values:
+            found = self._values[pattern.key]
+            assert isinstance(found, Operation)
+            return found
+        choose = self._choose
+        name = choose.element(pattern.names) if pattern.names else any_op(choose)
+        patterns = self._operand_patterns(pattern, name)
+        known: list[TensorSpec | None] = []
+        values: list[SSAValue | None] = [None] * len(patterns)
+        for place, each in enumerate(patterns):
+            if each is None and place == 0 and self._feed is not None:
+                values[0] = self._feed
+            elif each is not None and (not _is_leaf(each) or _known_key(each) in self._values):
+                values[place] = self._value(each)
+            found = values[place]
+            wished = self._wished(each) if each is not None else None
+            known.append(wished if found is None else spec_of(found))
+        done = completion(name)(choose, name.removeprefix("graph."), known, self._taste)
+        for place, (each, spec) in enumerate(zip(patterns, done.operands, strict=True)):
+            if values[place] is None:
+                flavour = done.flavours.get(place, "")
+                values[place] = self._operand(each, spec, flavour)
+        operands = [value for value in values if value is not None]
+        fixed = {key: value for key, value in pattern.attributes if not isinstance(value, Capture)}
+        op = self._make(name, operands, {**done.properties, **fixed}, pattern.key)
+        self._values[pattern.key] = op
+        return op
+
+    def _operand_patterns(self, pattern: Op, name: str) -> list[Pattern | None]:
+        if pattern.operands is None or not pattern.names:
+            return [None] * arity(name)
+        patterns: list[Pattern | None] = list(pattern.operands)
+        if patterns and isinstance(patterns[-1], Rest):
+            least = max(arity(name) - len(patterns) + 1, 0)
+            patterns[-1:] = [None] * (least if least else self._choose.integer(0, 2))
+        return patterns
+
+    def _operand(self, pattern: Pattern | None, spec: TensorSpec, flavour: str) -> SSAValue:
+        if flavour.startswith("index:") or pattern is None:
+            made = (
+                self._argument(spec) if flavour or not rarely(self._choose, 4) else self._constant(spec, "")
+            )
+            if flavour:
+                self._flavours[made] = flavour
+            if pattern is not None:
+                self._values[getattr(pattern, "key")] = made  # noqa: B009
+            return made
+        made = self._value(pattern, spec)
+        if flavour and made.owner is self._entry:
+            self._flavours.setdefault(made, flavour)
+        return made
+
+    def _make(
+        self, name: str, operands: Sequence[SSAValue], properties: Mapping[str, Any], key: str | None = None
+    ) -> Operation:
+        """The op, at the end of the block; operands of a commutative one in the order that `swap` asks for."""
+        op_type: Any = self._ctx.get_op(name)
+        given = {each: value for each, value in properties.items() if value is not None}
+        own = op_type.get_irdl_definition().properties if issubclass(op_type, IRDLOperation) else {}
+        inner = {each: value for each, value in given.items() if each in own}
+        outer = {each: value for each, value in given.items() if each not in own}
+        if issubclass(op_type, GraphOp):
+            op = op_type(*operands, attributes=outer, **inner)
+        else:
+            types = [operands[0].type] if operands else [type_of(self._taste.spec)]
+            op = op_type.create(operands=operands, result_types=types, properties=inner, attributes=outer)
+        if key is not None and len(operands) == 2 and is_commutative(op) and operands[0] is not operands[1]:
+            swapped = self._swap.get(key, rarely(self._choose, 2))
+            if swapped:
+                op.operands = list(reversed(op.operands))
+            self._orders[key] = not swapped
+        op.verify(verify_nested_ops=False)
+        self._block.add_op(op)
+        self._made.append(op)
+        self._taste.seen += [spec_of(result) for result in op.results]
+        return op
+
+    # Leaves
+
+    def _leaf(self, pattern: Pattern, spec: TensorSpec) -> SSAValue:
+        self._taste.seen.append(spec)
+        match pattern:
+            case Splat(value):
+                return self._splat(value, spec)
+            case Constant(key):
+                return self._constant(spec, self._hints.values.get(key, ""))
+            case Literal(value):
+                assert isinstance(value, DenseIntOrFPElementsAttr)
+                return self._add(ConstantOp(value))
+            case Argument(index, name):
+                while index is not None and len(self._entry.args) < index:
+                    self._argument(spec)
+                found = self._argument(spec)
+                found.name_hint = name
+                return found
+            case Any_(key):
+                return self._any(spec, self._hints.values.get(key, ""))
+            case Not():
+                return self._any(spec, "")
+            case _:
+                raise Impossible(f"no instances of {type(pattern).__name__}")
+
+    def _any(self, spec: TensorSpec, hint: str) -> SSAValue:
+        choose = self._choose
+        if self._feed is not None and spec_of(self._feed) == spec:
+            return self._feed
+        if hint and not rarely(choose, 5):
+            return self._argument(spec) if hint == "argument" else self._constant(spec, hint)
+        kind = choose.integer(0, 19)
+        above = "above" in self._hints.surroundings
+        if kind <= 2 or (above and kind <= 16):
+            return self._computed(spec)
+        if kind == 3:
+            same = [each for each in self._block.args if spec_of(each) == spec]
+            return choose.element(same) if same else self._argument(spec)
+        return self._constant(spec, "") if kind <= 6 else self._argument(spec)
+
+    def _computed(self, spec: TensorSpec) -> SSAValue:
+        """A value that an op computes: a contraction where there can be one."""
+        choose = self._choose
+        try:
+            if spec.rank == 4 and spec.dtype != "i1" and not rarely(choose, 4):
+                batch, channels, height, width = spec.shape
+                data = self._argument(TensorSpec((batch, 2, height, width), spec.dtype))
+                kernel = self._constant(TensorSpec((channels, 2, 1, 1), spec.dtype), "")
+                made = self._make("graph.conv2d", [data, kernel], {}).results[0]
+            elif spec.rank == 2 and spec.dtype != "i1" and not rarely(choose, 4):
+                data = self._argument(TensorSpec((spec.shape[0], 2), spec.dtype))
+                made = self._make(
+                    "graph.matmul", [data, self._constant(TensorSpec((2, spec.shape[1]), spec.dtype), "")], {}
+                )
+                made = made.results[0]
+            else:
+                name = "graph.logical_not" if spec.dtype == "i1" else "graph.negative"
+                made = self._make(name, [self._argument(spec)], {}).results[0]
+        except (VerifyException, ZeroDivisionError):
+            return self._argument(spec)
+        if spec.rank and "above" in self._hints.surroundings and rarely(choose, 3):
+            bias = self._constant(TensorSpec((spec.shape[-1],), spec.dtype), "")
+            made = self._make("graph.add", [made, bias], {}).results[0]
+        return made
+
+    def _argument(self, spec: TensorSpec | None) -> SSAValue:
+        type_ = IntegerType(1) if spec is None else type_of(spec)
+        return self._entry.insert_arg(type_, len(self._entry.args))
+
+    def _add(self, op: Operation) -> SSAValue:
+        self._block.add_op(op)
+        return op.results[0]
+
+    def _splat(self, number: float, spec: TensorSpec) -> SSAValue:
+        choose = self._choose
+        if spec.dtype not in ops.FLOATS and (
+            number != int(number) or (number < 0 and spec.dtype in ops.UNSIGNED)
+        ):
+            raise Impossible
+        if spec.dtype == "i1" and number not in (0.0, 1.0):
+            raise Impossible
+        value = number if spec.dtype in ops.FLOATS else int(number)
+        if spec.dtype == "i1":
+            value = bool(value)
+        type_ = type_of(spec)
+        if rarely(choose, 3) and spec.size:
+            return self._add(ConstantOp.from_values([value] * spec.size, type_))
+        return self._add(FullOp(value, type_))
+
+    def _constant(self, spec: TensorSpec, hint: str) -> SSAValue:
+        """A literal: a few numbers, or one number everywhere; special ones only for exact rules."""
+        from ..values import arrays_of
+
+        choose = self._choose
+        if hint != "positive" and rarely(choose, 4):
+            return self._splat(choose.element((1.0, 0.0, 2.0)) if spec.dtype != "i1" else 1.0, spec)
+        calm = self._rule.numerics != "exact"
+        flavour = "positive" if hint == "positive" or rarely(choose, 3) else "finite" if calm else "any"
+        array = arrays_of(choose.integer(0, 10**6), spec.shape, spec.dtype, flavour)
+        if spec.dtype not in ops.FLOATS and calm:
+            array = arrays_of(choose.integer(0, 10**6), spec.shape, spec.dtype, "small")
+        return self._add(ConstantOp.from_array(array))
+
+
+def _is_leaf(pattern: Pattern) -> bool:
+    """Whether a pattern stands for a value that anything may compute, or for a constant."""
+    if isinstance(pattern, Where):
+        return _is_leaf(pattern.pattern)
+    if isinstance(pattern, Or | And):
+        return all(_is_leaf(each) for each in pattern.parts())
+    return isinstance(pattern, Any_ | Splat | Constant | Literal | Argument | Not)
+
+
+def _known_key(pattern: Pattern) -> str:
+    """The key of the value below the tests of it."""
+    while isinstance(pattern, Where):
+        pattern = pattern.pattern
+    return getattr(pattern, "key")  # noqa: B009
+
+
+__all__ = ["Builder", "Impossible", "Instance", "Taste", "replace"]

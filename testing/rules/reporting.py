@@ -1,0 +1,78 @@
+"""Reports as text: one line per rule, a counter-example on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+if TYPE_CHECKING:
+    from .checking import Report
+    from .compare import Outcome
+
+EQUAL = {
+    "exact": "equal bit for bit",
+    "rounding": "equal but for rounding",
+    "fast": "equal where finite",
+}
+"""What a good verdict means in each numerics class."""
+
+MOST_LINES = 16
+"""Lines of a program or of values that a counter-example shows."""
+
+
+def report_line(report: Report) -> str:
+    """`ok    relu-of-relu (exact): equal bit for bit; applied 40 of 57, 80 runs`."""
+    rule = report.rule
+    mark = "ok   " if report.is_good else "WRONG" if report.verdict == "different" else "?    "
+    what = EQUAL[rule.numerics] if report.is_good else report.verdict
+    counts = f"applied {report.applied} of {report.tried}, {report.runs} runs"
+    return f"{mark} {rule.name} ({rule.numerics}): {what}; {counts}"
+
+
+def report_text(report: Report) -> str:
+    """The line of a rule, and when it is not right why, with the counter-example."""
+    lines = [report_line(report)]
+    if not report.is_good:
+        lines.append(f"  {report.reason}")
+        lines += [f"  {line}" if line else "" for line in report.counterexample.splitlines()]
+    return "\n".join(lines)
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """`58 rules: 57 right, 1 wrong, 0 not exercised`."""
+    wrong = sum(report.verdict == "different" for report in reports)
+    idle = sum(report.verdict == "not exercised" for report in reports)
+    right = len(reports) - wrong - idle
+    return f"{len(reports)} rules: {right} right, {wrong} wrong, {idle} not exercised"
+
+
+def counterexample(
+    before: ModuleOp,
+    after: ModuleOp,
+    arguments: Sequence[Any],
+    wanted: Outcome | None,
+    found: Outcome | None,
+) -> str:
+    """The program before and after, the inputs, and the outputs of both."""
+    parts = ["before:", _program(before), "after:", _program(after)]
+    for number, array in enumerate(arguments):
+        parts.append(f"input {number}: {_values(array)}")
+    for title, outcome in (("before", wanted), ("after", found)):
+        if outcome is not None:
+            shown = [_values(array) for array in outcome.results] or [f"fails: {outcome.failure}"]
+            parts += [f"output {number} {title}: {text}" for number, text in enumerate(shown)]
+    return "\n".join(parts)
+
+
+def _program(module: ModuleOp) -> str:
+    lines = str(module).splitlines()[1:-1]
+    hidden = len(lines) - MOST_LINES
+    return "\n".join([*lines[:MOST_LINES], *([f"  … {hidden} more lines"] if hidden > 0 else [])])
+
+
+def _values(array: Any) -> str:
+    flat = [str(item) for item in array.reshape(-1)[:12]]
+    more = ", …" if array.size > 12 else ""
+    return f"{array.dtype}{list(array.shape)} [{', '.join(flat)}{more}]"

@@ -1,0 +1,222 @@
+"""
+`stepwell-calibrate`: what goes into and comes out of the functions made for external code generators.
+
+Runs as a console script, as `python tools/calibrate.py`, and in-process through `main`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not __package__:
+    from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
+
+    make_package()
+    from stepwell.tools.calibrate import main as _main  # pyright: ignore[reportMissingImports]
+
+    sys.exit(_main())
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from .opt import ArgumentParser
+from .run import _diagnostic as diagnostic_of_run
+from .run import _read as read_arrays
+from .run import _typed as typed
+from .run import _write as write_arrays
+
+if TYPE_CHECKING:
+    from ..runtime.calibrate import Calibrator, Collector
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(
+        prog="stepwell-calibrate",
+        description="Runs a program and writes the arguments and results of its functions with graph.compiler.",
+    )
+    parser.add_argument("file", metavar="FILE", help="textual IR on the graph stair, or - for standard input")
+    parser.add_argument(
+        "--data",
+        action="append",
+        required=True,
+        metavar="IN.npz",
+        help="one batch: all arguments, by name, or in order as arr_0, arr_1 …; repeat for more batches",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT.npz",
+        help="write the data as g0/in0, g0/out0 …; of several batches stacked along a new first axis",
+    )
+    parser.add_argument("--stats", metavar="OUT.json", help="write statistics over all batches")
+    parser.add_argument(
+        "--bins", type=int, default=2048, metavar="N", help="most bins of a histogram (default: 2048)"
+    )
+    parser.add_argument(
+        "--percentiles", default="0.1,1,50,99,99.9", metavar="P,…", help="default: 0.1,1,50,99,99.9"
+    )
+    parser.add_argument("--entry", default="main", help="the function to run (default: main)")
+    parser.add_argument(
+        "--recursive", action="store_true", help="record calls in functions that the entry calls too"
+    )
+    parser.add_argument(
+        "--multi",
+        default="error",
+        choices=("error", "list"),
+        help="a second call of a function is an error, or its data is written too, as g0/0/in0, g0/1/in0 …",
+    )
+    parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
+    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="default: 3")
+    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
+    parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
+    parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
+    parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
+    parser.add_argument(
+        "--print-module", action="store_true", help="print the program that runs, and its map"
+    )
+    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    return parser
+
+
+def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
+    from ..runtime.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
+    from ..runtime.calibration_statistics import save_statistics
+
+    calibrator = Calibrator(
+        _module(options.file, sources),
+        entry=options.entry,
+        recursive=options.recursive,
+        multi=options.multi,
+        reference=options.reference,
+        opt_level=options.opt_level,
+        numerics=options.numerics,
+        threads=options.threads,
+        cache=not options.no_cache,
+        weights=options.weights,
+    )
+    for warning in calibrator.warnings:
+        print(render(attach_source_line(warning, sources)), file=sys.stderr)
+    if options.print_module:
+        print(calibrator.module)
+    statistics = StatisticsCollector(calibrator, _statistics_options(options))
+    collectors: list[Collector] = [statistics]
+    data = DataCollector(calibrator, stacked=len(options.data) > 1)
+    if options.output:
+        collectors.append(data)
+    run_batches(calibrator, _batches(calibrator, options.data), collectors)
+    for text in statistics.remarks():
+        print(render(Diagnostic(text, "warning")), file=sys.stderr)
+    found = _shaped(statistics.result(), options.multi)
+    if options.output:
+        write_arrays(Path(options.output), named(_shaped(data.result(), options.multi)))
+    if options.stats:
+        _save(options.stats, lambda path: save_statistics(path, found))
+    if not (options.output or options.stats or options.print_module):
+        for key, tensor in named(found).items():
+            print(f"{key}: {tensor}")
+    return 0
+
+
+def _module(file: str, sources: dict[str, str]) -> Any:
+    from ..core.parsing import make_context, parse_text, read_source
+
+    name = "<stdin>" if file == "-" else file
+    sources[name] = read_source(file)
+    return parse_text(make_context(), sources[name], name)
+
+
+def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:
+    from ..runtime.calibrate import without_lists
+
+    return without_lists(result) if multi == "error" else result
+
+
+def _statistics_options(options: argparse.Namespace) -> Any:
+    from ..runtime.calibration_statistics import StatisticsOptions
+
+    try:
+        percentiles = tuple(float(each) for each in options.percentiles.split(",") if each.strip())
+    except ValueError:
+        message = f"percentiles '{options.percentiles}' are malformed, expected for instance 0.1,99.9"
+        raise StepwellError(Diagnostic(message)) from None
+    try:
+        return StatisticsOptions(options.bins, percentiles)
+    except ValueError as error:
+        raise StepwellError(Diagnostic(str(error))) from None
+
+
+def named(functions: Mapping[str, Any]) -> dict[str, Any]:
+    """By key: `g0/in0`, `g0/out1`; with a list of calls `g0/0/in0`, `g0/1/in0`."""
+    found: dict[str, Any] = {}
+    for name, calls in functions.items():
+        several = isinstance(calls, list)
+        for number, call in enumerate(calls if several else [calls]):
+            prefix = f"{name}/{number}" if several else name
+            for side, word in (("inputs", "in"), ("outputs", "out")):
+                found |= {f"{prefix}/{word}{index}": value for index, value in enumerate(call[side])}
+    return found
+
+
+def _batches(calibrator: Calibrator, paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The arrays of each file by argument name; one file at a time is in memory."""
+    for path in paths:
+        yield _batch(calibrator, path)
+
+
+def _batch(calibrator: Calibrator, path: str) -> dict[str, Any]:
+    from zipfile import BadZipFile
+    from zlib import error as ZlibError
+
+    loaded = read_arrays(path)
+    if not hasattr(loaded, "files"):
+        message = f"data '{path}' is one array, expected a .npz archive of all arguments by name"
+        raise StepwellError(Diagnostic(message))
+    numbered = {f"arr_{index}": name for index, (name, _) in enumerate(calibrator.inputs)}
+    types = {name: type_.dtype for name, type_ in calibrator.inputs}
+    batch: dict[str, Any] = {}
+    for key in loaded.files:
+        name = key if key in types else numbered.get(key, key)
+        if name not in types:
+            hint = did_you_mean(key, types) or f"it has {', '.join(types) or 'none'}"
+            message = f"'{path}' has an array '{key}' but @{calibrator.entry} has no such argument"
+            raise StepwellError(Diagnostic(message, hint=hint))
+        try:
+            batch[name] = typed(loaded[key], types[name])
+        except (ValueError, EOFError, BadZipFile, ZlibError) as error:
+            message = f"array '{key}' of '{path}' is damaged or holds Python objects"
+            raise StepwellError(Diagnostic(message)) from error
+    return batch
+
+
+def _save(path: str, save: Any) -> None:
+    try:
+        save(path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason}")) from error
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the tool on `argv` (default: the command line); returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    sources: dict[str, str] = {}
+    try:
+        return run(argument_parser().parse_args(words), sources)
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        if "--debug" in words:
+            raise
+        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":  # python -m stepwell.tools.…
+    sys.exit(main())
