@@ -1,0 +1,161 @@
+"""
+The cases of cases.json in Stepwell and its peers: NumPy, PyTorch, onnxruntime and OpenVINO, as far as they are installed.
+
+Each engine runs in a process of its own with one thread; rounds visit the engines in turn, and the median over the rounds of
+best peer / ours is what counts: above 1, ours is faster. A result is checked before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from suite.engine import ENGINES, OURS
+from suite.figures import ClassFigures, Row, class_figures, make_row
+from suite.measure import Harness
+from suite.programs import Case, load_cases, load_classes
+from suite.report import aligned, case_cells, case_header, class_cells, class_header, troubles
+
+QUICK = ("gemm_128", "linear_1x128x784", "softmax_128x1024", "mlp_784_128_10_b1", "empty")
+"""Cases of `--quick`: a look at whether all works, not a measurement."""
+
+CALL_LIMIT = 2.0
+"""Microseconds that a call of an empty program may take."""
+
+
+def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--class", dest="classes", nargs="*", help="names of classes or their beginnings")
+    parser.add_argument("--case", dest="cases", nargs="*", help="names of cases")
+    parser.add_argument("--engines", nargs="*", choices=list(ENGINES), default=list(ENGINES))
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--milliseconds", type=float, default=20, help="of calls per engine and round")
+    parser.add_argument("--cpu", type=int, default=last_cpu(), help="run all engines on this CPU; -1 for any")
+    parser.add_argument("--quick", action="store_true", help="few cases, one short round")
+    parser.add_argument("--json", type=Path, help="write all figures here too")
+    parser.add_argument("--plot", type=Path, help="draw the ratios here (.svg or .png; needs matplotlib)")
+    parser.add_argument("--list", action="store_true", help="print the names of the chosen cases only")
+    options = parser.parse_args(arguments)
+    options.classes = options.classes or ([only] if only else None)
+    return options
+
+
+def last_cpu() -> int:
+    """The last CPU this process may use; -1 where that is not known."""
+    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1
+
+
+def chosen_cases(options: argparse.Namespace) -> list[Case]:
+    """The cases that the options name. Ends the program when they name one that is not there."""
+    cases = load_cases()
+    if unknown := set(options.cases or ()) - {case["name"] for case in cases}:
+        sys.exit(f"no case {', '.join(sorted(unknown))}; --list prints the names")
+    if options.cases:
+        cases = [case for case in cases if case["name"] in options.cases]
+    if options.classes:
+        cases = [case for case in cases if case["class"].startswith(tuple(options.classes))]
+    if options.quick and not options.cases:
+        cases = [case for case in cases if case["name"] in QUICK]
+    return cases
+
+
+def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
+    """Measures and prints case by case; the rows, and the engines that are not there."""
+    rounds, seconds = (1, 0.002) if options.quick else (options.rounds, options.milliseconds / 1000)
+    cpu = options.cpu if options.cpu >= 0 else None
+    rows: list[Row] = []
+    with Harness(options.engines, cpu, rounds, seconds) as harness:
+        for name, why in harness.missing.items():
+            print(f"{name} is skipped: {why}")
+        engines = [name for name in options.engines if name not in harness.missing]
+        for case in chosen_cases(options):
+            row = make_row(harness.measure(case))
+            rows.append(row)
+            times = ", ".join(
+                f"{name} {row.microseconds[name]:.4g}" for name in engines if name in row.microseconds
+            )
+            ratio = "" if row.ratio is None else f"; {row.ratio:.2f} × {row.best_peer}"
+            print(f"{row.name}: µs {times}{ratio}", flush=True)
+        return rows, harness.missing
+
+
+def print_tables(rows: list[Row], engines: list[str]) -> list[ClassFigures]:
+    """Cases, classes, troubles; the figures of the classes."""
+    print("\n" + aligned(case_header(engines), [case_cells(row, engines) for row in rows]) + "\n")
+    figures = [
+        class_figures(name, asked, [row for row in rows if row.class_ == name])
+        for name, asked in load_classes().items()
+        if any(row.class_ == name for row in rows)
+    ]
+    print(aligned(class_header(), [class_cells(class_) for class_ in figures]) + "\n")
+    for line in [*extra_lines(rows), *troubles(rows)]:
+        print(line)
+    return figures
+
+
+def extra_lines(rows: list[Row]) -> list[str]:
+    """What the issue asks beside ratios: int8 against our f32, and the microseconds of an empty call."""
+    ours = {row.name: row.microseconds[OURS] for row in rows if OURS in row.microseconds}
+    lines: list[str] = []
+    if "int8_gemm_1024" in ours and "gemm_1024" in ours:
+        lines.append(
+            f"int8 GEMM 1024 is {ours['gemm_1024'] / ours['int8_gemm_1024']:.2f} × our f32 (floor 3)"
+        )
+    if "empty" in ours:
+        lines.append(f"a call of an empty program takes {ours['empty']:.2f} µs (limit {CALL_LIMIT:g})")
+    return lines
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on, without names of machines."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    packages: dict[str, str] = {}
+    for package in ("numpy", "torch", "onnxruntime", "openvino", "llvmlite"):
+        try:
+            packages[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    model = ""
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+    return {
+        "cpu": model or platform.machine(),
+        "cpus": os.cpu_count(),
+        "python": platform.python_version(),
+        "packages": packages,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+
+
+def main(arguments: list[str] | None = None, only: str = "") -> None:
+    options = parse_arguments(arguments, only)
+    if options.list:
+        print("\n".join(case["name"] for case in chosen_cases(options)))
+        return
+    rows, missing = run(options)
+    figures = print_tables(rows, [name for name in options.engines if name not in missing])
+    result = {
+        "machine": machine(),
+        "rounds": 1 if options.quick else options.rounds,
+        "missing": missing,
+        "cases": [row.to_json() for row in rows],
+        "classes": [vars(class_) for class_ in figures],
+    }
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if options.plot:
+        from plot import draw
+
+        draw(result, options.plot)
+
+
+if __name__ == "__main__":
+    main()

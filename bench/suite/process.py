@@ -1,0 +1,125 @@
+"""A worker process as its parent sees it: asks one thing at a time, with a time limit; it may crash or hang without harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+BENCH = Path(__file__).resolve().parent.parent
+
+ONE_THREAD = {
+    name: "1"
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "STEPWELL_THREADS",
+    )
+}
+
+KEPT_MEMORY = {
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
+    "MALLOC_TOP_PAD_": str(1 << 26),
+}
+"""For glibc: freed memory stays in the process, so that no engine pays for page faults of new results in every call."""
+
+START_LIMIT = 120.0
+"""Seconds an engine may take to be imported."""
+
+
+class EngineLost(Exception):
+    """The process ended, or did not answer in time."""
+
+
+class EngineMissing(Exception):
+    """What the engine needs is not installed."""
+
+
+class EngineProcess:
+    """One engine; started on first use, and again after it was lost."""
+
+    def __init__(self, name: str, cpu: int | None):
+        self.name = name
+        self.cpu = cpu
+        self.process: subprocess.Popen[bytes] | None = None
+        self.buffer = b""
+        self.errors = tempfile.TemporaryFile()
+
+    def start(self) -> None:
+        """Raises EngineMissing, EngineLost."""
+        path = os.pathsep.join(filter(None, [str(BENCH), os.environ.get("PYTHONPATH")]))
+        environment = os.environ | ONE_THREAD | KEPT_MEMORY | {"PYTHONPATH": path}
+        self.buffer = b""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "suite.worker", self.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env=environment,
+        )
+        if self.cpu is not None and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(self.process.pid, {self.cpu})
+        answer = self._read(START_LIMIT)
+        if "missing" in answer:
+            raise EngineMissing(answer["missing"])
+
+    def ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:
+        """The answer. Raises EngineLost after a crash or `limit` seconds; the next question starts the engine again."""
+        if self.process is None:
+            self.start()
+        assert self.process is not None and self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            self._lose()
+        return self._read(limit)
+
+    def _read(self, limit: float) -> dict[str, Any]:
+        """One line of JSON from the process."""
+        assert self.process is not None and self.process.stdout is not None
+        until = time.monotonic() + limit
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self.buffer:
+                if not selector.select(max(until - time.monotonic(), 0)):
+                    self._lose(f"no answer within {limit:.0f} s")
+                data = os.read(self.process.stdout.fileno(), 1 << 16)
+                if not data:
+                    self._lose()
+                self.buffer += data
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def _lose(self, why: str | None = None) -> None:
+        """Ends the process. Raises EngineLost."""
+        assert self.process is not None
+        if why is not None:
+            self.process.kill()
+        code = self.process.wait()
+        self._close()
+        raise EngineLost(why or f"the process ended with code {code}")
+
+    def _close(self) -> None:
+        if self.process is not None:
+            for stream in (self.process.stdin, self.process.stdout):
+                if stream is not None:
+                    stream.close()
+        self.process = None
+
+    def stop(self) -> None:
+        """Ends the process, if it runs."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        self._close()
+        self.errors.close()

@@ -1,0 +1,188 @@
+"""
+PyTorch on the CPU, in three ways of which the fastest counts: eager calls (images channels-last), eager calls of fused ops with
+prepacked weights (oneDNN), and a traced, frozen module after `optimize_for_inference`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from .engine import Kept, Unsupported, Variant, attempt, straight_line
+from .reference import EPSILON, Arrays
+from .vocabulary import Node, Program
+
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+torch.set_float32_matmul_precision("highest")
+
+
+def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
+    yield attempt(_eager, program, arrays, False)
+    if any(node.op in ("linear", "conv") for node in program.nodes):
+        yield attempt(_eager, program, arrays, True)
+    if program.nodes[0].op not in ("identity",) and program.inputs[0].dtype == "float32":
+        yield attempt(_frozen, program, arrays)
+
+
+def _tensors(program: Program, arrays: Arrays) -> dict[str, Any]:
+    """Inputs and weights; those of rank 4 channels-last, weights of products as torch keeps them, [N, K]."""
+    tensors: dict[str, Any] = {}
+    for value in (*program.inputs, *program.weights):
+        tensor = torch.from_numpy(arrays[value.name].copy())
+        if len(value.shape) == 4:
+            tensor = tensor.contiguous(memory_format=torch.channels_last)
+        tensors[value.name] = tensor
+    for node in program.nodes:
+        if node.op == "linear":
+            name = node.operands[1].name
+            tensors[name] = tensors[name].T.contiguous()
+    return tensors
+
+
+def _eager(program: Program, arrays: Arrays, packed: bool) -> Variant:
+    names = _tensors(program, arrays) | {"torch": torch, "F": functional, "attention": attention}
+    if packed:
+        names |= _packed_weights(program, names)
+    lines = [_line(node, packed) for node in program.nodes]
+    run = straight_line(lines, names, [value.name for value in program.outputs])
+    return _kept("packed" if packed else "eager", torch.inference_mode()(run))
+
+
+def _kept(name: str, run: Callable[[], Any]) -> Variant:
+    kept = Kept(run)
+    return Variant(name, kept, lambda: [tensor.numpy() for tensor in kept.last])
+
+
+def _packed_weights(program: Program, tensors: dict[str, Any]) -> dict[str, Any]:
+    """Weights in the blocked layout that oneDNN likes for the sizes at hand."""
+    packed: dict[str, Any] = {"ops": torch.ops.mkldnn}
+    for node in program.nodes:
+        name = node.operands[1].name if len(node.operands) > 1 else ""
+        x = node.operands[0]
+        if node.op == "linear":
+            rows = 1
+            for extent in x.shape[:-1]:
+                rows *= extent
+            packed[name] = torch.ops.mkldnn._reorder_linear_weight(tensors[name].to_mkldnn(), rows)
+        elif node.op == "conv":
+            geometry = ([node["pad"]] * 2, [node["stride"]] * 2, [1, 1], node["groups"])
+            packed[name] = torch._C._nn.mkldnn_reorder_conv2d_weight(
+                tensors[name].to_mkldnn(), *geometry, list(x.shape)
+            )
+    return packed
+
+
+def attention(q: Any, k: Any, v: Any, heads: int) -> Any:
+    batch, length, hidden = q.shape
+    q, k, v = (x.view(batch, length, heads, -1).transpose(1, 2) for x in (q, k, v))
+    return functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, length, hidden)
+
+
+def _frozen(program: Program, arrays: Arrays) -> Variant:
+    """What TorchScript makes of the eager program: weights are constants of the graph, prepacked and fused."""
+    import warnings
+
+    tensors = _tensors(program, arrays)
+    lines = [_line(node, False) for node in program.nodes]
+    inputs = [value.name for value in program.inputs]
+    run = straight_line(
+        lines,
+        tensors | {"torch": torch, "F": functional, "attention": attention},
+        [value.name for value in program.outputs],
+    )
+
+    class Net(torch.nn.Module):
+        def forward(self, *arguments: Any) -> Any:
+            return run(**dict(zip(inputs, arguments, strict=True)))[0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        traced = torch.jit.trace(Net().eval(), [tensors[name] for name in inputs])
+        frozen = torch.jit.optimize_for_inference(torch.jit.freeze(traced))
+    arguments = [tensors[name] for name in inputs]
+    for _ in range(4):  # the profiling executor specialises in its first calls
+        frozen(*arguments)
+    return _kept("frozen", torch.inference_mode()(lambda: [frozen(*arguments)]))
+
+
+def _line(node: Node, packed: bool) -> str:
+    if node.op not in EXPRESSIONS:
+        raise Unsupported(f"torch has no {node.op}")
+    operands = [value.name for value in node.operands]
+    if packed and node.op == "linear":
+        return f"{node.result.name} = {_packed_linear(node, *operands)}"
+    if packed and node.op == "conv":
+        return f"{node.result.name} = {_packed_conv(node, *operands)}"
+    return f"{node.result.name} = {EXPRESSIONS[node.op](node, *operands)}"
+
+
+def _packed_linear(node: Node, x: str, w: str, *bias: str) -> str:
+    fused = {None: '"none", [], ""', "relu": '"relu", [], ""', "gelu": '"gelu", [], "none"'}[
+        node["activation"]
+    ]
+    return f"ops._linear_pointwise({x}, {w}, {bias[0] if bias else None}, {fused})"
+
+
+def _packed_conv(node: Node, x: str, w: str, b: str) -> str:
+    fused = {None: '"none", [], ""', "relu": '"relu", [], ""', "relu6": '"hardtanh", [0, 6], ""'}
+    pad, stride = node["pad"], node["stride"]
+    geometry = f"[{pad}, {pad}], [{stride}, {stride}], [1, 1], {node['groups']}"
+    return f"ops._convolution_pointwise({x}, {w}, {b}, {geometry}, {fused[node['activation']]})"
+
+
+def _activated(name: str | None, text: str) -> str:
+    """Activations in place, where torch has that."""
+    match name:
+        case None:
+            return text
+        case "relu":
+            return f"F.relu({text}, inplace=True)"
+        case "relu6":
+            return f"F.relu6({text}, inplace=True)"
+        case _:
+            return f"F.gelu({text})"
+
+
+def _linear(node: Node, x: str, w: str, *bias: str) -> str:
+    return _activated(node["activation"], f"F.linear({', '.join([x, w, *bias])})")
+
+
+def _conv(node: Node, x: str, w: str, b: str) -> str:
+    text = f"F.conv2d({x}, {w}, {b}, {node['stride']}, {node['pad']}, 1, {node['groups']})"
+    return _activated(node["activation"], text)
+
+
+def _matmul(node: Node, a: str, b: str) -> str:
+    return f"torch._int_mm({a}, {b})" if node.result.dtype == "int32" else f"torch.mm({a}, {b})"
+
+
+def _layer_norm(node: Node, x: str, scale: str, offset: str) -> str:
+    return f"F.layer_norm({x}, ({node.result.shape[-1]},), {scale}, {offset}, {EPSILON})"
+
+
+def _unary(name: str) -> Callable[..., str]:
+    return lambda node, x: f"torch.{name}({x})"
+
+
+EXPRESSIONS: dict[str, Callable[..., str]] = {
+    "matmul": _matmul,
+    "linear": _linear,
+    "conv": _conv,
+    "layer_norm": _layer_norm,
+    "attention": lambda node, *xs: f"attention({', '.join(xs)}, {node['heads']})",
+    "identity": lambda node, x: f"{x}.clone()",
+    "add": lambda node, x, y: f"{x} + {y}",
+    "subtract": lambda node, x, y: f"{x} - {y}",
+    "multiply": lambda node, x, y: f"{x} * {y}",
+    "gelu": lambda node, x: f"F.gelu({x})",
+    "gelu_tanh": lambda node, x: f'F.gelu({x}, approximate="tanh")',
+    "silu": lambda node, x: f"F.silu({x})",
+    "softmax": lambda node, x: f"torch.softmax({x}, -1)",
+    "transpose": lambda node, x: f"{x}.T.contiguous()",
+    "sum": lambda node, x: f"torch.sum({x}, {node['axis']})",
+    **{name: _unary(name) for name in ("exp", "tanh", "erf", "sigmoid", "relu")},
+}

@@ -1,0 +1,137 @@
+"""
+One engine in a process of its own: `python -m suite.worker ENGINE`.
+
+Requests come as lines of JSON on standard input, one answer goes out for each: `load` a case, run a `round`, `drop` it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .engine import Unsupported, Variant, load_engine
+from .programs import describe
+from .reference import TOLERANCE, relative_error
+
+Answer = dict[str, Any]
+
+WARM_UP = 0.003
+"""Seconds of calls before those of a round count: other engines had the caches meanwhile."""
+
+BATCH = 0.0005
+"""Seconds of calls between two readings of the clock."""
+
+
+class Worker:
+    """The state of the process: the variant that is timed."""
+
+    def __init__(self, engine: str):
+        self.peak: Callable[[], float] | None = None
+        if engine == "roof":
+            from . import roof
+
+            self.peak = roof.Peak()
+            self.variants = roof.variants
+        else:
+            self.variants = load_engine(engine)
+        self.variant: Variant | None = None
+
+    def load(self, case: dict[str, Any], data: str) -> Answer:
+        """Builds the variants, checks their results, and keeps the fastest of those that are right."""
+        program = describe(case)
+        with np.load(data) as file:
+            found = {name: file[name] for name in file.files}
+        expected = [found.pop(f"expected{index}") for index in range(len(program.outputs))]
+        right: list[tuple[float, Variant]] = []
+        trouble: dict[str, str] = {}
+        for variant in self.variants(program, found):
+            if isinstance(variant, Exception):
+                kind = "unsupported" if isinstance(variant, Unsupported) else "failed"
+                trouble.setdefault(kind, f"{type(variant).__name__}: {variant}".splitlines()[0][:300])
+                continue
+            try:
+                variant.call()
+                errors = map(relative_error, variant.outputs(), expected if self.peak is None else [])
+                error = max(errors, default=0.0)
+            except Exception as raised:
+                trouble["failed"] = f"{type(raised).__name__}: {raised}".splitlines()[0][:300]
+                continue
+            exact = case["dtype"] == "i8"
+            if error > (0 if exact else TOLERANCE):
+                trouble["wrong"] = f"{variant.name}: greatest error {error:.2g} of the scale"
+            else:
+                right.append((seconds_of(variant.call, 0.02)[0], variant))
+        if not right:
+            return trouble or {"failed": "no variant"}
+        seconds, self.variant = min(right, key=lambda pair: pair[0])
+        return {"ok": True, "variant": self.variant.name, "seconds": seconds} | trouble
+
+    def round(self, seconds: float) -> Answer:
+        """Times calls for so long: the median and the least seconds of a call; the FMA rate where that is asked for."""
+        assert self.variant is not None
+        median, least, calls = seconds_of(self.variant.call, seconds)
+        answer: Answer = {"median": median, "least": least, "calls": calls}
+        if self.peak is not None:
+            answer["gflops"] = float(np.median([self.peak() for _ in range(25)]))
+        return answer
+
+    def answer(self, request: dict[str, Any]) -> Answer:
+        match request["do"]:
+            case "load":
+                self.variant = None
+                return self.load(request["case"], request["data"])
+            case "round":
+                return self.round(request["seconds"])
+            case _:
+                self.variant = None
+                return {"ok": True}
+
+
+def seconds_of(call: Callable[[], Any], budget: float) -> tuple[float, float, int]:
+    """Median and least seconds per call over batches that take about `budget` in all, and the number of calls."""
+    clock = time.perf_counter
+    start = clock()
+    call()
+    once = clock() - start
+    if once < budget:
+        until = clock() + WARM_UP
+        while clock() < until:
+            start = clock()
+            call()
+            once = min(once, clock() - start)
+    size = max(1, int(BATCH / max(once, 1e-7)))
+    figures: list[float] = []
+    until = clock() + budget
+    while not figures or clock() < until:
+        start = clock()
+        for _ in range(size):
+            call()
+        figures.append((clock() - start) / size)
+    return float(np.median(figures)), min(figures), size * len(figures)
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
+    os.dup2(2, 1)
+    try:
+        worker = Worker(sys.argv[1])
+    except ImportError as error:
+        print(json.dumps({"missing": str(error)}), file=answers, flush=True)
+        return
+    print(json.dumps({"ok": True}), file=answers, flush=True)
+    for line in sys.stdin:
+        try:
+            answer = worker.answer(json.loads(line))
+        except Exception as error:
+            answer = {"failed": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
