@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IndexType
@@ -134,11 +135,11 @@ def _seen_from(read: Sequence[AffineExpr | None], source: Access) -> Access:
     """The load `source` of a producer as a reader does it that reads the element at `read`."""
     places = [index for index in read if index is not None]
     if len(places) != len(read):
-        return Access(source.op, source.buffer, (None,) * len(source.indices))
+        return replace(source, indices=(None,) * len(source.indices))
     indices = [
         None if index is None else index.replace_dims_and_symbols(places, ()) for index in source.indices
     ]
-    return Access(source.op, source.buffer, tuple(indices))
+    return replace(source, indices=tuple(indices))
 
 
 def _is_straight(block: BlockOp) -> bool:

@@ -295,16 +295,25 @@ def _axes(
     if len(columns) != 1 or not depths or extents[columns[0]] == 1:
         return None
     (n,) = columns
+    depths = [axis for axis in depths if _apart(b, axis, n)]
+    if not depths:
+        return None
     k = min(depths, key=lambda axis: (a.stride_along(axis) != 1, -extents[axis]))
     rows = [
         axis
         for axis in spatial
-        if axis != n and axis not in b.axes() and a.dimension_along(axis) is not None and _alone(out, axis)
+        if axis != n and axis not in b.axes() and _apart(a, axis, k) and _alone(out, axis)
     ]
     rows = [axis for axis in rows if extents[axis] > 1]
     m = rows[-1] if rows else None
     outer = tuple(axis for axis in spatial if axis not in (m, n))
     return m, n, k, outer, tuple(axis for axis in reduce if axis != k)
+
+
+def _apart(operand: Operand, first: int, second: int) -> bool:
+    """Whether two axes move in one dimension each, and not in the same."""
+    places = operand.dimension_along(first), operand.dimension_along(second)
+    return None not in places and places[0][0] != places[1][0]  # pyright: ignore[reportOptionalSubscript]
 
 
 def _alone(operand: Operand, axis: int) -> bool:
