@@ -14,16 +14,9 @@ from typing import Any
 
 BENCH = Path(__file__).resolve().parent.parent
 
-ONE_THREAD = {
-    name: "1"
-    for name in (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "STEPWELL_THREADS",
-    )
-}
+THREAD_VARIABLES = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")
+
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in THREAD_VARIABLES} | {"STEPWELL_THREADS": "1"}
 
 KEPT_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
@@ -52,22 +45,21 @@ class EngineProcess:
         self.cpu = cpu
         self.process: subprocess.Popen[bytes] | None = None
         self.buffer = b""
-        self.errors = tempfile.TemporaryFile()
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
 
     def start(self) -> None:
         """Raises EngineMissing, EngineLost."""
         path = os.pathsep.join(filter(None, [str(BENCH), os.environ.get("PYTHONPATH")]))
         environment = os.environ | ONE_THREAD | KEPT_MEMORY | {"PYTHONPATH": path}
         self.buffer = b""
+        pinned = [] if self.cpu is None else [str(self.cpu)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "suite.worker", self.name],
+            [sys.executable, "-m", "suite.worker", self.name, *pinned],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env=environment,
         )
-        if self.cpu is not None and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(self.process.pid, {self.cpu})
         answer = self._read(START_LIMIT)
         if "missing" in answer:
             raise EngineMissing(answer["missing"])
@@ -107,7 +99,15 @@ class EngineProcess:
             self.process.kill()
         code = self.process.wait()
         self._close()
-        raise EngineLost(why or f"the process ended with code {code}")
+        raise EngineLost(why or f"the process ended with code {code}{self._last_error()}")
+
+    def _last_error(self) -> str:
+        """The last line that the process wrote to standard error, after a colon."""
+        end = self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(0, end - 2000))
+        lines = self.errors.read().decode(errors="replace").split("\n")
+        said = [line for line in lines if line.strip()]
+        return f": {said[-1][:200]}" if said else ""
 
     def _close(self) -> None:
         if self.process is not None:

@@ -192,6 +192,7 @@ OPS: dict[str, Callable[..., None]] = {
     "gelu_tanh": _plain("gelu", 'approximate = "tanh"'),
     "transpose": _plain("permute_dims", "axes = [1, 0]"),
     "sum": _plain("sum", "axis = [{axis}]"),
+    "mean_pool": _plain("mean", "axis = [1, 2]"),
     **{name: _plain(name) for name in ("exp", "tanh", "erf", "gelu", "sigmoid", "silu", "relu")},
     **{name: _plain(name) for name in ("softmax", "add", "subtract", "multiply")},
 }

@@ -1,5 +1,5 @@
 """
-One engine in a process of its own: `python -m suite.worker ENGINE`.
+One engine in a process of its own: `python -m suite.worker ENGINE [CPU]`.
 
 Requests come as lines of JSON on standard input, one answer goes out for each: `load` a case, run a `round`, `drop` it.
 """
@@ -117,6 +117,8 @@ def seconds_of(call: Callable[[], Any], budget: float) -> tuple[float, float, in
 
 
 def main() -> None:
+    if len(sys.argv) > 2 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {int(sys.argv[2])})  # before libraries count CPUs and start threads
     answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
     os.dup2(2, 1)
     try:

@@ -1,0 +1,81 @@
+"""Draws the ratios of a run: one bar per case with its interval, by class, on a logarithmic axis; SVG or PNG by the suffix."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+COLOURS = {"ahead": "#2c7a51", "tie": "#8a8f98", "behind": "#b4552d"}
+"""By whether ours is faster; differences under 5 % are ties."""
+
+TIE = 0.05
+
+
+def colour(ratio: float) -> str:
+    if abs(ratio - 1) < TIE:
+        return COLOURS["tie"]
+    return COLOURS["ahead" if ratio > 1 else "behind"]
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """Writes the picture. Ends the program without matplotlib or when nothing was measured."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        sys.exit("plots need matplotlib: pip install 'stepwell[plot]'")
+    rows = [row for row in result["cases"] if row["ratio"] is not None]
+    if not rows:
+        sys.exit("no case has a ratio to draw")
+    figure, axis = pyplot.subplots(figsize=(9, 1 + 0.18 * len(rows)))
+    positions = range(len(rows))
+    ratios = [row["ratio"] for row in rows]
+    spread = [
+        [row["ratio"] - row["interval"][0] for row in rows],
+        [row["interval"][1] - row["ratio"] for row in rows],
+    ]
+    axis.barh(positions, [ratio - 1 for ratio in ratios], left=1, color=list(map(colour, ratios)), height=0.7)
+    axis.errorbar(ratios, list(positions), xerr=spread, fmt="none", ecolor="black", elinewidth=0.8)
+    axis.set_xscale("log")
+    axis.axvline(1, color="black", linewidth=0.8)
+    ticks = [
+        tick
+        for tick in (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
+        if min(ratios) / 2 < tick < 2 * max(ratios)
+    ]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.minorticks_off()
+    axis.set_yticks(list(positions), [f"{row['name']}  [{row['best_peer']}]" for row in rows], fontsize=6)
+    axis.set_ylim(len(rows) - 0.5, -0.5)
+    axis.set_xlabel("time of the best peer / ours (right of 1: ours is faster), 95 % interval")
+    _name_classes(axis, rows)
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def _name_classes(axis: Any, rows: list[dict[str, Any]]) -> None:
+    """A line between classes, and their names at the right border."""
+    for index, row in enumerate(rows):
+        if index == 0 or rows[index - 1]["class_"] != row["class_"]:
+            axis.axhline(index - 0.5, color="#c8ccd2", linewidth=0.6)
+            axis.text(
+                1.01, index, row["class_"], transform=axis.get_yaxis_transform(), fontsize=6, va="center"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("json", type=Path, help="what kernels.py --json wrote")
+    parser.add_argument("picture", type=Path)
+    options = parser.parse_args()
+    draw(json.loads(options.json.read_text(encoding="utf-8")), options.picture)
+
+
+if __name__ == "__main__":
+    main()
