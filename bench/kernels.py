@@ -37,6 +37,12 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--milliseconds", type=float, default=20, help="of calls per engine and round")
     parser.add_argument("--cpu", type=int, default=last_cpu(), help="run all engines on this CPU; -1 for any")
+    parser.add_argument(
+        "--clock",
+        choices=["wall", "cpu"],
+        default="wall",
+        help="cpu: seconds of the process, on a busy machine",
+    )
     parser.add_argument("--quick", action="store_true", help="few cases, one short round")
     parser.add_argument("--json", type=Path, help="write all figures here too")
     parser.add_argument("--plot", type=Path, help="draw the ratios here (.svg or .png; needs matplotlib)")
@@ -70,7 +76,7 @@ def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
     rounds, seconds = (1, 0.002) if options.quick else (options.rounds, options.milliseconds / 1000)
     cpu = options.cpu if options.cpu >= 0 else None
     rows: list[Row] = []
-    with Harness(options.engines, cpu, rounds, seconds) as harness:
+    with Harness(options.engines, cpu, rounds, seconds, options.clock) as harness:
         for name, why in harness.missing.items():
             print(f"{name} is skipped: {why}")
         engines = [name for name in options.engines if name not in harness.missing]
@@ -145,6 +151,7 @@ def main(arguments: list[str] | None = None, only: str = "") -> None:
     result = {
         "machine": machine(),
         "rounds": 1 if options.quick else options.rounds,
+        "clock": options.clock,
         "missing": missing,
         "cases": [row.to_json() for row in rows],
         "classes": [vars(class_) for class_ in figures],

@@ -47,11 +47,12 @@ class Measurement:
 class Harness:
     """The processes of all engines, and the machine's own figures (`roof`)."""
 
-    def __init__(self, engines: list[str], cpu: int | None, rounds: int, seconds: float):
+    def __init__(self, engines: list[str], cpu: int | None, rounds: int, seconds: float, clock: str = "wall"):
         self.engines = {name: EngineProcess(name, cpu) for name in [*engines, "roof"]}
         self.missing: dict[str, str] = {}
         self.rounds = rounds
         self.seconds = seconds
+        self.clock = clock
 
     def __enter__(self) -> Harness:
         for name in list(self.engines):
@@ -82,10 +83,13 @@ class Harness:
         return measurement
 
     def _load(self, measurement: Measurement, name: str, data: Path) -> bool:
-        request = {"do": "load", "case": measurement.case, "data": str(data)}
-        answer = self._ask(measurement, name, request, LOAD_LIMIT)
+        """Whether the engine is ready; when it is lost it gets a second chance, with its first variant only."""
+        request = {"do": "load", "case": measurement.case, "data": str(data), "clock": self.clock}
+        answer = self._ask(measurement, name, request | {"most": 9}, LOAD_LIMIT)
+        answer = answer or self._ask(measurement, name, request | {"most": 1}, LOAD_LIMIT)
         if answer is None:
             return False
+        measurement.trouble.pop(name, None)
         if "ok" not in answer:
             kind = next(kind for kind in ("wrong", "failed", "unsupported") if kind in answer)
             measurement.lose(name, f"{kind}: {answer[kind]}")
@@ -94,7 +98,8 @@ class Harness:
         return True
 
     def _round(self, measurement: Measurement, name: str) -> bool:
-        answer = self._ask(measurement, name, {"do": "round", "seconds": self.seconds}, ROUND_LIMIT)
+        request = {"do": "round", "seconds": self.seconds, "clock": self.clock}
+        answer = self._ask(measurement, name, request, ROUND_LIMIT)
         if answer is None:
             return False
         if "failed" in answer:

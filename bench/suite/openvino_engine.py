@@ -36,18 +36,20 @@ def _variant(program: Program, arrays: Arrays, nhwc: bool) -> Variant:
     if nhwc:
         model = _with_nhwc_borders(model)
     request = core.compile_model(model, "CPU", CONFIG).create_infer_request()
+    kept: list[Any] = []
     for index, value in enumerate(program.inputs):
         array = arrays[value.name]
         if nhwc and array.ndim == 4:
             array = array.transpose(0, 2, 3, 1)
-        tensor = openvino.Tensor(np.ascontiguousarray(array), shared_memory=True)
-        request.set_input_tensor(index, tensor)
+        kept.append(np.ascontiguousarray(array))  # the tensor does not keep what it shares
+        request.set_input_tensor(index, openvino.Tensor(kept[-1], shared_memory=True))
 
     def call() -> None:
         request.start_async()
         request.wait()
 
     def outputs() -> list[Any]:
+        assert len(kept) == len(program.inputs)
         results = [request.get_output_tensor(index).data for index in range(len(program.outputs))]
         return [np.moveaxis(r, 3, 1) if nhwc and r.ndim == 4 else r for r in results]
 

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ Answer = dict[str, Any]
 WARM_UP = 0.003
 """Seconds of calls before those of a round count: other engines had the caches meanwhile."""
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""`cpu` counts the seconds this process ran, all its threads: other processes on a busy machine do not disturb it as much."""
+
 BATCH = 0.0005
 """Seconds of calls between two readings of the clock."""
 
@@ -32,7 +36,7 @@ class Worker:
     """The state of the process: the variant that is timed."""
 
     def __init__(self, engine: str):
-        self.peak: Callable[[], float] | None = None
+        self.peak: Callable[[Callable[[], float]], float] | None = None
         if engine == "roof":
             from . import roof
 
@@ -42,15 +46,15 @@ class Worker:
             self.variants = load_engine(engine)
         self.variant: Variant | None = None
 
-    def load(self, case: dict[str, Any], data: str) -> Answer:
-        """Builds the variants, checks their results, and keeps the fastest of those that are right."""
+    def load(self, case: dict[str, Any], data: str, clock: str, most: int) -> Answer:
+        """Builds at most so many variants, checks their results, and keeps the fastest of those that are right."""
         program = describe(case)
         with np.load(data) as file:
             found = {name: file[name] for name in file.files}
         expected = [found.pop(f"expected{index}") for index in range(len(program.outputs))]
         right: list[tuple[float, Variant]] = []
         trouble: dict[str, str] = {}
-        for variant in self.variants(program, found):
+        for variant in islice(self.variants(program, found), most):
             if isinstance(variant, Exception):
                 kind = "unsupported" if isinstance(variant, Unsupported) else "failed"
                 trouble.setdefault(kind, f"{type(variant).__name__}: {variant}".splitlines()[0][:300])
@@ -66,36 +70,36 @@ class Worker:
             if error > (0 if exact else TOLERANCE):
                 trouble["wrong"] = f"{variant.name}: greatest error {error:.2g} of the scale"
             else:
-                right.append((seconds_of(variant.call, 0.02)[0], variant))
+                right.append((seconds_of(variant.call, 0.02, clock)[0], variant))
         if not right:
             return trouble or {"failed": "no variant"}
         seconds, self.variant = min(right, key=lambda pair: pair[0])
         return {"ok": True, "variant": self.variant.name, "seconds": seconds} | trouble
 
-    def round(self, seconds: float) -> Answer:
+    def round(self, seconds: float, clock: str) -> Answer:
         """Times calls for so long: the median and the least seconds of a call; the FMA rate where that is asked for."""
         assert self.variant is not None
-        median, least, calls = seconds_of(self.variant.call, seconds)
+        median, least, calls = seconds_of(self.variant.call, seconds, clock)
         answer: Answer = {"median": median, "least": least, "calls": calls}
         if self.peak is not None:
-            answer["gflops"] = float(np.median([self.peak() for _ in range(25)]))
+            answer["gflops"] = float(np.median([self.peak(CLOCKS[clock]) for _ in range(25)]))
         return answer
 
     def answer(self, request: dict[str, Any]) -> Answer:
         match request["do"]:
             case "load":
                 self.variant = None
-                return self.load(request["case"], request["data"])
+                return self.load(request["case"], request["data"], request["clock"], request["most"])
             case "round":
-                return self.round(request["seconds"])
+                return self.round(request["seconds"], request["clock"])
             case _:
                 self.variant = None
                 return {"ok": True}
 
 
-def seconds_of(call: Callable[[], Any], budget: float) -> tuple[float, float, int]:
+def seconds_of(call: Callable[[], Any], budget: float, clock_name: str) -> tuple[float, float, int]:
     """Median and least seconds per call over batches that take about `budget` in all, and the number of calls."""
-    clock = time.perf_counter
+    clock = CLOCKS[clock_name]
     start = clock()
     call()
     once = clock() - start
