@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test test-full check lint types lit unit clean
+.PHONY: help demo test test-full check lint types lit unit bench clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
 	@echo "make test       all tests, CI counts (under 10 minutes on 2 cores)"
 	@echo "make test-full  all tests with the counts of the acceptance lists"
 	@echo "make check      ruff, types, lit and pytest"
+	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
 
 $(STAMP): pyproject.toml
@@ -41,6 +42,20 @@ test-full: $(STAMP)
 	$(BIN)/python test/full.py
 
 check: lint types lit unit
+
+BENCH_STAMP := $(VENV)/.bench-installed
+FIGURES := build/bench
+ROUNDS ?= 15
+
+$(BENCH_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+bench: $(BENCH_STAMP)
+	mkdir -p $(FIGURES)
+	$(BIN)/python bench/kernels.py --rounds $(ROUNDS) --json $(FIGURES)/kernels.json --plot docs/performance.svg
+	$(BIN)/python bench/compile_time.py --json $(FIGURES)/compile_time.json
+	$(BIN)/python bench/page.py $(FIGURES)/kernels.json $(FIGURES)/compile_time.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache build *.egg-info

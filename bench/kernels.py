@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -33,7 +34,12 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--class", dest="classes", nargs="*", help="names of classes or their beginnings")
     parser.add_argument("--case", dest="cases", nargs="*", help="names of cases")
-    parser.add_argument("--engines", nargs="*", choices=list(ENGINES), default=list(ENGINES))
+    parser.add_argument(
+        "--engines",
+        nargs="*",
+        default=list(ENGINES),
+        help=f"of {', '.join(ENGINES)}, or modules with `variants`",
+    )
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--milliseconds", type=float, default=20, help="of calls per engine and round")
     parser.add_argument("--cpu", type=int, default=last_cpu(), help="run all engines on this CPU; -1 for any")
@@ -100,13 +106,12 @@ def print_tables(rows: list[Row], engines: list[str]) -> list[ClassFigures]:
         if any(row.class_ == name for row in rows)
     ]
     print(aligned(class_header(), [class_cells(class_) for class_ in figures]) + "\n")
-    for line in [*extra_lines(rows), *troubles(rows)]:
-        print(line)
+    print("\n".join(notes(rows)))
     return figures
 
 
-def extra_lines(rows: list[Row]) -> list[str]:
-    """What the issue asks beside ratios: int8 against our f32, and the microseconds of an empty call."""
+def notes(rows: list[Row]) -> list[str]:
+    """What is asked beside ratios, int8 against our f32 and the time of an empty call, and who had trouble with what."""
     ours = {row.name: row.microseconds[OURS] for row in rows if OURS in row.microseconds}
     lines: list[str] = []
     if "int8_gemm_1024" in ours and "gemm_1024" in ours:
@@ -115,7 +120,16 @@ def extra_lines(rows: list[Row]) -> list[str]:
         )
     if "empty" in ours:
         lines.append(f"a call of an empty program takes {ours['empty']:.2f} µs (limit {CALL_LIMIT:g})")
-    return lines
+    return lines + troubles(rows)
+
+
+def command(options: argparse.Namespace) -> str:
+    """The command that measures the same again, without the files it writes."""
+    words = ["python", "bench/kernels.py", "--rounds", str(options.rounds), "--clock", options.clock]
+    for name in ("classes", "cases"):
+        if chosen := getattr(options, name):
+            words += ["--class" if name == "classes" else "--case", *chosen]
+    return shlex.join([*words, *(["--quick"] if options.quick else [])])
 
 
 def machine() -> dict[str, Any]:
@@ -128,17 +142,26 @@ def machine() -> dict[str, Any]:
             packages[package] = version(package)
         except PackageNotFoundError:
             continue
-    model = ""
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+    model, features = cpu_description()
     return {
-        "cpu": model or platform.machine(),
+        "cpu": model,
+        "features": features,
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
         "packages": packages,
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
+
+
+def cpu_description() -> tuple[str, str]:
+    """The model of the CPU and its vector extensions, as far as the system tells."""
+    if not Path("/proc/cpuinfo").exists():
+        return platform.machine(), "-"
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    found = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    names = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8", "asimd")
+    flags = (found.get("flags") or found.get("Features") or "").split()
+    return found.get("model name", platform.machine()), " ".join(name for name in names if name in flags)
 
 
 def main(arguments: list[str] | None = None, only: str = "") -> None:
@@ -149,11 +172,13 @@ def main(arguments: list[str] | None = None, only: str = "") -> None:
     rows, missing = run(options)
     figures = print_tables(rows, [name for name in options.engines if name not in missing])
     result = {
+        "command": command(options),
         "machine": machine(),
         "rounds": 1 if options.quick else options.rounds,
         "clock": options.clock,
         "missing": missing,
         "cases": [row.to_json() for row in rows],
+        "notes": notes(rows),
         "classes": [vars(class_) for class_ in figures],
     }
     if options.json:

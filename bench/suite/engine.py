@@ -39,8 +39,12 @@ Variants = Callable[[Program, Arrays], Iterator[Variant | Exception]]
 
 
 def load_engine(name: str) -> Variants:
-    """The `variants` function of an engine. Raises ImportError when what it needs is not installed."""
-    return import_module(f".{ENGINES[name]}", __package__).variants
+    """
+    The `variants` function of an engine, or of a module of one's own by its full name. Raises ImportError when what it needs
+    is not installed.
+    """
+    module = f".{ENGINES[name]}" if name in ENGINES else name
+    return import_module(module, __package__).variants
 
 
 def attempt(make: Callable[..., Variant], *arguments: Any) -> Variant | Exception:

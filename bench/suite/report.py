@@ -72,7 +72,7 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def troubles(rows: Sequence[Row]) -> list[str]:
     """A line for each engine that did not give a right result in time, ours first; ops an engine lacks once per engine."""
     lines: list[str] = []
-    for engine in ENGINES:
+    for engine in [*ENGINES, *sorted({name for row in rows for name in row.trouble} - set(ENGINES))]:
         for row in rows:
             if engine in row.trouble and (
                 engine == OURS or not row.trouble[engine].startswith("unsupported")

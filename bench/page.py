@@ -1,0 +1,90 @@
+"""Writes the figures of a run into docs/performance.md, between its markers; `make bench` calls it last."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from suite.engine import ENGINES
+from suite.figures import ClassFigures, Row
+from suite.report import case_cells, case_header, class_cells, class_header, markdown
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+
+START, END = "<!-- results: written by bench/page.py -->", "<!-- end of results -->"
+
+
+def run_text(result: dict[str, Any]) -> str:
+    """Machine, classes, cases and notes of what kernels.py --json wrote."""
+    rows = [Row(**row) for row in result["cases"]]
+    engines = [
+        name for name in ENGINES if any(name in row.microseconds or name in row.trouble for row in rows)
+    ]
+    missing = [f"{name} was not installed" for name in result["missing"]]
+    classes = [class_cells(ClassFigures(**class_)) for class_ in result["classes"]]
+    parts = [
+        machine_line(result, missing),
+        markdown(class_header(), classes),
+        "Every case; times in microseconds per call, the ratio with its 95 % interval, and the share of the roof:",
+        markdown(case_header(engines), [case_cells(row, engines) for row in rows]),
+        *(f"* {line}" for line in result["notes"]),
+    ]
+    return "\n\n".join(parts)
+
+
+def machine_line(result: dict[str, Any], missing: list[str]) -> str:
+    """A sentence on when, on what and with what."""
+    machine = result["machine"]
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    peaks = [row["peak_gflops"] for row in result["cases"] if row["peak_gflops"] is not None]
+    peak = f" FMA peak {max(peaks):.0f} GFLOP/s per core." if peaks else ""
+    lacking = f" {', '.join(missing)}." if missing else ""
+    return (
+        f"Measured on {machine['date']} by `{result['command']}`: {machine['cpu']}, {machine['features']}, "
+        f"{machine['cpus']} CPUs, Python {machine['python']}, {packages}.{peak} {result['rounds']} rounds, "
+        f"{result['clock']} clock.{lacking}"
+    )
+
+
+def compile_text(result: dict[str, Any]) -> str:
+    """The table of compile_time.py --json."""
+    header = ["program", "cold s", "from cache s", "limit s", "verdict"]
+    rows = [
+        [
+            timing["name"],
+            f"{timing['cold']:.3f}",
+            f"{timing['cached']:.3f}",
+            "-" if timing["limit"] is None else f"{timing['limit']:g}",
+            timing["verdict"],
+        ]
+        for timing in result["programs"]
+    ]
+    return "\n\n".join(["### Compile time", markdown(header, rows), *result["notes"]])
+
+
+def replaced(page: str, text: str) -> str:
+    """The page with `text` between its markers. Ends the program when it has none."""
+    if START not in page or END not in page:
+        sys.exit(f"the page has no '{START}' and '{END}'")
+    head, rest = page.split(START, 1)
+    return f"{head}{START}\n\n{text}\n\n{END}{rest.split(END, 1)[1]}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kernels", type=Path, help="what kernels.py --json wrote")
+    parser.add_argument("compile_time", type=Path, nargs="?", help="what compile_time.py --json wrote")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    options = parser.parse_args(arguments)
+    parts = [run_text(json.loads(options.kernels.read_text(encoding="utf-8")))]
+    if options.compile_time is not None:
+        parts.append(compile_text(json.loads(options.compile_time.read_text(encoding="utf-8"))))
+    page = options.page.read_text(encoding="utf-8")
+    options.page.write_text(replaced(page, "\n\n".join(parts)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
