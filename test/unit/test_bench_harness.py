@@ -139,7 +139,9 @@ def test_the_interval_is_that_of_the_median():
 )
 def test_verdicts_of_classes(ratios: list[float], verdict: str):
     asked = {"title": "GEMM", "floor": 1.05, "goal": 1.2}
-    figures = class_figures("C1-small", asked, [sample([ratio]) for ratio in ratios])
+    rows = [sample([ratio]) for ratio in ratios]
+    rows[0].name = "other"
+    figures = class_figures("C1-small", asked, rows)
     assert figures.verdict == verdict
     assert figures.mean == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
 
