@@ -54,7 +54,10 @@ def small_shape(choose: Chooser, low: int = 0, high: int = 4) -> Shape:
     """A shape of few elements; now and then with an extent 0."""
     shape: list[int] = []
     count = 1
-    for _ in range(choose.integer(low, high)):
+    rank = choose.integer(low, high)
+    if rarely(choose, 4):
+        return (choose.element((2, 3) if rank <= 3 else (2,)),) * rank
+    for _ in range(rank):
         extent = choose.element([extent for extent in EXTENTS if count * extent <= MOST_ELEMENTS])
         count *= extent
         shape.append(extent)

@@ -144,7 +144,7 @@ class Builder:
                 return found.results[index]
             case Or(alternatives):
                 return self._value(self._choose.element(alternatives), spec)
-            case Where(inner, test):
+            case Where(inner):
                 return self._value(inner, spec or self._wished(pattern))
             case And(patterns):
                 made = [self._value(each, spec) for each in sorted(patterns, key=_is_leaf)[:1]]
@@ -224,12 +224,23 @@ class Builder:
         else:
             made = root.clone()
             self._block.add_op(made)
-        if not rarely(choose, 6):
+        if rarely(choose, 6):
+            self._into_branch(made, root)
+        elif not rarely(choose, 6):
             made.detach()
             self._block.insert_op_before(made, root)
         self._made.append(made)
         self._values[pattern.key] = made
         self._made.append(root)
+
+    def _into_branch(self, op: Operation, root: Operation) -> None:
+        """Moves `op` into a branch before `root`, where its results do not exist afterwards."""
+        op.detach()
+        type_ = op.results[0].type
+        yielded = scf.YieldOp(op.results[0])
+        other = scf.YieldOp(self._entry.insert_arg(type_, len(self._entry.args)))
+        branches = Region(Block([op, yielded])), Region(Block([other]))
+        self._block.insert_op_before(scf.IfOp(self._argument(None), [type_], *branches), root)
 
     # Ops
 
@@ -405,12 +416,16 @@ class Builder:
         from ..values import arrays_of
 
         choose = self._choose
-        if hint != "positive" and rarely(choose, 4):
+        if hint not in ("positive", "nonzero") and rarely(choose, 4):
             return self._splat(choose.element((1.0, 0.0, 2.0)) if spec.dtype != "i1" else 1.0, spec)
         calm = self._rule.numerics != "exact"
         flavour = "positive" if hint == "positive" or rarely(choose, 3) else "finite" if calm else "any"
+        if hint == "nonzero":
+            flavour = "finite"
         array = arrays_of(choose.integer(0, 10**6), spec.shape, spec.dtype, flavour)
-        if spec.dtype not in ops.FLOATS and calm:
+        if hint == "nonzero":
+            array = array + (array == 0).astype(array.dtype)
+        elif spec.dtype not in ops.FLOATS and calm:
             array = arrays_of(choose.integer(0, 10**6), spec.shape, spec.dtype, "small")
         return self._add(ConstantOp.from_array(array))
 
