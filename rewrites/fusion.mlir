@@ -4,7 +4,7 @@
 pattern.group_rule "fuse-elementwise-epilogue" doc "maps of the results of a contraction, a window, or a reduction with more after it follow in the same function" {
   %producer = pattern.group "out-fusable"
   %between = pattern.group "elementwise | broadcast"
-  %consumer = pattern.group "elementwise"
+  %consumer = pattern.group "elementwise | broadcast"
   pattern.require_groups "post-dominated"(%producer, %consumer, %between) remark "{name} has {users} users outside the group"
   pattern.require_groups "in-place"(%producer, %consumer) remark "{consumer} stretches or moves the elements of {name}"
   pattern.merge_groups %producer into %consumer
