@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from stepwell.core.verification import verify_module
 from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.explain import explain
 from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.match import Match, builder, condition
+from stepwell.rewrites.engine.match import BUILDERS, CONDITIONS, Match, builder, condition
 from stepwell.rewrites.engine.patterns import Rule
 from stepwell.rewrites.engine.selection import selected
 from xdsl.dialects.builtin import ModuleOp
@@ -389,27 +391,34 @@ def test_a_rule_never_changes_a_type() -> None:
 # Native constraints and rewrites
 
 
-@condition("pdl-test-things")
 def things_are(match: Match, *things: object, **parameters: object) -> bool:
     """Records what a constraint gets, for the tests below."""
     SEEN.append([type(thing).__name__ for thing in things])
     return parameters.get("answer") is None
 
 
-@builder("pdl-test-two")
 def two_values(match: Match, value: SSAValue) -> tuple[SSAValue, ...]:
     """Two values, for the tests below."""
     made = match.create("graph.exp", [value]).results[0]
     return (made, match.create("graph.tanh", [made]).results[0])
 
 
-@builder("pdl-test-none")
 def no_values(match: Match, value: SSAValue) -> None:
     """Declines, for the tests below."""
     match.create("graph.exp", [value])
 
 
 SEEN: list[list[str]] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered() -> Iterator[None]:
+    """Other tests compare the registries with the documentation."""
+    condition("pdl-test-things")(things_are)
+    builder("pdl-test-two")(two_values)
+    builder("pdl-test-none")(no_values)
+    yield
+    del CONDITIONS["pdl-test-things"], BUILDERS["pdl-test-two"], BUILDERS["pdl-test-none"]
 
 
 @pytest.mark.parametrize(
@@ -647,4 +656,20 @@ pdl.pattern @two : benefit(1) {
     with listening(lambda diagnostic: told.append(diagnostic.message)):
         run(rules, module)
     assert names(module) == ["sin", "exp", "multiply", "add"]
-    assert told == ["'graph.sin': rule 'two' takes what comes after a use of what it replaces"]
+    assert [text.partition("'two'")[0] for text in told] == ["'graph.sin': rule "]
+
+
+def test_example_of_the_documentation() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "rewrites.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```mlir\n(// example: pdl.*?)```", text, re.S)
+    i = "tensor<4xi32>"
+    body = f"%a = graph.subtract %x, %y : ({i}, {i}) -> {i}\n%r = graph.negative %a : ({i}) -> {i}\n"
+    module = parse_text(
+        CTX, f"func.func @main(%x: {i}, %y: {i}) -> {i} {{\n{body}func.return %r : {i}\n}}", "p"
+    )
+    run(example, module)
+    assert names(module) == ["subtract"]
+    assert after(example, b("%a", "subtract", "%x", "%y") + u("%r", "negative", "%a")) == [
+        "subtract",
+        "negative",
+    ]

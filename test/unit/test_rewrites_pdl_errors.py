@@ -38,19 +38,19 @@ ERRORS = {
     ),
     "no result types": (
         pattern('%x = pdl.operand\n%root = pdl.operation "graph.relu"(%x : !pdl.value)', "pdl.erase %root"),
-        "3:1: error: 'pdl.operation': 'graph.relu' has 1 results, 0 are written: nothing would match",
+        "3:1: error: 'pdl.operation': 'graph.relu' has 1 result, 0 written: nothing would match",
     ),
     "too many results": (
         pattern(HEAD.replace("(%t : !pdl.type)", "(%t, %t : !pdl.type, !pdl.type)"), KEEP),
-        "'graph.relu' has 1 results, 2 are written: nothing would match",
+        "'graph.relu' has 1 result, 2 written: nothing would match",
     ),
     "no operands": (
         pattern('%t = pdl.type\n%root = pdl.operation "graph.relu" -> (%t : !pdl.type)', "pdl.erase %root"),
-        "3:1: error: 'pdl.operation': 'graph.relu' has 1 operands, 0 are written: nothing would match",
+        "3:1: error: 'pdl.operation': 'graph.relu' has 1 operand, 0 written: nothing would match",
     ),
     "too many operands": (
         pattern(HEAD.replace("(%x : !pdl.value)", "(%x, %x : !pdl.value, !pdl.value)"), KEEP),
-        "'graph.relu' has 1 operands, 2 are written: nothing would match",
+        "'graph.relu' has 1 operand, 2 written: nothing would match",
     ),
     "too many operands before a range": (
         pattern(
@@ -58,7 +58,7 @@ ERRORS = {
             + HEAD.replace("(%x : !pdl.value)", "(%x, %x, %r : !pdl.value, !pdl.value, !pdl.range<value>)"),
             KEEP,
         ),
-        "'graph.relu' has 1 operands, 2 are written: nothing would match",
+        "'graph.relu' has 1 operand, 2 written: nothing would match",
     ),
     "range before an operand": (
         pattern(
@@ -102,7 +102,7 @@ ERRORS = {
             HEAD,
             '%new = pdl.operation "graph.add"(%x : !pdl.value) -> (%t : !pdl.type)\npdl.replace %root with %new',
         ),
-        "6:1: error: 'pdl.operation': 'graph.add' has 2 operands, 1 are written",
+        "6:1: error: 'pdl.operation': 'graph.add' has 2 operands, 1 written",
     ),
     "no types to infer": (
         pattern(
