@@ -41,7 +41,7 @@ pattern.rule "subtract-from-negative-zero" doc "-0.0 - x = -x for floats" {
   %x = pattern.any
   %k = pattern.splat -0.0
   %root = pattern.op "graph.subtract"(%k, %x)
-  pattern.require "same-type"(%x, %root)
+  pattern.require "equal-types"(%x, %root)
   pattern.rewrite %root {
     %y = pattern.create "graph.negative"(%x)
     pattern.yield %y
@@ -53,7 +53,7 @@ pattern.rule "subtract-from-zero-integer" doc "0 - x = -x for integers" {
   %k = pattern.splat 0.0
   %root = pattern.op "graph.subtract"(%k, %x)
   pattern.require "integer"(%x)
-  pattern.require "same-type"(%x, %root)
+  pattern.require "equal-types"(%x, %root)
   pattern.rewrite %root {
     %y = pattern.create "graph.negative"(%x)
     pattern.yield %y
@@ -64,7 +64,7 @@ pattern.rule "subtract-from-zero" numerics "fast" doc "0.0 - x = -x but for x = 
   %x = pattern.any
   %k = pattern.splat 0.0
   %root = pattern.op "graph.subtract"(%k, %x)
-  pattern.require "same-type"(%x, %root)
+  pattern.require "equal-types"(%x, %root)
   pattern.rewrite %root {
     %y = pattern.create "graph.negative"(%x)
     pattern.yield %y
