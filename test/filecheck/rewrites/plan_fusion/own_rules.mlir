@@ -1,12 +1,12 @@
 // RUN: stepwell-opt %s -p 'plan-fusion{file="%S/own.rules"}' --remarks 2>&1 | filecheck %s
 // RUN: not stepwell-opt %s -p 'plan-fusion{file="no_such.mlir"}' 2>&1 | filecheck %s --check-prefix=FILE
-// RUN: not stepwell-opt %s -p 'plan-fusion{rules="fuse-injectiv"}' 2>&1 | filecheck %s --check-prefix=RULE
+// RUN: not stepwell-opt %s -p 'plan-fusion{rules="fuse-into-injectiv"}' 2>&1 | filecheck %s --check-prefix=RULE
 // RUN: not stepwell-opt %s -p 'plan-fusion{file="%S/wrong.rules"}' 2>&1 | filecheck %s --check-prefix=WRONG
 // RUN: not stepwell-opt %s -p 'plan-fusion{file="%S/unknown.rules"}' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not stepwell-opt %s -p 'plan-fusion{max-ops=0}' 2>&1 | filecheck %s --check-prefix=LIMIT
 
 // FILE: error: cannot read 'no_such.mlir': no such file or directory
-// RULE: error: plan-fusion has no rule 'fuse-injectiv', did you mean 'fuse-injective'?
+// RULE: error: plan-fusion has no rule 'fuse-into-injectiv', did you mean 'fuse-into-injective'?
 // WRONG: wrong.rules:3:1: error: 'pattern.group_rule': group rule 'duplicates' does not say that all users of the producer are in the merged group
 // WRONG: hint: require "single-use"(%producer) or "post-dominated"(%producer, %consumer)
 // UNKNOWN: unknown.rules:4:3: error: 'pattern.require_groups': unknown group condition 'single-us'

@@ -1,6 +1,6 @@
 // RUN: stepwell-opt %s -p plan-fusion --remarks 2>&1 | filecheck %s
 // RUN: stepwell-opt %s -p 'plan-fusion{max-ops=2}' --remarks 2>&1 | filecheck %s --check-prefix=LIMIT
-// RUN: stepwell-opt %s -p 'plan-fusion{rules="fuse-injective"}' --remarks 2>&1 | filecheck %s --check-prefix=PICKED
+// RUN: stepwell-opt %s -p 'plan-fusion{rules="fuse-into-injective"}' --remarks 2>&1 | filecheck %s --check-prefix=PICKED
 
 /// Each neighbour that stays apart has a reason, told at the op that takes the result.
 // CHECK: remarks.mlir:11:3: remark: 'graph.add': not fused: %m has 2 users outside the group

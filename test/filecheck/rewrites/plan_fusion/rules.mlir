@@ -105,15 +105,25 @@ func.func @no_elementwise_used_outside(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>,
   func.return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-/// Maps and what moves their elements.
-// CHECK-LABEL: @fuse_injective(
-func.func @fuse_injective(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
-  // CHECK-NEXT: graph.negative {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-injective"}
-  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-injective"}
-  // CHECK-NEXT: graph.relu {{.*}}{graph.group = 0 : i64} :
+/// What moves elements computes them.
+// CHECK-LABEL: @fuse_into_injective(
+func.func @fuse_into_injective(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: graph.negative {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64} :
   %0 = graph.negative %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %1 = graph.permute_dims %0 : (tensor<4x8xf32>) -> tensor<8x4xf32>
-  %2 = graph.relu %1 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  func.return %1 : tensor<8x4xf32>
+}
+
+/// A map of moved elements. With the permutation it is injective itself, so the reshape is read by something injective.
+// CHECK-LABEL: @fuse_injective_into_elementwise(
+func.func @fuse_injective_into_elementwise(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-injective-into-elementwise"}
+  // CHECK-NEXT: graph.reshape {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.permute_dims %x : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = graph.reshape %x, shape = [8, 4] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = graph.add %0, %1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   func.return %2 : tensor<8x4xf32>
 }
 
@@ -156,8 +166,8 @@ func.func @no_prologue_of_a_contraction(%x: tensor<4x4xf32>, %i: tensor<1x1x4x4x
 func.func @fuse_reductions_of_the_same_rows(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK-NEXT: graph.multiply {{.*}}{graph.group = 0 : i64,
   // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64,
-  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reductions-of-the-same-rows"}
-  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64,
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reductions-of-the-same-rows"}
   // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64,
   // CHECK-NEXT: graph.divide {{.*}}{graph.group = 0 : i64} :
   %x = graph.multiply %a, %b : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
