@@ -87,10 +87,10 @@ class _OneApplication(Driver):
     def _accepts(self, match: Match) -> bool:
         return not self.done and (self.root is None or match.root is self.root)
 
-    def _apply(self, match: Match, *rest: Any) -> None:
+    def _apply(self, match: Match, *rest: Any, **more: Any) -> None:
         self.done = True
         self.made = tuple(op.name for op in match.new_ops)
-        super()._apply(match, *rest)
+        super()._apply(match, *rest, **more)
 
     def once(self, module: ModuleOp, root: Operation | None) -> bool:
         """Whether the rule applied."""

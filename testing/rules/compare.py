@@ -27,7 +27,7 @@ from .instances import Instance
 
 Array = np.ndarray[Any, Any]
 
-ULPS: Final = 64
+ULPS: Final = 16
 """How far results may be apart, in units in the last place of the largest number on the way."""
 
 EPSILON: Final = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}

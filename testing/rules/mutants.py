@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import product
 from typing import Any, Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
 from ...dialects.traits import Commutative
@@ -34,49 +31,15 @@ from ...rewrites.engine.patterns import (
     all_below,
     fresh_key,
 )
-
-_PAIRS: Final = (
-    ("add", "subtract"),
-    ("maximum", "minimum"),
-    ("equal", "not_equal"),
-    ("less", "less_equal"),
-    ("greater", "greater_equal"),
-    ("logical_and", "logical_or"),
-    ("bitwise_and", "bitwise_or"),
-    ("left_shift", "right_shift"),
-    ("negative", "abs"),
-    ("floor", "ceil"),
-    ("sqrt", "rsqrt"),
-    ("exp", "exp2"),
-    ("log", "log2"),
-    ("max_pool2d", "avg_pool2d"),
-    ("sum", "mean"),
-    ("max", "min"),
-    ("argmax", "argmin"),
-    ("any", "all"),
-    ("sin", "cos"),
-    ("tanh", "sigmoid"),
-    ("softmax", "log_softmax"),
-    ("isnan", "isinf"),
+from .edits import (
+    SIBLINGS,
+    Edit,
+    as_sibling,
+    changed_attribute,
+    with_another_property,
+    with_operands_swapped,
 )
-
-SIBLINGS: Final[dict[str, str]] = {
-    **{f"graph.{a}": f"graph.{b}" for a, b in _PAIRS},
-    **{f"graph.{b}": f"graph.{a}" for a, b in _PAIRS},
-    "graph.multiply": "graph.add",
-    "graph.divide": "graph.multiply",
-    "graph.power": "graph.multiply",
-    "graph.floor_divide": "graph.divide",
-    "graph.mod": "graph.floor_divide",
-    "graph.logical_xor": "graph.logical_or",
-    "graph.bitwise_xor": "graph.bitwise_or",
-    "graph.relu": "graph.abs",
-    "graph.sign": "graph.relu",
-    "graph.trunc": "graph.floor",
-    "graph.round": "graph.floor",
-    "graph.square": "graph.abs",
-}
-"""What an op is mistaken for: another one with the same operands and result."""
+from .sameness import SAME_RULE, canonical_forms
 
 OTHER_CONDITION: Final = {
     "integer": "float",
@@ -139,58 +102,6 @@ def with_pattern(rule: Rule, old: Pattern, new: Pattern) -> Rule:
         return new if pattern is old else None
 
     return replace(rule, lhs=rebuilt(rule.lhs, change, memo), free=rebuilt(rule.free, change, memo))
-
-
-SAME_RULE: Final = "the same rule, but for names and the order of operands of commutative ops"
-
-
-def canonical_forms(rule: Rule, commutes: Callable[[str], bool] | None = None) -> Iterator[str]:
-    """
-    The rule as text with names numbered in the order of the pattern, keys that nothing else mentions left out; with
-    `commutes`, for every order of operands of commutative ops.
-    """
-    ops = [p for p in dict.fromkeys(all_below(rule.lhs)) if isinstance(p, Op) and len(p.operands or ()) == 2]
-    swaps = [p for p in ops if commutes is not None and p.names and all(map(commutes, p.names))][:MOST_SWAPS]
-    for choice in product((False, True), repeat=len(swaps)):
-        swapped = {id(p) for p, chosen in zip(swaps, choice, strict=True) if chosen}
-        text = repr((_Numbering(swapped).pattern(rule.lhs), rule.free and repr(rule.free), rule.numerics))
-        numbering = _Numbering(swapped)
-        numbering.pattern(rule.lhs)
-        yield text + numbering.renamed(repr((rule.when, rule.rhs)))
-
-
-MOST_SWAPS: Final = 6
-"""Commutative ops of one pattern of which both orders are looked at."""
-
-
-class _Numbering:
-    def __init__(self, swapped: set[int]):
-        self._swapped = swapped
-        self._numbers: dict[str, int] = {}
-
-    def pattern(self, pattern: Pattern) -> Any:
-        key: str = getattr(pattern, "key", "")
-        if key in self._numbers and key:
-            return f"again {self._numbers[key]}"
-        self._numbers[key] = len(self._numbers)
-        parts: list[Any] = [type(pattern).__name__, self._numbers[key]]
-        for each in fields(pattern):
-            value = getattr(pattern, each.name)
-            if each.name == "key":
-                continue
-            if each.name == "operands" and id(pattern) in self._swapped:
-                value = value[::-1]
-            is_patterns = isinstance(value, tuple) and any(isinstance(item, Pattern) for item in value)
-            if isinstance(value, Pattern):
-                parts.append(self.pattern(value))
-            else:
-                parts.append([self.pattern(item) for item in value] if is_patterns else repr(value))
-        return parts
-
-    def renamed(self, text: str) -> str:
-        for key, number in self._numbers.items():
-            text = text.replace(repr(key), f"#{number}")
-        return re.sub(r"'made\.\d+'", "made", text)
 
 
 class Mutator:
@@ -306,7 +217,7 @@ class Mutator:
                 )
         operands = pattern.operands or ()
         for place in range(len(operands) - 1):
-            first, second = operands[place : place + 2]
+            first, second = operands[place], operands[place + 1]
             if first is second or all(self._commutes(name) for name in pattern.names):
                 continue
             swapped = (*operands[:place], second, first, *operands[place + 2 :])
@@ -365,16 +276,18 @@ class Mutator:
         for number, name in sorted(rows):
             where = f"op {number} that the builder makes"
             if name in SIBLINGS:
-                yield self._edited(
-                    f"{where} is {SIBLINGS[name]} instead of {name}", number, name, _made_sibling
-                )
+                yield self._edited(f"{where} is {SIBLINGS[name]} instead of {name}", number, name, as_sibling)
             op_type = self._ctx.get_optional_op(name)
             if op_type is None or not issubclass(op_type, IRDLOperation):
                 continue
             if len(op_type.get_irdl_definition().operands) >= 2 and not self._commutes(name):
-                yield self._edited(f"{where}, {name}, has its operands swapped", number, name, _made_swapped)
+                yield self._edited(
+                    f"{where}, {name}, has its operands swapped", number, name, with_operands_swapped
+                )
             if op_type.get_irdl_definition().properties:
-                yield self._edited(f"{where}, {name}, has another property", number, name, _made_changed)
+                yield self._edited(
+                    f"{where}, {name}, has another property", number, name, with_another_property
+                )
 
     def _edited(self, what: str, number: int, name: str, edit: Edit) -> Mutant:
         compiled, edits = compile_rule(self._rule), list[int]()
@@ -460,95 +373,9 @@ def _creates(
                 yield f"operand {place} of {new}: {what}", replace(item, operands=made)
 
 
-Edit = Callable[[Match, Operation], bool]
-"""Changes an op that a builder made, in `new_ops` of the match; whether there was something to change."""
-
-
-def _made_sibling(match: Match, op: Operation) -> bool:
-    op_type: Any = match.session.op_type(SIBLINGS[op.name])
-    wanted = op_type.get_irdl_definition().properties
-    new = op_type.create(
-        operands=op.operands,
-        result_types=[result.type for result in op.results],
-        properties={name: value for name, value in op.properties.items() if name in wanted},
-    )
-    match.new_ops[match.new_ops.index(op)] = new
-    for old_result, new_result in zip(op.results, new.results, strict=True):
-        old_result.replace_all_uses_with(new_result)
-    op.drop_all_references()
-    return True
-
-
-def _made_swapped(match: Match, op: Operation) -> bool:
-    op.operands = [op.operands[1], op.operands[0], *op.operands[2:]]
-    return op.operands[0] is not op.operands[1]
-
-
-SETS_OF_AXES: Final = frozenset({"expand_dims", "squeeze", "sum", "mean", "max", "min", "prod", "any", "all"})
-"""Ops whose list of axes has no order."""
-
-
-def _made_changed(match: Match, op: Operation) -> bool:
-    """
-    Changes the first property that can be changed without a change of the result types, else the first that can be
-    changed at all.
-    """
-    ordered = op.name.partition(".")[2] not in SETS_OF_AXES
-    changes = [
-        (name, value, changed)
-        for name, value in op.properties.items()
-        for changed in changed_attributes(value)
-        if ordered or not _same_set(value, changed)
-    ]
-    for name, value, changed in changes:
-        op.properties[name] = changed
-        try:
-            op.verify(verify_nested_ops=False)
-        except Exception:  # whatever a verifier raises: this change is none that could pass
-            op.properties[name] = value
-            continue
-        return True
-    if changes:
-        op.properties[changes[0][0]] = changes[0][2]
-    return bool(changes)
-
-
-def _same_set(one: Attribute, other: Attribute) -> bool:
-    return all(isinstance(each, ArrayAttr | DenseArrayBase) for each in (one, other)) and sorted(
-        str(one).split(",")
-    ) == sorted(str(other).split(","))
-
-
-def changed_attribute(value: Attribute) -> Attribute | None:
-    """Another attribute of the same kind, `None` when there is none."""
-    return next(iter(changed_attributes(value)), None)
-
-
-def changed_attributes(value: Attribute) -> list[Attribute]:
-    """Other attributes of the same kind: a number one larger, a list rotated or with its first number changed."""
-    match value:
-        case IntegerAttr():
-            number = value.value.data
-            width = getattr(getattr(value.type, "width", None), "data", 64)
-            return [IntegerAttr(number ^ 1 if width == 1 or number in (0, 1) else number + 1, value.type)]
-        case FloatAttr():
-            return [FloatAttr(value.value.data * 2 + 1, value.type)]
-        case ArrayAttr() if value.data:
-            items = list(value.data)
-            rotated = [[*items[1:], items[0]]]
-            first = [[other, *items[1:]] for other in changed_attributes(items[0])]
-            return [ArrayAttr(each) for each in rotated + first if each != items]
-        case DenseArrayBase() if len(value):
-            numbers = list(value.get_values())
-            lists = [[*numbers[1:], numbers[0]], [numbers[0] + 1, *numbers[1:]]]
-            return [DenseArrayBase.from_list(value.elt_type, each) for each in lists if each != numbers]
-        case _:
-            return []
-
-
 def mutants_of(ctx: Context, rule: Rule, made: Sequence[tuple[str, ...]] = ()) -> list[Mutant]:
     """All mutants of `rule`."""
     return list(Mutator(ctx, rule, made).all())
 
 
-__all__ = ["Mutant", "changed_attribute", "mutants_of"]
+__all__ = ["Mutant", "mutants_of"]
