@@ -46,7 +46,7 @@ class PlanFusionPass(StepwellPass):
 
     name = "plan-fusion"
 
-    file: str = SHIPPED_FILE
+    file: str = ""
     rules: tuple[str, ...] = ()
     max_ops: int = 256
 
@@ -61,7 +61,7 @@ class PlanFusionPass(StepwellPass):
             plan_function(function, rules, self.max_ops)
 
     def _all_rules(self, ctx: Context) -> tuple[GroupRule, ...]:
-        if self.file == SHIPPED_FILE and not Path(self.file).exists():
+        if not self.file or (self.file == SHIPPED_FILE and not Path(self.file).exists()):
             return shipped_group_rules()
         return group_rules_of_file(self.file, ctx)
 

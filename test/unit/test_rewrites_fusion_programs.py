@@ -25,7 +25,7 @@ from tolerances import check_random_program, check_same
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-EXAMPLES = 300 if FULL else 12
+EXAMPLES = 300 if FULL else 6
 FUSION = "plan-fusion,apply-fusion-plan"
 
 

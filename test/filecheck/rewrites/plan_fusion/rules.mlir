@@ -166,7 +166,7 @@ func.func @no_prologue_of_a_contraction(%x: tensor<4x4xf32>, %i: tensor<1x1x4x4x
 func.func @fuse_reductions_of_the_same_rows(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK-NEXT: graph.multiply {{.*}}{graph.group = 0 : i64,
   // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64,
-  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reduction-with-elementwise-epilogue"}
   // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reductions-of-the-same-rows"}
   // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64,
   // CHECK-NEXT: graph.divide {{.*}}{graph.group = 0 : i64} :
