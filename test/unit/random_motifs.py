@@ -87,8 +87,9 @@ def identities(m: Maker) -> None:
         lambda: m.emit("add", m.emit("add", x, full("2.0")), full("0.5")),
         lambda: m.emit("divide", x, m.emit("sqrt", m.emit("add", m.emit("abs", x), full("1.0")))),
         lambda: m.emit("where", m.argument(shape_of(x), "i1"), x, x),
-        lambda: m.emit("concat", x, axis=0),
     ]
+    if rank:
+        choices.append(lambda: m.emit("concat", x, axis=0))
     if DYNAMIC_INDEX not in shape_of(x):
         choices.append(lambda: m.emit("reshape", m.emit("reshape", x, shape=[-1]), shape=list(shape_of(x))))
         choices.append(lambda: m.emit("broadcast_to", x, shape=list(shape_of(x))))
@@ -106,7 +107,8 @@ def integers(m: Maker) -> None:
         name = m.choose.choice(SMOOTH_BINARY if m.smooth else INTEGER_BINARY)
         dividing = name in ("divide", "floor_divide", "mod")
         risky = dividing and m.flavour == "any" and m.chance(0.5)
-        y = m.partner(x) if risky or not dividing else m.argument(shape_of(x), dtype, "divisor")
+        values = "small" if risky else "divisor"
+        y = m.argument(shape_of(x), dtype, values) if dividing else m.partner(x)
         x = m.emit(name, x, y)
     number = m.choose.choice(("0", "1"))
     one = m.parsed(f"graph.full {number} : {x.type}")
@@ -162,7 +164,7 @@ def movement(m: Maker) -> None:
     axis = len(shape) - 1
     options: list[Callable[[], Any]] = [
         lambda: m.emit("permute_dims", x),
-        lambda: m.emit("concat", x, x, m.any_float(shape=shape), axis=axis),
+        lambda: m.emit("concat", x, x, m.pick(lambda v: v.type == x.type) or x, axis=axis),
         lambda: m.emit("split", x, sections=shape[axis], axis=axis),
         lambda: m.emit("strided_slice", x, axes=[axis], begin=[0], end=[2], strides=[1]),
         lambda: m.emit("strided_slice", x, axes=[axis], begin=[0], end=[1000], strides=[1]),

@@ -9,7 +9,10 @@ from typing import Final
 from slow_matcher import CALLEES, CONSTANTS, values_between
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.dialects.traits import is_commutative
+from stepwell.rewrites.engine.combinators import Together, is_expr
+from stepwell.rewrites.engine.compiled_rule import compile_rule
 from stepwell.rewrites.engine.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
+from stepwell.rewrites.engine.match import RuleError
 from stepwell.rewrites.engine.patterns import (
     Any_,
     Capture,
@@ -131,7 +134,7 @@ class _Program:
             self.simple(type_)
         else:
             self.choose.choice(
-                (self.mixed, self.mixed, self.call, self.several, self.branch, self.loop) if depth else (self.mixed,)
+                (self.mixed, self.mixed, self.call, self.several, self.branch, self.branches, self.loop) if depth else (self.mixed,)
             )(depth)  # fmt: skip
 
     def mixed(self, depth: int) -> None:
@@ -174,16 +177,25 @@ class _Program:
         self.values[F].append(f"{name}#0")
         self.values[second].append(f"{name}#1")
 
-    def block(self, depth: int, count: int) -> str:
-        """The text of a nested block that yields one tensor."""
+    def block(self, depth: int, count: int, yields: int = 1) -> str:
+        """The text of a nested block that yields tensors."""
         outer, known = self.lines, {type_: list(values) for type_, values in self.values.items()}
         self.lines = []
         for _ in range(self.choose.randrange(count)):
             self.step(depth - 1)
-        self.lines.append(f"scf.yield {self.value(F)} : {F}")
+        yielded = ", ".join(self.value(F) for _ in range(yields))
+        self.lines.append(f"scf.yield {yielded} : {', '.join([F] * yields)}")
         text = "\n".join(self.lines)
         self.lines, self.values = outer, known
         return text
+
+    def branches(self, depth: int) -> None:
+        """A branch with two results."""
+        then, otherwise = self.block(depth, 3, 2), self.block(depth, 3, 2)
+        name = f"%m{len(self.lines)}_{self.count}"
+        self.count += 1
+        self.lines.append(f"{name}:2 = scf.if %b -> ({F}, {F}) {{\n{then}\n}} else {{\n{otherwise}\n}}")
+        self.values[F] += [f"{name}#0", f"{name}#1"]
 
     def branch(self, depth: int) -> None:
         then, otherwise = self.block(depth, 4), self.block(depth, 4)
@@ -313,6 +325,12 @@ class Generaliser:
         op = value.op
         if op.name in CONSTANTS:
             return self.constant(value)
+        if op.name == "scf.if" and len(op.results) > 1 and self.chance(0.7):
+            return self.one_of_several(value, depth)
+        if op.name == "func.call" and len(op.results) > 1 and self.chance(0.5):
+            return Result(self.call(op, depth), value.index)
+        if self.chance(0.07):
+            return self.expression(value, depth)
         if len(op.results) > 1:
             return Result(self.op(op, depth), value.index if not self.chance(self.mistakes) else 1)
         if op.name == "scf.if" and self.chance(0.7):
@@ -325,6 +343,55 @@ class Generaliser:
         if self.chance(0.2):
             return self.dominated(value, depth) or self.op(op, depth)
         return self.op(op, depth)
+
+    def one_of_several(self, value: OpResult, depth: int) -> Pattern:
+        """A result of a branch, by what is yielded in its place or by everything that is."""
+        op = value.op
+        ends = [region.block.last_op for region in op.regions]
+        assert ends[0] is not None and ends[1] is not None
+        condition = self.of(op.operands[0], depth - 1)
+        if self.chance(0.4):
+            return If(condition, *(self.of(each.operands[value.index], depth - 1) for each in ends))
+        parts = [tuple(self.of(each, depth - 1) for each in end.operands) for end in ends]
+        return Result(If(condition, *parts), value.index)
+
+    def expression(self, value: OpResult, depth: int) -> Pattern:
+        """The value by the ops that compute it, from some values on that patterns stand for."""
+        holes: dict[SSAValue, Pattern] = {}
+        seen, stack = set[SSAValue](), list[SSAValue]([value])
+        while stack:
+            current = stack.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            inner = isinstance(current, OpResult) and not current.op.regions
+            if current is not value and (self.chance(0.4) or not inner):
+                holes[current] = self.of(current, depth - 1)
+            elif isinstance(current, OpResult):
+                stack += current.op.operands
+        return Any_() if value.op.regions else is_expr(value, holes)
+
+    def together(self, value: OpResult, depth: int) -> Pattern:
+        """The value, where another op uses one of its operands too; or an operand by some of its users."""
+        operands = [each for each in value.op.operands if each.uses.get_length() > 1]
+        if not operands:
+            return self.of(value, depth)
+        shared = self.choose.choice(operands)
+        users = list(dict.fromkeys(use.operation for use in shared.uses if use.operation.results))
+        others = [user.results[0] for user in users if user is not value.op and len(user.results) == 1]
+        others = others[: self.choose.randrange(1, 3)]
+        if not others:
+            return self.of(value, depth)
+        first = Op((value.op.name,), self.sharing(value.op, shared)) if self.chance(0.7) else self.patterns.setdefault(shared, Any_())  # fmt: skip
+        rest = [Op((each.op.name,), self.sharing(each.op, shared)) for each in others]
+        self.patterns.setdefault(shared, Any_())
+        made = Together((first, *rest))
+        return made.holds("only-used-by", *rest) if self.chance(0.2) else made
+
+    def sharing(self, op: Operation, shared: SSAValue) -> tuple[Pattern, ...]:
+        """Patterns of the operands of an op, with that of `shared` as it is known."""
+        known = self.patterns.setdefault(shared, Any_())
+        return tuple(known if each is shared else self.of(each, 0) for each in op.operands)
 
     def leaf(self, value: SSAValue) -> Pattern:
         if isinstance(value, OpResult):
@@ -417,9 +484,23 @@ class Generaliser:
             lambda: made.optional(lambda inner: Op((self.choose.choice(NAMES[:3]),), (inner,))),
             lambda: self.tested(made, value),
             lambda: self.tested(made, value),
+            lambda: self.related(made),
+            lambda: self.reassociated(made),
             lambda: random_test(self.choose, made),
         ]
         return self.choose.choice(options)()
+
+    def related(self, made: Pattern) -> Pattern:
+        """`made` with a condition on another part of the pattern."""
+        known = [each for each in self.patterns.values() if not isinstance(each, Op)]
+        return made.holds(self.choose.choice(("same-shape", "same-type", "not-same")), self.choose.choice(known)) if known else made  # fmt: skip
+
+    def reassociated(self, made: Pattern) -> Pattern:
+        """`made` in any association, when it has several."""
+        try:
+            return made.assoc()
+        except RuleError:
+            return made
 
     def tested(self, made: Pattern, value: SSAValue) -> Pattern:
         """`made` with a test that holds."""
@@ -446,25 +527,41 @@ class Generaliser:
 
 
 def sure_keys(pattern: Pattern) -> list[str]:
-    """Keys of the values around the root that every match binds: nothing of alternatives, negations, paths, branches."""
+    """Keys of the values that every match binds: nothing of alternatives, negations and paths."""
     if isinstance(pattern, Function | Rest):
         return []
-    if isinstance(pattern, If):
-        return [pattern.key, *sure_keys(pattern.condition)]
     key: str = getattr(pattern, "key")  # noqa: B009
     if isinstance(pattern, Or | Not):
         return [key] if isinstance(pattern, Or) else []
     parts = (pattern.parent, pattern.child) if isinstance(pattern, Dominates) else pattern.parts()
+    if isinstance(pattern, Result):  # what an op with several results stands for is no value
+        inner = pattern.op.key  # type: ignore[attr-defined]
+        return [key, *(each for each in sure_keys(pattern.op) if each != inner)]
     found = [key] if not isinstance(pattern, Op) else []
     return found + [each for part in parts for each in sure_keys(part)]
 
 
 def random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> Rule:
-    """A rule without a replacement: a pattern, now and then with conditions."""
+    """A rule without a replacement: a pattern, now and then with conditions; none about what took no part."""
+    while True:
+        made = _random_rule(choose, module, derived=derived)
+        try:
+            compile_rule(made)
+        except RuleError as error:
+            if "which is not matched" not in str(error):
+                raise
+        else:
+            return made
+
+
+def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> Rule:
     if derived:
         generaliser = Generaliser(choose, mistakes=choose.choice((0.0, 0.02, 0.1)))
         results = [value for value in values_of(module) if isinstance(value, OpResult)]
-        pattern = generaliser.of(choose.choice(results), choose.randrange(1, 5))
+        value, depth = choose.choice(results), choose.randrange(1, 5)
+        pattern = (
+            generaliser.together(value, depth) if choose.random() < 0.1 else generaliser.of(value, depth)
+        )
     else:
         pattern = random_pattern(choose, choose.randrange(1, 5), [])
     keys = sorted(set(sure_keys(pattern)))

@@ -2,7 +2,8 @@
 The pattern language by brute force: every way in which a pattern stands for a value, written from docs/rewrites.md.
 
 Nothing here is shared with the engine but the descriptions of patterns. It is slow and has no order of evaluation
-but that of the page: alternatives and operands from left to right, operands of commutative ops in every order.
+but that of the page: alternatives and operands from left to right, operands of commutative ops in every order, further
+roots among all values. Conditions between values (`Holds` with others) are looked at when everything is bound.
 An *assignment* maps the key of a pattern to what it stands for: a value, an op (`Op`, `Function`), the tuple of the
 remaining operands (`Rest`), or, under `path(key)`, the set of values that a path covers; `arm(key)` is the number of
 the alternative. Two occurrences of a key stand for the same thing.
@@ -13,11 +14,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from itertools import permutations
-from typing import Any
+from typing import Any, Final
 
 from stepwell.dialects.traits import is_commutative
 from stepwell.rewrites.engine import constraints as c
 from stepwell.rewrites.engine import structures as s
+from stepwell.rewrites.engine.combinators import Expression, Together
 from stepwell.rewrites.engine.patterns import (
     Any_,
     Capture,
@@ -69,8 +71,16 @@ def key_of(pattern: Any) -> str:
 def rule_assignments(rule: Rule, value: SSAValue) -> Iterator[Assignment]:
     """The ways in which the left side stands for `value` and all conditions of the rule hold."""
     for way in assignments(rule.lhs, value, {}):
-        if all(required(each, way) for each in rule.when):
+        if all(required(each, way) for each in (*rule.when, *deferred(way))):
             yield way
+
+
+DEFERRED: Final = "deferred"
+
+
+def deferred(way: Assignment) -> tuple[Require, ...]:
+    """The conditions between values that took part, as conditions of the rule."""
+    return way.get(DEFERRED, ())  # type: ignore[return-value]
 
 
 def assignments(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[Assignment]:
@@ -117,6 +127,10 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
             yield from _all_of([(part, value) for part in parts], bound)
         case c.Not(inner):
             yield from _when(next(assignments(inner, value, bound), None) is None, bound)
+        case c.Where(inner, c.Holds(condition, _, others)) if others:
+            for way in assignments(inner, value, bound):
+                require = Require(condition, (pattern.key, *others))
+                yield {**way, DEFERRED: (*deferred(way), require)}
         case c.Where(inner, test):
             for way in assignments(inner, value, bound):
                 yield from _when(holds(test, value), way)
@@ -125,16 +139,32 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
                 yield from op_assignments(pattern, value.op, bound)
         case Result(inner, index):
             if isinstance(value, OpResult) and value.index == index:
-                for way in op_assignments(inner, value.op, bound):
+                for way in _of_op(inner, value, bound):
                     yield from bind(way, key_of(inner), value.op)
-        case s.Call():
-            yield from _call(pattern, value, bound)
-        case s.If():
-            yield from _branches(pattern, value, bound)
+        case s.Call() | s.If():
+            several = isinstance(pattern, s.If) and not isinstance(pattern.then, tuple)
+            if isinstance(value, OpResult) and (several or len(value.op.results) == 1):
+                yield from _of_op(pattern, value, bound)
+        case Together(patterns):
+            for way in assignments(patterns[0], value, bound):
+                yield from _others(patterns[1:], value, [value.owner], way)
+        case Expression():
+            for way in _expression(pattern, pattern.value, value, {}, bound):
+                yield way
         case s.Dominates():
             yield from _dominated(pattern, value, bound)
         case _:
             raise AssertionError(pattern)
+
+
+def _of_op(pattern: Pattern, value: OpResult, bound: Assignment) -> Iterator[Assignment]:
+    """The ways in which a pattern of an op stands for the one that defines `value`, however many results that has."""
+    if isinstance(pattern, Op):
+        yield from op_assignments(pattern, value.op, bound)
+    elif isinstance(pattern, s.Call):
+        yield from _call(pattern, value, bound)
+    elif isinstance(pattern, s.If):
+        yield from _branches(pattern, value, bound)
 
 
 def _when(holds: bool, bound: Assignment) -> Iterator[Assignment]:
@@ -355,6 +385,13 @@ def condition_holds(name: str, values: list[SSAValue]) -> bool:
             return first.uses.get_length() == 1
         case "only-used-by":
             return all(any(use.operation is each.owner for each in others) for use in first.uses)
+        case "same-shape":
+            both = [each.type for each in (first, others[0])]
+            if not all(
+                isinstance(each, ShapedType) and DYNAMIC_INDEX not in each.get_shape() for each in both
+            ):
+                return False
+            return both[0].get_shape() == both[1].get_shape()  # type: ignore[attr-defined]
         case "not-same":
             return first is not others[0]
         case "same-type":
@@ -378,7 +415,7 @@ def condition_holds(name: str, values: list[SSAValue]) -> bool:
 
 
 def _call(pattern: s.Call, value: SSAValue, bound: Assignment) -> Iterator[Assignment]:
-    if not isinstance(value, OpResult) or value.op.name not in CALLEES or len(value.op.results) != 1:
+    if not isinstance(value, OpResult) or value.op.name not in CALLEES:
         return
     symbol: Any = value.op.properties["callee"]
     assert isinstance(symbol, SymbolRefAttr)
@@ -404,29 +441,117 @@ def _function_named(name: str, user: Operation) -> Operation | None:
 
 
 def function_assignments(pattern: s.Function, function: Operation, bound: Assignment) -> Iterator[Assignment]:
-    """The ways in which `pattern` stands for a function of one block that returns one value."""
+    """The ways in which `pattern` stands for a function of one block that returns as many values as its body."""
     if function.name != "func.func" or len(function.regions[0].blocks) != 1:
         return
     block = function.regions[0].block
-    last = block.last_op
-    if last is None or last.name != "func.return" or len(last.operands) != 1:
+    last, body = block.last_op, _several(pattern.body)
+    if last is None or last.name != "func.return" or len(last.operands) != len(body):
         return
     if pattern.parameters is not None and len(pattern.parameters) != len(block.args):
         return
     for way in _attributes(pattern.attributes, function, bound):
-        pairs = [*zip(pattern.parameters or (), block.args, strict=False), (pattern.body, last.operands[0])]
+        pairs = [
+            *zip(pattern.parameters or (), block.args, strict=False),
+            *zip(body, last.operands, strict=True),
+        ]
         for inner in _all_of(pairs, way):
             yield from bind(inner, pattern.key, function)
 
 
-def _branches(pattern: s.If, value: SSAValue, bound: Assignment) -> Iterator[Assignment]:
-    if not isinstance(value, OpResult) or value.op.name != "scf.if" or len(value.op.results) != 1:
+def _several(patterns: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    return patterns if isinstance(patterns, tuple) else (patterns,)
+
+
+def _branches(pattern: s.If, value: OpResult, bound: Assignment) -> Iterator[Assignment]:
+    op = value.op
+    if op.name != "scf.if" or not op.results:
         return
-    yields = [region.block.last_op for region in value.op.regions]
-    assert yields[0] is not None and yields[1] is not None
-    parts = [(pattern.condition, value.op.operands[0])]
-    parts += [(pattern.then, yields[0].operands[0]), (pattern.otherwise, yields[1].operands[0])]
-    yield from _all_of(parts, bound)
+    ends = [tuple(region.block.last_op.operands) for region in op.regions]  # type: ignore[union-attr]
+    if not isinstance(pattern.then, tuple):
+        ends = [(each[value.index],) for each in ends]
+    wanted = (_several(pattern.then), _several(pattern.otherwise))
+    if len(wanted[0]) != len(ends[0]):
+        return
+    pairs = [
+        pair for parts, found in zip(wanted, ends, strict=True) for pair in zip(parts, found, strict=True)
+    ]
+    yield from _all_of([(pattern.condition, op.operands[0]), *pairs], bound)
+
+
+# Several roots, whole expressions
+
+
+def _others(
+    patterns: tuple[Pattern, ...], value: SSAValue, taken: list[Any], bound: Assignment
+) -> Iterator[Assignment]:
+    """The ways in which each pattern stands for a result of another op, of any in the module."""
+    if not patterns:
+        yield bound
+        return
+    module: Any = value.owner
+    while (above := module.parent) is not None:
+        module = above
+    for op in module.walk():
+        for result in op.results[:1] if op not in taken else ():
+            for way in _root(patterns[0], result, bound):
+                yield from _others(patterns[1:], value, [*taken, op], way)
+
+
+def _root(pattern: Pattern, value: OpResult, bound: Assignment) -> Iterator[Assignment]:
+    """As a root, an op may have several results."""
+    if isinstance(pattern, Op):
+        for way in op_assignments(pattern, value.op, bound):
+            yield from bind(way, pattern.key, value.op)
+    else:
+        yield from assignments(pattern, value, bound)
+
+
+def _expression(
+    pattern: Expression, wanted: SSAValue, value: SSAValue, known: dict[SSAValue, SSAValue], bound: Assignment
+) -> Iterator[Assignment]:
+    """The ways in which `value` is computed as `wanted` is; `known` are the values met so far."""
+    pairs = list[tuple[Pattern, SSAValue]]()
+    if _computed_as(pattern, wanted, value, dict(known), pairs):
+        yield from _all_of(pairs, bound)
+
+
+def _computed_as(
+    pattern: Expression,
+    wanted: SSAValue,
+    value: SSAValue,
+    known: dict[SSAValue, SSAValue],
+    pairs: list[tuple[Pattern, SSAValue]],
+) -> bool:
+    if wanted in known:
+        return known[wanted] is value
+    known[wanted] = value
+    for hole, each in pattern.holes:
+        if hole is wanted:
+            pairs.append((each, value))
+            return True
+    if not isinstance(wanted, OpResult) or not isinstance(value, OpResult):
+        return wanted is value
+    if value.type != wanted.type or value.index != wanted.index:
+        return False
+    if wanted.op.name in CONSTANTS and value.op.name in CONSTANTS and "graph" in wanted.op.name:
+        return _elements_match(wanted, value)
+    one, other = wanted.op, value.op
+    names = {*one.properties, *other.properties}
+    same = one.name == other.name and len(one.operands) == len(other.operands) and not one.regions
+    same = same and all(_attribute(one, name) == _attribute(other, name) for name in names)
+    same = same and all(other.attributes.get(name) == each for name, each in one.attributes.items())
+    operands = zip(one.operands, other.operands, strict=True) if same else ()
+    return same and all(_computed_as(pattern, a, b, known, pairs) for a, b in operands)
+
+
+def _elements_match(one: SSAValue, other: SSAValue) -> bool:
+    found = [_elements(each) for each in (one, other)]
+    if found[0] is None or found[1] is None:
+        return False
+    bits = [[struct.pack(">d", number) for number in each[1]] for each in found if each is not None]
+    length = max(map(len, bits))
+    return all(len(each) in (1, length) for each in bits) and all(each * (length // len(each)) == bits[0] * (length // len(bits[0])) for each in bits)  # fmt: skip
 
 
 # Dominators

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from stepwell.core.diagnostics import OperationError
 from stepwell.core.parsing import parse_text
 from stepwell.core.verification import verify_module
 from stepwell.rewrites.engine import conditions as conditions
+from stepwell.rewrites.engine.combinators import Together
 from stepwell.rewrites.engine.compiled_rule import compile_rule
 from stepwell.rewrites.engine.constraints import And, Where
 from stepwell.rewrites.engine.driver import Driver
@@ -41,6 +43,8 @@ PROGRAMS = 4200 if FULL else 120
 PAIRS = 5
 """Rules per program; the pairs of the acceptance list are `PROGRAMS * PAIRS`."""
 CHUNKS = 6
+TAKEN = 1000
+"""Assignments of the slow matcher in which those of the engine must be, where the order is free."""
 REWRITTEN = 3000 if FULL else 60
 """Programs that are partitioned, and as many that are rewritten."""
 
@@ -98,6 +102,7 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
     """The engine against the slow matcher at every value of a program."""
     compiled = compile_rule(rule)
     before = figures.matches
+    has_several = any(isinstance(each, Together) for each in all_below(rule.lhs))
     for value in values_of(module):
         found = match_compiled(compiled, value)
         way = next(rule_assignments(rule, value), None)
@@ -106,6 +111,11 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
         if way is not None:
             figures.matches += 1
             wrong = differences(rule, found, way)
+            if (
+                wrong and has_several
+            ):  # which of several users is found first is not in the order of this matcher
+                others = islice(rule_assignments(rule, value), TAKEN)
+                wrong = [] if any(not differences(rule, found, each) for each in others) else wrong
             assert not wrong, f"{wrong} at {value}\n{rule.lhs} {rule.when}\n{module}"
     figures.pairs += 1
     figures.matching += figures.matches > before
