@@ -130,14 +130,14 @@ def _is_prepare_call(op: Operation, functions: dict[str, func.FuncOp]) -> bool:
 
 
 def _callees(function: func.FuncOp, functions: dict[str, func.FuncOp]) -> list[func.FuncOp]:
-    """`function` and all that it calls, in order of first call."""
+    """`function` and all that it calls, in order of first call; prepare functions are weights, not code."""
     found = {function.sym_name.data: function}
     stack = [function]
     while stack:
         for op in stack.pop().walk():
             if isinstance(op, func.CallOp):
                 name = op.callee.string_value()
-                if name in functions and name not in found:
+                if name in functions and name not in found and PREPARE not in functions[name].attributes:
                     found[name] = functions[name]
                     stack.append(functions[name])
     return list(found.values())

@@ -14,8 +14,8 @@ from stepwell.core.verification import verify_module
 from stepwell.reference.run import run
 from stepwell.rewrites import targets
 from stepwell.rewrites.annotate_target import AnnotateTargetPass
+from stepwell.rewrites.block_order import producers_in
 from stepwell.rewrites.engine.patterns import Any_, Rule, is_op
-from stepwell.rewrites.merge_regions import producers_in
 from stepwell.rewrites.targets import (
     PatternContext,
     PatternEntry,
@@ -337,6 +337,21 @@ def test_random_marks_are_partitioned_or_refused(seed: int):
         run(parse_text(CTX, text, "t.mlir"), "main", *inputs()), run(module, "main", *inputs()), strict=True
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_order_of_ops_that_may_fail_is_a_dependence():
+    """The first of two ops that may fail uses one half of what would be a region, the second feeds the other half."""
+    supports_some()
+    body = (
+        f"%i = graph.constant dense<0> : tensor<4xi64>\n{g('%a', 'abs', '%x')}"
+        f"%t = graph.take %a, %i, axis = 0 : ({F}, tensor<4xi64>) -> {F}\n"
+        f"%u = graph.take %y, %i, axis = 0 : ({F}, tensor<4xi64>) -> {F}\n"
+        f"{g('%b', 'add', '%a', '%u')}{g('%r', 'negative', '%b')}{g('%s', 'negative', '%t')}"
+    )
+    module = parsed(body)
+    apply(module, "annotate-target{targets=one}," + PARTITION)
+    names = [op.name for op in main(module).body.block.ops]
+    assert names[1:5] == ["func.call", "graph.take", "graph.take", "func.call"]
 
 
 @pytest.mark.parametrize("names", [("abs", "abs"), ("abs", "tanh"), ("abs", "negative")])
