@@ -358,7 +358,7 @@ class TestSize:
         return function("\n".join(lines))
 
     def test_a_long_chain(self) -> None:
-        module = ran(self.chain(1000, wide=False), "plan-fusion")
+        module = ran(self.chain(600, wide=False), "plan-fusion")
         sizes = [groups_of(module).count(number) for number in sorted(set(filter(None, groups_of(module))))]
         assert max(sizes) <= 256 and len(sizes) < 9
         fused = ran(str(module), "apply-fusion-plan")
