@@ -253,7 +253,8 @@ class Maker:
         """A block that `fill` fills; the values around it are visible unless it is `isolated`."""
         outer = self.block, self.values
         inner = Block(arg_types=arguments)
-        self.block, self.values = inner, list(inner.args) if isolated else [*self.values]
+        self.block = inner
+        self.values = [*inner.args] if isolated else [*self.values]
         result = fill(tuple(inner.args))
         end = func.ReturnOp(result) if isolated else scf.YieldOp(result)
         inner.add_op(end)

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import slow_matcher
 from counts import FULL
-from random_patterns import CTX, random_program, random_rule, sure_keys, values_of
+from random_patterns import random_rule, sure_keys
+from random_programs import CTX, random_program, values_of
 from slow_matcher import arm, rule_assignments
 from stepwell import reference
 from stepwell.core.diagnostics import OperationError
