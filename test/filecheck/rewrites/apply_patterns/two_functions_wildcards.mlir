@@ -1,6 +1,6 @@
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules"}' | filecheck %s
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules"}' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
-// RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules" rules="gelu" also="%S/pdl.rules"}' | filecheck %s --check-prefix=ONE
+// RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules" rules="subtract_of_negative" also="%S/pdl.rules"}' | filecheck %s --check-prefix=ONE
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions.rules" also="%S/two_functions_wildcards.rules"}' | filecheck %s
 // RUN: not stepwell-opt %s -p 'apply-patterns{file="%S/two_functions.rules" also="%S/two_functions.rules"}' 2>&1 | filecheck %s --check-prefix=TWICE
 
@@ -69,15 +69,18 @@ func.func @no_products(%x: tensor<2x4xf32>, %y: tensor<2x4xf32>, %w: tensor<4x8x
   func.return %0, %1 : tensor<2x8xf32>, tensor<2x8xf32>
 }
 
-// CHECK-LABEL: func.func @gelu(
-// CHECK-NEXT: %[[C:.*]] = func.call @my_gelu(%x) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: func.call @my_gelu(%[[C]])
-// ONE: func.call @my_gelu
-func.func @gelu(%x: tensor<8xf32>) -> tensor<8xf32> {
-  %0 = graph.gelu %x : (tensor<8xf32>) -> tensor<8xf32>
-  %1 = graph.gelu %0 : (tensor<8xf32>) -> tensor<8xf32>
-  func.return %1 : tensor<8xf32>
+// CHECK-LABEL: func.func @subtract_of_negative(
+// CHECK-NEXT: %[[C:.*]] = func.call @sum(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: func.call @sum(%[[C]], %y)
+// CHECK-NEXT: func.return
+// ONE: func.call @sum
+func.func @subtract_of_negative(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = graph.negative %y : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = graph.subtract %x, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %2 = graph.negative %y : (tensor<8xf32>) -> tensor<8xf32>
+  %3 = graph.subtract %1, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %3 : tensor<8xf32>
 }
 
-// CHECK: func.func private @my_gelu(
-// CHECK-NEXT: graph.sigmoid
+// CHECK: func.func private @sum(
+// CHECK-NEXT: graph.add
