@@ -72,8 +72,9 @@ class Mutant:
 
 
 def name_of(key: str) -> str:
-    """`%x`, as the author of the rule wrote it."""
-    return f"%{key.partition('.')[0]}"
+    """`%x`, as the author of the rule wrote it; `%_` of what has no name."""
+    name = key.partition(".")[0]
+    return f"%{name}" if name and not name.startswith("#") else "%_"
 
 
 def rebuilt(pattern: Any, change: Callable[[Pattern], Pattern | None], memo: dict[int, Any]) -> Any:
@@ -204,10 +205,14 @@ class Mutator:
         return Mutant(with_pattern(self._rule, old, new), what)
 
     def _name(self, pattern: Pattern) -> str:
+        while isinstance(pattern, Where):
+            pattern = pattern.pattern
         return name_of(getattr(pattern, "key", ""))
 
     def _ops(self, pattern: Op) -> Iterator[Mutant]:
         where = name_of(pattern.key)
+        if where == "%_" and pattern.names:
+            where = f"'{' | '.join(pattern.names)}'"
         for name in pattern.names:
             sibling = SIBLINGS.get(name)
             if sibling is not None and sibling not in pattern.names:

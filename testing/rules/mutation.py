@@ -70,12 +70,14 @@ def check_mutant(
     """Tests one mutant, and when it survives once more with more cases."""
     rule = mutant.rule
     report = MutantReport(file, rule.name, mutant.what, "caught")
+    known = reasons.get((rule.name, mutant.what))
     if mutant.equivalent is not None:
         return replace(report, fate="equivalent", how=mutant.equivalent)
     if mutant.protects != "value":
         fate: Fate = "structure" if mutant.protects == "structure" else "cost"
-        return replace(report, fate=fate, how="the condition is not about values; FileCheck tests are")
-    known = reasons.get((rule.name, mutant.what))
+        return replace(
+            report, fate=fate, how=known or "the condition is not about values; FileCheck tests are"
+        )
     for cases in (settings.cases, *([] if known is not None else [SECOND_LOOK * settings.cases])):
         try:
             found = RuleCheck(ctx, rule, replace(settings, cases=cases)).run()
@@ -110,7 +112,8 @@ def check_mutants(
 
 def stale(reports: Sequence[MutantReport], reasons: Reasons) -> list[str]:
     """Entries of `reasons` for mutants that do not exist or do not survive."""
-    survivors = {(report.rule, report.what) for report in reports if report.fate == "survived"}
+    fates = ("survived", "cost", "structure")
+    survivors = {(report.rule, report.what) for report in reports if report.fate in fates}
     return [f"{rule}: {what}" for rule, what in reasons if (rule, what) not in survivors]
 
 
