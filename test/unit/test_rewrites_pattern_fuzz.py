@@ -27,6 +27,7 @@ from stepwell.rewrites.engine import conditions as conditions
 from stepwell.rewrites.engine.combinators import Together
 from stepwell.rewrites.engine.compiled_rule import compile_rule
 from stepwell.rewrites.engine.constraints import And, Where
+from stepwell.rewrites.engine.dispatch import Dispatch
 from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.explain import explain
 from stepwell.rewrites.engine.match import Match
@@ -38,7 +39,7 @@ from stepwell.rewrites.engine.sweeps import rewrite
 from tolerances import check_same
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 PROGRAMS = 4200 if FULL else 120
 PAIRS = 5
@@ -103,6 +104,7 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
     """The engine against the slow matcher at every value of a program."""
     compiled = compile_rule(rule)
     before = figures.matches
+    dispatch = Dispatch([compiled])
     has_several = any(isinstance(each, Together) for each in all_below(rule.lhs))
     for value in values_of(module):
         found = match_compiled(compiled, value)
@@ -111,6 +113,10 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
         figures.values += 1
         if way is not None:
             figures.matches += 1
+            if isinstance(value, OpResult):
+                assert compiled in dispatch.candidates(value.op), (
+                    f"not tried at {value}\n{rule.lhs}\n{module}"
+                )
             wrong = differences(rule, found, way)
             if (
                 wrong and has_several
