@@ -1,10 +1,10 @@
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules"}' | filecheck %s
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules"}' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
-// RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules" rules="subtract_of_negative" also="%S/pdl.rules"}' | filecheck %s --check-prefix=ONE
+// RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions_wildcards.rules" rules="subtract_of_negative_by_call" also="%S/pdl.rules"}' | filecheck %s --check-prefix=ONE
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions.rules" also="%S/two_functions_wildcards.rules"}' | filecheck %s
 // RUN: not stepwell-opt %s -p 'apply-patterns{file="%S/two_functions.rules" also="%S/two_functions.rules"}' 2>&1 | filecheck %s --check-prefix=TWICE
 
-// TWICE: error: apply-patterns: rule 'relu_of_sum' is in
+// TWICE: error: apply-patterns: rule 'subtract_of_negative' is in
 // REMARK: two_functions_wildcards.mlir:46:3: remark: 'graph.concat': not replaced: the result of 'graph.negative' is used outside of the pattern
 
 // CHECK-LABEL: func.func @sum_of_itself(
@@ -69,12 +69,12 @@ func.func @no_products(%x: tensor<2x4xf32>, %y: tensor<2x4xf32>, %w: tensor<4x8x
   func.return %0, %1 : tensor<2x8xf32>, tensor<2x8xf32>
 }
 
-// CHECK-LABEL: func.func @subtract_of_negative(
+// CHECK-LABEL: func.func @subtract_of_negative_by_call(
 // CHECK-NEXT: %[[C:.*]] = func.call @sum(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT: func.call @sum(%[[C]], %y)
 // CHECK-NEXT: func.return
 // ONE: func.call @sum
-func.func @subtract_of_negative(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+func.func @subtract_of_negative_by_call(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %0 = graph.negative %y : (tensor<8xf32>) -> tensor<8xf32>
   %1 = graph.subtract %x, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %2 = graph.negative %y : (tensor<8xf32>) -> tensor<8xf32>
