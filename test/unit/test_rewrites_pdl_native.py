@@ -21,7 +21,9 @@ from pdl_rules import (
 )
 from stepwell.core.diagnostics import OperationError
 from stepwell.core.parsing import parse_text
+from stepwell.rewrites.engine.loading import rules_of_text
 from stepwell.rewrites.engine.match import BUILDERS, CONDITIONS, Match, builder, condition
+from stepwell.testing.rules.checking import Settings, check_rule
 from xdsl.ir import SSAValue
 
 # Native constraints and rewrites
@@ -160,3 +162,25 @@ pdl.replace %root with %new"""
     run(pattern(RANGE, new), module)
     (op,) = [op for op in module.walk() if op.name == "test.op"]
     assert [value.name_hint for value in op.operands] == ["j", "i", "j"]
+
+
+def test_rules_in_pdl_prove_themselves() -> None:
+    """Operands of an op that commutes are tried in the order that matches; a wrong rule is found."""
+    text = """
+pdl.pattern @rule : benefit(1) {
+  %t = pdl.type
+  %x = pdl.operand
+  %n = pdl.operation "graph.negative"(%x : !pdl.value) -> (%t : !pdl.type)
+  %v = pdl.result 0 of %n
+  %root = pdl.operation "graph.add"(%x, %v : !pdl.value, !pdl.value) -> (%t : !pdl.type)
+  pdl.apply_native_constraint "integer"(%x : !pdl.value)
+  pdl.rewrite %root {
+    %new = pdl.operation "graph.subtract"(%x, %x : !pdl.value, !pdl.value)
+    pdl.replace %root with %new
+  } attributes {pattern.numerics = "exact"}
+}
+"""
+    for right in (True, False):
+        (rule,) = rules_of_text(text if right else text.replace("graph.subtract", "graph.add"))
+        report = check_rule(rule, Settings(cases=8))
+        assert report.verdict == ("equal" if right else "different")
