@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ...rewrites.engine.combinators import Together
@@ -54,6 +54,12 @@ class Builder(Maker):
         return Instance(
             ModuleOp([function, *self._functions.values()]), place, flavours, self._orders, self._taste.dtype
         )
+
+    def _dtype(self, root: Operation) -> str:
+        """The element type of the first tensor that the root takes or makes."""
+        values = (value for value in (*root.operands, *root.results) if isinstance(value.type, TensorType))
+        first = next(values, None)
+        return self._taste.dtype if first is None else spec_of(first).dtype
 
     def _root(self, pattern: Pattern) -> Operation:
         if isinstance(pattern, Op):
