@@ -38,6 +38,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.irdl import IRDLOperation
 
 # Patterns of no program
 
@@ -83,7 +84,7 @@ def random_test(choose: random.Random, inner: Pattern) -> Pattern:
     tests = (
         lambda: inner.single_use(),
         lambda: inner.has_shape(choose.choice((4, 5, None))),
-        lambda: inner.has_shape(None, 4),
+        lambda: inner.has_shape(choose.choice((None, 3, 4)), 4),
         lambda: inner.has_dtype(choose.choice(("f32", "f16", "i32"))),
         lambda: inner.has_kind(choose.choice(("elementwise", "broadcast", "reduction", "opaque"))),
         lambda: inner.has_attr({"tag": choose.choice(("a", "b"))}),
@@ -112,6 +113,8 @@ class Generaliser:
         """A pattern of `value`; mostly the same object each time that it is asked for."""
         if value in self.patterns and self.chance(0.8):
             return self.patterns[value]
+        if self.patterns and self.chance(self.mistakes + 0.02):  # of another value: the two must be the same
+            return self.choose.choice(list(self.patterns.values()))
         made = self.core(value, depth)
         if self.chance(0.3):
             made = self.decorated(made, value)
@@ -224,11 +227,16 @@ class Generaliser:
             operands.reverse()
         if self.chance(0.1):
             return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()  # fmt: skip
-        return tuple(self.of(each, depth - 1) for each in operands)
+        made = [self.of(each, depth - 1) for each in operands]
+        return tuple(made[:1] * len(made) if self.chance(0.05) else made)
 
     def attributes(self, op: Operation) -> tuple[tuple[str, object], ...]:
         found: list[tuple[str, object]] = []
-        for name, value in {**op.properties, **op.attributes}.items():
+        defined = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
+        defaults = {
+            name: each.default_value for name, each in defined.items() if each.default_value is not None
+        }
+        for name, value in {**defaults, **op.properties, **op.attributes}.items():
             if self.chance(0.3):
                 plain = value.data if isinstance(value, StringAttr) else value
                 found.append((name, self.choose.choice((value, plain, Capture(fresh_key())))))
@@ -279,6 +287,7 @@ class Generaliser:
             lambda: And((made, Any_())),
             lambda: And((Any_(), made)),
             lambda: And((made, Not(wrong))),
+            lambda: And((made, Not(self.choose.choice([*self.patterns.values(), wrong])))),
             lambda: made.optional(lambda inner: Op((self.choose.choice(NAMES[:3]),), (inner,))),
             lambda: self.tested(made, value),
             lambda: self.tested(made, value),

@@ -98,6 +98,8 @@ class _Program:
         else:
             line = f"graph.constant dense<{choose.choice(NUMBERS[type_])}> : {type_}"
         self.lines.append(f"{self.new(type_)} = {line}")
+        if choose.random() < 0.15:
+            self.lines.append(f"{self.new(type_)} = {line}")
 
     def step(self, depth: int) -> None:
         type_ = self.choose.choice((F, F, F, F, H, W, D, B))
@@ -124,6 +126,8 @@ class _Program:
                 (f"graph.astype {self.value(H)}, dtype = f32 : ({H}) -> {F}", F),
                 (f"graph.concat {a}, axis = 0 : ({t}) -> {t}", F),
                 (f'graph.weight "w" : {t}', F),
+                (f'"graph.softmax"({self.value(m)}) : {wide}', m),
+                (f'"graph.leaky_relu"({a}) : ({t}) -> {t}', F),
             )
         )
         self.lines.append(f"{self.new(made)} = {line}")
