@@ -52,7 +52,7 @@ class Builder(Maker):
         flavours = [self._flavours.get(argument, "") for argument in self._block.args]
         place = None if self._anywhere else root
         return Instance(
-            ModuleOp([function, *self._functions.values()]), place, flavours, self._orders, self._taste.dtype
+            ModuleOp([function, *self._functions.values()]), place, flavours, self._orders, self._dtype(root)
         )
 
     def _dtype(self, root: Operation) -> str:
