@@ -55,7 +55,9 @@ bench: $(BENCH_STAMP)
 	mkdir -p $(FIGURES)
 	$(BIN)/python bench/kernels.py --rounds $(ROUNDS) --json $(FIGURES)/kernels.json --plot docs/performance.svg
 	$(BIN)/python bench/compile_time.py --json $(FIGURES)/compile_time.json
-	$(BIN)/python bench/page.py $(FIGURES)/kernels.json $(FIGURES)/compile_time.json
+	$(BIN)/python bench/threads.py --json $(FIGURES)/threads.json
+	$(BIN)/python bench/page.py $(FIGURES)/kernels.json --threads $(FIGURES)/threads.json \
+		--compile-time $(FIGURES)/compile_time.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache build *.egg-info

@@ -65,6 +65,15 @@ def compile_text(result: dict[str, Any]) -> str:
     return "\n\n".join(["### Compile time", markdown(header, rows), *result["notes"]])
 
 
+def threads_text(result: dict[str, Any]) -> str:
+    """The findings of threads.py --json."""
+    return "\n".join(["### Two threads", "", *(f"* {line}" for line in result["notes"])])
+
+
+def read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def replaced(page: str, text: str) -> str:
     """The page with `text` between its markers. Ends the program when it has none."""
     if START not in page or END not in page:
@@ -76,12 +85,15 @@ def replaced(page: str, text: str) -> str:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernels", type=Path, help="what kernels.py --json wrote")
-    parser.add_argument("compile_time", type=Path, nargs="?", help="what compile_time.py --json wrote")
+    parser.add_argument("--compile-time", type=Path, help="what compile_time.py --json wrote")
+    parser.add_argument("--threads", type=Path, help="what threads.py --json wrote")
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
-    parts = [run_text(json.loads(options.kernels.read_text(encoding="utf-8")))]
+    parts = [run_text(read(options.kernels))]
+    if options.threads is not None:
+        parts.append(threads_text(read(options.threads)))
     if options.compile_time is not None:
-        parts.append(compile_text(json.loads(options.compile_time.read_text(encoding="utf-8"))))
+        parts.append(compile_text(read(options.compile_time)))
     page = options.page.read_text(encoding="utf-8")
     options.page.write_text(replaced(page, "\n\n".join(parts)), encoding="utf-8")
 

@@ -74,6 +74,9 @@ class LowerExternalFunctionsPass(StepwellPass):
                 continue
             reason = _why_own(function, compiler.data, functions)
             if reason is None:
+                _lift_weights(op, function, functions)
+                reason = find_codegen(compiler.data).why_unsupported(function)
+            if reason is None:
                 lowered[function.sym_name.data] = self._lower(op, function, compiler.data, functions)
                 continue
             emit_remark(function, f"@{function.sym_name.data} is compiled by stepwell itself: {reason}")
@@ -89,7 +92,6 @@ class LowerExternalFunctionsPass(StepwellPass):
         compiler: str,
         functions: dict[str, func.FuncOp],
     ) -> tensor_loop.FuncOp:
-        _lift_weights(module, function, functions)
         kernel, declaration = _kernel_and_declaration(function, compiler, _text(function, functions))
         Rewriter.insert_op([kernel, declaration], InsertPoint.before(function))
         function.detach()
@@ -117,9 +119,7 @@ def _why_own(function: func.FuncOp, compiler: str, functions: dict[str, func.Fun
         if any(isinstance(op, WeightOp) or _is_prepare_call(op, functions) for op in callee.walk()):
             return f"@{callee.sym_name.data}, which it calls, holds weights"
     reason = found.why_unavailable()
-    if reason is not None:
-        return f"code generator '{compiler}' cannot be used: {reason}"
-    return found.why_unsupported(function)
+    return None if reason is None else f"code generator '{compiler}' cannot be used: {reason}"
 
 
 def _is_prepare_call(op: Operation, functions: dict[str, func.FuncOp]) -> bool:
@@ -130,14 +130,14 @@ def _is_prepare_call(op: Operation, functions: dict[str, func.FuncOp]) -> bool:
 
 
 def _callees(function: func.FuncOp, functions: dict[str, func.FuncOp]) -> list[func.FuncOp]:
-    """`function` and all that it calls, in order of first call."""
+    """`function` and all that it calls, in order of first call; prepare functions are weights, not code."""
     found = {function.sym_name.data: function}
     stack = [function]
     while stack:
         for op in stack.pop().walk():
             if isinstance(op, func.CallOp):
                 name = op.callee.string_value()
-                if name in functions and name not in found:
+                if name in functions and name not in found and PREPARE not in functions[name].attributes:
                     found[name] = functions[name]
                     stack.append(functions[name])
     return list(found.values())

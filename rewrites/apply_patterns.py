@@ -22,8 +22,9 @@ class ApplyPatternsPass(StepwellPass):
     """
     Applies the rewrite rules of a file until none applies.
 
-    `file` holds `pattern.rule` ops; a name that is no file but one of the shipped ones (`simplify.mlir`) means
-    that. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites of one op are an
+    `file` holds `pattern.rule` ops, `pdl.pattern` ops, or functions `@pattern` and `@replacement`; a name that is no
+    file but one of the shipped ones (`simplify.mlir`) means that. The rules of the files in `also` come after those of
+    `file`; all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites of one op are an
     error that names the rules that alternate. Bodies of fused functions are left alone unless `primitives`.
 
     Before:
@@ -42,6 +43,7 @@ class ApplyPatternsPass(StepwellPass):
     numerics: str = "default"
     limit: int = REWRITES_OF_ONE_OP
     primitives: bool = False
+    also: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = selected(self._all_rules(ctx), self.rules, self.numerics, f"'{self.file}'")
@@ -57,7 +59,20 @@ class ApplyPatternsPass(StepwellPass):
         ).run(op)
 
     def _all_rules(self, ctx: Context) -> tuple[Rule, ...]:
-        stem = self.file.removesuffix(".mlir")
-        if not Path(self.file).exists() and stem in SHIPPED:
-            return shipped_rules(stem)
-        return rules_of_file(self.file, ctx)
+        found: dict[str, tuple[Rule, str]] = {}
+        for file in (self.file, *self.also):
+            for rule in _rules_of(file, ctx):
+                if rule.name in found:
+                    other = found[rule.name][1]
+                    raise PassFailedException(
+                        f"{self.name}: rule '{rule.name}' is in '{other}' and in '{file}'"
+                    )
+                found[rule.name] = (rule, file)
+        return tuple(rule for rule, _ in found.values())
+
+
+def _rules_of(file: str, ctx: Context) -> tuple[Rule, ...]:
+    stem = file.removesuffix(".mlir")
+    if not Path(file).exists() and stem in SHIPPED:
+        return shipped_rules(stem)
+    return rules_of_file(file, ctx)

@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from ..dialects.traits import may_fail
 from .engine.functions import Purity
-from .merge_regions import producers_in
+from .engine.groups import anchor
+
+
+def producers_in(op: Operation, block: Block) -> list[Operation]:
+    """The ops of `block` whose results `op`, or an op inside it, uses; each once, in order of use."""
+    found: dict[Operation, None] = {}
+    values: Sequence[SSAValue] = op.operands
+    if op.regions:
+        values = [value for each in op.walk() for value in each.operands]
+    for value in values:
+        owner = value.owner
+        if isinstance(owner, Operation):
+            around = owner if owner.parent is block else anchor(owner, block)
+            if around is not None and around is not op:
+                found[around] = None
+    return list(found)
 
 
 def group_order(block: Block, groups: Sequence[Sequence[Operation]], purity: Purity) -> list[Operation] | int:
@@ -74,7 +90,10 @@ def _dependences(
 
 def is_ordered(op: Operation, purity: Purity) -> bool:
     """Whether `op` must keep its place among others of its kind: effects happen, and failures are found, in order."""
-    return any(may_fail(each) or not (each.regions or purity.is_pure(each)) for each in op.walk())
+    return any(
+        may_fail(each) or not (each.regions or each.has_trait(IsTerminator) or purity.is_pure(each))
+        for each in op.walk()
+    )
 
 
 def _in_a_cycle(needs: Sequence[int], users: Sequence[Sequence[int]], groups: int) -> int:

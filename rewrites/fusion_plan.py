@@ -16,6 +16,7 @@ from xdsl.traits import IsTerminator
 
 from ..analysis.op_kind import OpKind, kind_of_op
 from ..analysis.post_dominators import PostDominators
+from ..core.codegens import COMPILER
 from ..core.diagnostics import fail
 from ..dialects.traits import LoopSemantics, may_fail
 from .engine.functions import PREPARE, functions_of, is_primitive
@@ -28,11 +29,12 @@ REASON = "graph.group_reason"
 
 def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
     """
-    The functions that fusion looks into: not those that are a group already, were partitioned for somebody else, or
-    run once when a program is loaded.
+    The functions that fusion looks into: not those that are a group already, were partitioned or are for another
+    compiler, or run once when a program is loaded.
     """
+    left_alone = {PARTITIONED, PREPARE, COMPILER}
     for function in functions_of(module):
-        if not is_primitive(function) and not {PARTITIONED, PREPARE} & function.attributes.keys():
+        if not is_primitive(function) and not left_alone & function.attributes.keys():
             yield function
 
 

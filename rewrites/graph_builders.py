@@ -56,8 +56,10 @@ def splat_like_result(match: Match, constant: Any) -> Sequence[SSAValue] | None:
 def with_scalar(match: Match, op: Operation, constant: Any) -> Sequence[SSAValue] | None:
     """The same op with a `graph.full` of rank 0 for `constant`; declines other elements than one number, and rank 0."""
     value = as_value(constant)
+    if not isinstance(value.type, TensorType) or not value.type.get_num_dims():
+        return None
     number = splat_number(value)
-    if number is None or number != number or value.type == scalar_type(value.type):
+    if number is None or number != number:
         return None
     (scalar_,) = _full(match, number, scalar_type(value.type))
     return with_operands(match, op, *(scalar_ if operand is value else operand for operand in op.operands))

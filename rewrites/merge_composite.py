@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import SSAValue
 
 from ..core.passes import StepwellPass
 from .annotate_target import open_functions
@@ -46,7 +47,8 @@ class MergeCompositePass(StepwellPass):
         session = Session(ctx, op)
         names = NameSupply(op)
         for function in list(open_functions(op)):
+            renamed: dict[SSAValue, SSAValue] = {}
             for group in GroupFinder(function, session).find(entries, larger_wins=False):
-                made = outline_match(op, group, names, self.bind_constants)
+                made = outline_match(op, group, names, renamed, self.bind_constants)
                 made.attributes |= pattern_attributes(group.entry) | {PRIMITIVE: UnitAttr()}
                 self.count(group.entry.name)

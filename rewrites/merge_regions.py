@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from ..core.diagnostics import emit_remark
 from ..core.passes import StepwellPass
 from .annotate_target import open_functions
-from .engine.groups import anchor
+from .block_order import is_ordered, producers_in
+from .engine.functions import Purity
 from .targets import REGION, TARGET, text_attribute
 
 
@@ -41,9 +42,10 @@ class MergeRegionsPass(StepwellPass):
     name = "merge-regions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        purity = Purity(op)
         for function in open_functions(op):
             for block in blocks_below(function):
-                regions = _Regions(block)
+                regions = _Regions(block, purity)
                 for inner in block.ops:
                     regions.add(inner)
                 if number := regions.number_ops():
@@ -57,21 +59,6 @@ def blocks_below(scope: Operation) -> Iterator[Block]:
             yield from region.blocks
 
 
-def producers_in(op: Operation, block: Block) -> list[Operation]:
-    """The ops of `block` whose results `op`, or an op inside it, uses; each once, in order of use."""
-    found: dict[Operation, None] = {}
-    values: Sequence[SSAValue] = op.operands
-    if op.regions:
-        values = [value for each in op.walk() for value in each.operands]
-    for value in values:
-        owner = value.owner
-        if isinstance(owner, Operation):
-            around = owner if owner.parent is block else anchor(owner, block)
-            if around is not None and around is not op:
-                found[around] = None
-    return list(found)
-
-
 class _Regions:
     """
     The regions of one block. A node is a region of a target, or a single op of none.
@@ -80,8 +67,11 @@ class _Regions:
     regions the bits of all numbers stay set together.
     """
 
-    def __init__(self, block: Block):
+    def __init__(self, block: Block, purity: Purity):
         self._block = block
+        self._purity = purity
+        self._ordered: Operation | None = None
+        """The last op that must stay before the next of its kind."""
         self._node: dict[Operation, int] = {}
         self._merged_into: list[int] = []
         self._targets: list[str | None] = []
@@ -93,7 +83,11 @@ class _Regions:
     def add(self, op: Operation) -> None:
         """Puts the next op of the block into a region: with those it uses, where they may be merged."""
         target = text_attribute(op, TARGET)
-        used = list(dict.fromkeys(self._find(self._node[p]) for p in producers_in(op, self._block)))
+        before = producers_in(op, self._block)
+        if target is None and is_ordered(op, self._purity):
+            before += [] if self._ordered is None else [self._ordered]
+            self._ordered = op
+        used = list(dict.fromkeys(self._find(self._node[each]) for each in before))
         allowed: list[int] = []
         for node in used:
             if target is None or self._targets[node] != target:

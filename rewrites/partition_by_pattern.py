@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from ..core.codegens import COMPILER
 from ..core.passes import StepwellPass
 from .annotate_target import open_functions
 from .engine.functions import PRIMITIVE, NameSupply
 from .engine.match import Session
-from .partition_graph import outline_group, sanitized, set_order
+from .partition_graph import outline_group, sanitized
 from .pattern_groups import Group, GroupFinder
 from .targets import COMPOSITE, PatternEntry, pattern_table
 
@@ -52,9 +52,9 @@ class PartitionByPatternPass(StepwellPass):
         session = Session(ctx, op)
         names = NameSupply(op)
         for function in list(open_functions(op)):
-            groups = GroupFinder(function, session).find(entries)
-            for group in groups:
-                made = outline_match(op, group, names, self.bind_constants)
+            renamed: dict[SSAValue, SSAValue] = {}
+            for group in GroupFinder(function, session).find(entries):
+                made = outline_match(op, group, names, renamed, self.bind_constants)
                 made.attributes |= self._attributes(group.entry)
                 self.count(group.entry.name)
 
@@ -71,20 +71,24 @@ def pattern_attributes(entry: PatternEntry) -> dict[str, Attribute]:
     return {**dict(entry.rule.group or ()), COMPOSITE: StringAttr(entry.name)}
 
 
-def outline_match(module: ModuleOp, group: Group, names: NameSupply, bind_constants: bool) -> func.FuncOp:
-    """Makes a match a function, named after its pattern, and calls it where its root was."""
-    root = group.ops[-1]
-    block = root.parent
-    assert block is not None
-    inside = set(group.ops)
-    order = []
-    for op in block.ops:
-        if op is root:
-            order += group.ops
-        elif op not in inside:
-            order.append(op)
-    set_order(block, order)
-    name = names.fresh(sanitized(f"{group.entry.name}_"))
+def outline_match(
+    module: ModuleOp,
+    group: Group,
+    names: NameSupply,
+    renamed: dict[SSAValue, SSAValue],
+    bind_constants: bool,
+) -> func.FuncOp:
+    """
+    Makes a match a function, named after its pattern, and calls it where its root was.
+
+    `renamed` says by which results of calls the results of groups before this one were replaced.
+    """
     return outline_group(
-        module, group.ops, name, bind_constants=bind_constants, inputs=group.inputs, copied=group.constants
+        module,
+        group.ops,
+        names.fresh(sanitized(f"{group.entry.name}_")),
+        bind_constants=bind_constants,
+        inputs=[renamed.get(value, value) for value in group.inputs],
+        copied=group.constants,
+        renamed=renamed,
     )

@@ -152,12 +152,14 @@ def outline_group(
     bind_constants: bool,
     inputs: Sequence[SSAValue] | None = None,
     copied: Sequence[Operation] = (),
+    renamed: dict[SSAValue, SSAValue] | None = None,
 ) -> func.FuncOp:
     """
-    Moves ops that stand together in a block, in order, into the private function `name`, and calls it in their place.
+    Moves ops of a block, in order, into the private function `name`, and calls it where the last one was.
 
-    Results that others use are its results. `inputs` are its parameters, by default all values taken from
-    outside in order of use. The constants `copied`, and with `bind_constants` all that are used, are copied into it.
+    Results that others use are its results; `renamed` gets those of the call by the old ones. `inputs` are its
+    parameters, by default all values taken from outside in order of use. The constants `copied`, and with
+    `bind_constants` all that are used, are copied into it.
     """
     outputs = outputs_of(ops)
     bound = dict.fromkeys(copied)
@@ -177,6 +179,8 @@ def outline_group(
     inside = {each for op in ops for each in op.walk()}
     for old, new in zip(outputs, call.results, strict=True):
         new.name_hint = old.name_hint
+        if renamed is not None:
+            renamed[old] = new
         old.replace_uses_with_if(new, lambda use: use.operation not in inside)
     for op in reversed(ops):
         op.detach()

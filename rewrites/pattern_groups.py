@@ -12,7 +12,10 @@ from ..core.diagnostics import emit_remark
 from .annotate_target import can_be_external
 from .engine.compiled_rule import CompiledRule
 from .engine.constants import is_constant_op
-from .engine.driver import program_order
+from .engine.driver import (
+    _remark_text,  # pyright: ignore[reportPrivateUsage]
+    program_order,
+)
 from .engine.groups import Outside, covered_ops, input_values
 from .engine.match import Session
 from .targets import PatternEntry, compiled_entries, why_refused
@@ -55,8 +58,8 @@ class GroupFinder:
     def _match(self, entry: PatternEntry, compiled: CompiledRule, root: Operation) -> Group | None:
         match = compiled.match(root, self._session)
         if not match.matched:
-            for remark, _ in match.remarks:
-                emit_remark(root, remark)
+            for remark, about in match.remarks:
+                emit_remark(root, _remark_text(remark, about))
             return None
         covered = covered_ops(compiled.rule.lhs, match)
         ops = [op for op in covered if not is_constant_op(op)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -19,13 +20,15 @@ from .fusion_groups import Group, Groups
 from .fusion_plan import blocks_of, has_plan, planned_functions, read_plan, why_opaque, write_group
 from .fusion_rules import Candidate, GroupRule, group_rules_of_file, shipped_group_rules
 
+SHIPPED_FILE = "fusion.mlir"
+
 
 @dataclass(frozen=True)
 class PlanFusionPass(StepwellPass):
     """
     Marks which ops are to be one function: `graph.group` is the number of the group, `graph.group_reason` the rule.
 
-    The rules are those of `fusion.mlir`, or of `file`; `rules` picks some by name. Every op that computes a tensor starts
+    The rules are those of `file`, without which they are the ones that ship; `rules` picks some by name. Every op that computes a tensor starts
     as its own group, and a rule merges a producer, what is between, and a consumer. A group has at most `max-ops` ops.
     Calls and other ops of unknown meaning are in no group; constants stay outside. A function that has a plan already
     keeps it, if it is valid; fused and partitioned functions are left alone. Remarks tell why neighbours stay apart.
@@ -50,13 +53,17 @@ class PlanFusionPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.max_ops < 1:
             raise PassFailedException(f"{self.name}: max-ops is {self.max_ops}, expected at least 1")
-        given = group_rules_of_file(self.file, ctx) if self.file else shipped_group_rules()
-        rules = self._selected(given)
+        rules = self._selected(self._all_rules(ctx))
         for function in planned_functions(op):
             if has_plan(function):
                 read_plan(function)
                 continue
             plan_function(function, rules, self.max_ops)
+
+    def _all_rules(self, ctx: Context) -> tuple[GroupRule, ...]:
+        if not self.file or (self.file == SHIPPED_FILE and not Path(self.file).exists()):
+            return shipped_group_rules()
+        return group_rules_of_file(self.file, ctx)
 
     def _selected(self, rules: Sequence[GroupRule]) -> list[GroupRule]:
         known = {rule.name: rule for rule in rules}

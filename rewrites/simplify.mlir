@@ -351,7 +351,6 @@ pattern.rule "where-of-booleans" doc "where(c, true, false) = c" {
   %t = pattern.splat 1.0
   %f = pattern.splat 0.0
   %root = pattern.op "graph.where"(%c, %t, %f)
-  pattern.require "same-type"(%c, %root)
   pattern.replace %root with %c
 }
 
@@ -582,7 +581,6 @@ pattern.rule "conversions-of-clip" doc "clipped integers that fit survive a narr
   %inner = pattern.op "graph.astype"(%clip)
   %root = pattern.op "graph.astype"(%inner)
   pattern.require "clipped-to-fit"(%clip, %inner)
-  pattern.require "same-type"(%clip, %root)
   pattern.replace %root with %clip
 }
 

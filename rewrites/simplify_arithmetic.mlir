@@ -41,7 +41,7 @@ pattern.rule "subtract-from-negative-zero" doc "-0.0 - x = -x for floats" {
   %x = pattern.any
   %k = pattern.splat -0.0
   %root = pattern.op "graph.subtract"(%k, %x)
-  pattern.require "same-type"(%x, %root)
+  pattern.require "equal-types"(%x, %root)
   pattern.rewrite %root {
     %y = pattern.create "graph.negative"(%x)
     pattern.yield %y
@@ -53,7 +53,7 @@ pattern.rule "subtract-from-zero-integer" doc "0 - x = -x for integers" {
   %k = pattern.splat 0.0
   %root = pattern.op "graph.subtract"(%k, %x)
   pattern.require "integer"(%x)
-  pattern.require "same-type"(%x, %root)
+  pattern.require "equal-types"(%x, %root)
   pattern.rewrite %root {
     %y = pattern.create "graph.negative"(%x)
     pattern.yield %y
@@ -64,8 +64,7 @@ pattern.rule "subtract-from-zero" numerics "fast" doc "0.0 - x = -x but for x = 
   %x = pattern.any
   %k = pattern.splat 0.0
   %root = pattern.op "graph.subtract"(%k, %x)
-  pattern.require "float"(%x)
-  pattern.require "same-type"(%x, %root)
+  pattern.require "equal-types"(%x, %root)
   pattern.rewrite %root {
     %y = pattern.create "graph.negative"(%x)
     pattern.yield %y
@@ -77,7 +76,6 @@ pattern.rule "subtract-from-zero" numerics "fast" doc "0.0 - x = -x but for x = 
 pattern.rule "add-of-itself" doc "x + x = x * 2, which joins other constants" {
   %x = pattern.any
   %root = pattern.op "graph.add"(%x, %x)
-  pattern.require "number"(%x)
   pattern.rewrite %root {
     %k = pattern.build "scalar"() with {value = 2 : i64}
     %y = pattern.create "graph.multiply"(%x, %k)
@@ -295,7 +293,6 @@ pattern.rule "multiply-by-constants" numerics "fast" doc "(x * k) * l = x * (k *
   %l = pattern.constant
   %inner = pattern.op "graph.multiply"(%x, %k)
   %root = pattern.op "graph.multiply"(%inner, %l)
-  pattern.require "float"(%x)
   pattern.require "not-literal"(%x)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -311,7 +308,6 @@ pattern.rule "add-of-constants" numerics "fast" doc "(x + k) + l = x + (k + l)" 
   %l = pattern.constant
   %inner = pattern.op "graph.add"(%x, %k)
   %root = pattern.op "graph.add"(%inner, %l)
-  pattern.require "float"(%x)
   pattern.require "not-literal"(%x)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -327,7 +323,6 @@ pattern.rule "subtract-of-constants" numerics "fast" doc "(x - k) - l = x - (k +
   %l = pattern.constant
   %inner = pattern.op "graph.subtract"(%x, %k)
   %root = pattern.op "graph.subtract"(%inner, %l)
-  pattern.require "float"(%x)
   pattern.require "not-literal"(%x)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -343,7 +338,6 @@ pattern.rule "subtract-after-add" numerics "fast" doc "(x + k) - l = x + (k - l)
   %l = pattern.constant
   %inner = pattern.op "graph.add"(%x, %k)
   %root = pattern.op "graph.subtract"(%inner, %l)
-  pattern.require "float"(%x)
   pattern.require "not-literal"(%x)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -359,7 +353,6 @@ pattern.rule "add-after-subtract" numerics "fast" doc "(x - k) + l = x + (l - k)
   %l = pattern.constant
   %inner = pattern.op "graph.subtract"(%x, %k)
   %root = pattern.op "graph.add"(%inner, %l)
-  pattern.require "float"(%x)
   pattern.require "not-literal"(%x)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -375,7 +368,6 @@ pattern.rule "multiply-of-sum" numerics "fast" doc "(x + k) * l = x * l + k * l"
   %l = pattern.constant
   %inner = pattern.op "graph.add"(%x, %k)
   %root = pattern.op "graph.multiply"(%inner, %l)
-  pattern.require "float"(%x)
   pattern.require "not-literal"(%x)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -399,7 +391,6 @@ pattern.rule "binomial" numerics "fast" doc "x * x + 2 * x * y + y * y = (x + y)
   %p = pattern.or %twice, %product
   %inner = pattern.op "graph.add"(%a, %p)
   %root = pattern.op "graph.add"(%inner, %b)
-  pattern.require "float"(%x)
   pattern.require "combined-type"(%root, %x, %y)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {
@@ -422,7 +413,6 @@ pattern.rule "binomial-product-last" numerics "fast" doc "the same in another or
   %p = pattern.or %twice, %product
   %inner = pattern.op "graph.add"(%a, %b)
   %root = pattern.op "graph.add"(%inner, %p)
-  pattern.require "float"(%x)
   pattern.require "combined-type"(%root, %x, %y)
   pattern.require "single-use"(%inner)
   pattern.rewrite %root {

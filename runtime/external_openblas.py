@@ -3,7 +3,7 @@ The code generator `openblas`: matrix products by `cblas_sgemm` and `cblas_dgemm
 
 It takes private functions whose ops are `graph.matmul` of f32 or f64, with a matrix on the right, and `graph.add` of an addend
 that does not stretch a product; composite functions of such ops count as these. What comes of it is LLVM text that calls
-the library: no Python runs when the program does. The library has its own threads; `STEPWELL_THREADS` bounds them.
+the library: no Python runs when the program does. The library runs on one thread, or on `STEPWELL_THREADS`.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def library_file() -> Path | None:
 @cache
 def _library(file: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(file))
-    threads = os.environ.get("STEPWELL_THREADS")
-    if threads is not None and threads.isdecimal() and int(threads) > 0:
-        getattr(library, f"{PREFIX}openblas_set_num_threads")(int(threads))
+    threads = os.environ.get("STEPWELL_THREADS", "1")
+    # its threads wait by spinning: on a busy machine two of them can take a hundred times as long as one
+    getattr(library, f"{PREFIX}openblas_set_num_threads")(int(threads) if threads.isdecimal() else 1)
     return library
 
 

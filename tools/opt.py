@@ -36,7 +36,7 @@ from ..core.parsing import make_context, parse_text, read_source
 from ..core.pipelines import BrokenByPassError, PassFailure, parse_pipeline, run_pipeline
 from ..core.plugins import registry
 from ..core.verification import verify_module
-from . import opt_passes, opt_weights
+from . import opt_passes, opt_rules, opt_weights
 from .opt_flags import add_flags
 from .opt_streams import Chunk, Outcome, Output, chunks, silence, verification_of_attributes
 
@@ -92,6 +92,7 @@ class StepwellOptMain(xDSLOptMain):
         super().register_all_arguments(arg_parser)
         add_flags(arg_parser, self.available_targets)
         opt_weights.add_weight_flags(arg_parser)
+        opt_rules.add_rule_flags(arg_parser)
 
     def setup_pipeline(self) -> None:
         target = parse_spec(self.args.target)
@@ -112,6 +113,9 @@ class StepwellOptMain(xDSLOptMain):
         listing = self._listing()
         if listing is not None:
             print(listing)
+            return
+        if opt_rules.wants_rules(self.args):
+            self.exit_code = opt_rules.run_on_rules(self.args, self.ctx)
             return
         with verification_of_attributes(not self.args.disable_verify):
             self.setup_pipeline()
@@ -204,6 +208,7 @@ class StepwellOptMain(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         args = self.args
         instruments = opt_passes.instruments(args, self.print_module)
+        instruments += opt_rules.rule_instruments(args, self.passes, self.ctx)
         verify = not args.disable_verify
         verify_each = verify and args.verify_each
         try:

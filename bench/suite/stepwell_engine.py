@@ -22,9 +22,9 @@ def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
 
 
 def _variant(program: Program, arrays: Arrays) -> Variant:
-    weights = {value.name: _own_layout(program, value, arrays[value.name]) for value in program.weights}
+    weights = {value.name: own_layout(program, value, arrays[value.name]) for value in program.weights}
     executable = stepwell.compile(program_text(program), weights=weights, threads=1)
-    inputs = [_own_layout(program, value, arrays[value.name]) for value in program.inputs]
+    inputs = [own_layout(program, value, arrays[value.name]) for value in program.inputs]
     outputs = [np.empty(own_shape(program, value), value.dtype) for value in program.outputs]
     run = executable.run_into
 
@@ -50,7 +50,8 @@ def own_shape(program: Program, value: Value) -> Shape:
     return value.shape if axes is None else tuple(value.shape[axis] for axis in axes)
 
 
-def _own_layout(program: Program, value: Value, array: Any) -> Any:
+def own_layout(program: Program, value: Value, array: Any) -> Any:
+    """The array of a value as we hold it."""
     axes = _own_axes(program, value)
     return array if axes is None else np.ascontiguousarray(array.transpose(axes))
 

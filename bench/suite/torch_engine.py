@@ -1,6 +1,7 @@
 """
-PyTorch on the CPU, in three ways of which the fastest counts: eager calls (images channels-last), eager calls of fused ops with
-prepacked weights (oneDNN), and a traced, frozen module after `optimize_for_inference`.
+PyTorch on the CPU, in several ways of which the fastest counts: eager calls (images channels-last; weights of products as
+[N, K] and as [K, N]), eager calls of fused ops with prepacked weights (oneDNN), and a traced, frozen module after
+`optimize_for_inference`.
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ torch.set_float32_matmul_precision("highest")
 
 
 def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
-    yield attempt(_eager, program, arrays, False)
+    yield attempt(_eager, program, arrays, "eager")
+    if any(node.op == "linear" for node in program.nodes):
+        yield attempt(_eager, program, arrays, "mm")
     if any(node.op in ("linear", "conv") for node in program.nodes):
-        yield attempt(_eager, program, arrays, True)
-    if program.nodes[0].op not in ("identity",) and program.inputs[0].dtype == "float32":
+        yield attempt(_eager, program, arrays, "packed")
+    if program.nodes[0].op != "identity" and program.inputs[0].dtype == "float32":
         yield attempt(_frozen, program, arrays)
 
 
-def _tensors(program: Program, arrays: Arrays) -> dict[str, Any]:
-    """Inputs and weights; those of rank 4 channels-last, weights of products as torch keeps them, [N, K]."""
+def _tensors(program: Program, arrays: Arrays, transposed: bool = True) -> dict[str, Any]:
+    """Inputs and weights; those of rank 4 channels-last, weights of products `transposed` as torch keeps them, [N, K]."""
     tensors: dict[str, Any] = {}
     for value in (*program.inputs, *program.weights):
         tensor = torch.from_numpy(arrays[value.name].copy())
@@ -37,19 +40,23 @@ def _tensors(program: Program, arrays: Arrays) -> dict[str, Any]:
             tensor = tensor.contiguous(memory_format=torch.channels_last)
         tensors[value.name] = tensor
     for node in program.nodes:
-        if node.op == "linear":
+        if node.op == "linear" and transposed:
             name = node.operands[1].name
             tensors[name] = tensors[name].T.contiguous()
     return tensors
 
 
-def _eager(program: Program, arrays: Arrays, packed: bool) -> Variant:
-    names = _tensors(program, arrays) | {"torch": torch, "F": functional, "attention": attention}
-    if packed:
+def _eager(program: Program, arrays: Arrays, style: str) -> Variant:
+    names = _tensors(program, arrays, style != "mm") | {
+        "torch": torch,
+        "F": functional,
+        "attention": attention,
+    }
+    if style == "packed":
         names |= _packed_weights(program, names)
-    lines = [_line(node, packed) for node in program.nodes]
+    lines = [_line(node, style) for node in program.nodes]
     run = straight_line(lines, names, [value.name for value in program.outputs])
-    return _kept("packed" if packed else "eager", torch.inference_mode()(run))
+    return _kept(style, torch.inference_mode()(run))
 
 
 def _kept(name: str, run: Callable[[], Any]) -> Variant:
@@ -67,7 +74,7 @@ def _packed_weights(program: Program, tensors: dict[str, Any]) -> dict[str, Any]
             rows = 1
             for extent in x.shape[:-1]:
                 rows *= extent
-            packed[name] = torch.ops.mkldnn._reorder_linear_weight(tensors[name].to_mkldnn(), rows)
+            packed[name] = torch.ops.mkldnn._reorder_linear_weight(tensors[name], rows)
         elif node.op == "conv":
             geometry = ([node["pad"]] * 2, [node["stride"]] * 2, [1, 1], node["groups"])
             packed[name] = torch._C._nn.mkldnn_reorder_conv2d_weight(
@@ -87,7 +94,7 @@ def _frozen(program: Program, arrays: Arrays) -> Variant:
     import warnings
 
     tensors = _tensors(program, arrays)
-    lines = [_line(node, False) for node in program.nodes]
+    lines = [_line(node, "eager") for node in program.nodes]
     inputs = [value.name for value in program.inputs]
     run = straight_line(
         lines,
@@ -109,15 +116,12 @@ def _frozen(program: Program, arrays: Arrays) -> Variant:
     return _kept("frozen", torch.inference_mode()(lambda: [frozen(*arguments)]))
 
 
-def _line(node: Node, packed: bool) -> str:
+def _line(node: Node, style: str) -> str:
     if node.op not in EXPRESSIONS:
         raise Unsupported(f"torch has no {node.op}")
     operands = [value.name for value in node.operands]
-    if packed and node.op == "linear":
-        return f"{node.result.name} = {_packed_linear(node, *operands)}"
-    if packed and node.op == "conv":
-        return f"{node.result.name} = {_packed_conv(node, *operands)}"
-    return f"{node.result.name} = {EXPRESSIONS[node.op](node, *operands)}"
+    expression = STYLES.get((style, node.op), EXPRESSIONS[node.op])
+    return f"{node.result.name} = {expression(node, *operands)}"
 
 
 def _packed_linear(node: Node, x: str, w: str, *bias: str) -> str:
@@ -149,6 +153,15 @@ def _activated(name: str | None, text: str) -> str:
 
 def _linear(node: Node, x: str, w: str, *bias: str) -> str:
     return _activated(node["activation"], f"F.linear({', '.join([x, w, *bias])})")
+
+
+def _mm(node: Node, x: str, w: str, *bias: str) -> str:
+    """With the weight as [K, N]."""
+    if len(node.result.shape) == 2:
+        text = f"torch.addmm({bias[0]}, {x}, {w})" if bias else f"torch.mm({x}, {w})"
+    else:
+        text = f"torch.matmul({x}, {w})" + (f".add_({bias[0]})" if bias else "")
+    return _activated(node["activation"], text)
 
 
 def _conv(node: Node, x: str, w: str, b: str) -> str:
@@ -186,3 +199,10 @@ EXPRESSIONS: dict[str, Callable[..., str]] = {
     "sum": lambda node, x: f"torch.sum({x}, {node['axis']})",
     **{name: _unary(name) for name in ("exp", "tanh", "erf", "sigmoid", "relu")},
 }
+
+STYLES: dict[tuple[str, str], Callable[..., str]] = {
+    ("mm", "linear"): _mm,
+    ("packed", "linear"): _packed_linear,
+    ("packed", "conv"): _packed_conv,
+}
+"""What a way of running writes differently."""

@@ -5,14 +5,16 @@ from stepwell.core.pass_decorators import module_pass
 from stepwell.dialects import graph
 from stepwell.dialects.graph.mutator import GraphMutator
 from stepwell.rewrites.engine.functions import PRIMITIVE, NameSupply, functions_of, is_primitive, outlined
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
 
 
 class MatmulAddFusor(GraphMutator):
-    def __init__(self, module):
+    def __init__(self, module: ModuleOp):
         self.names, self.made = NameSupply(module), []
 
-    def visit_add(self, op: graph.AddOp):
+    def visit_add(self, op: graph.AddOp) -> CallOp | None:
         product = self.lookup_binding(op.lhs)
         # A product with a second user would be computed twice.
         if not isinstance(product, graph.MatmulOp) or not product.result.has_one_use():
@@ -27,7 +29,7 @@ class MatmulAddFusor(GraphMutator):
 class FuseProductsByHand:
     """Fuses products with their biases, in functions that are not fused themselves."""
 
-    def transform_module(self, module, ctx):
+    def transform_module(self, module: ModuleOp, ctx: Context) -> None:
         fusor = MatmulAddFusor(module)
         for function in list(functions_of(module)):
             if not is_primitive(function):

@@ -5,6 +5,7 @@ from stepwell import te
 from stepwell.dialects.graph.calls import CallKernelOp
 from stepwell.dialects.graph.mutator import GraphMutator
 from stepwell.te import library
+from xdsl.ir import Operation
 
 EXPRESSIONS = {
     "graph.matmul": library.matmul,
@@ -15,10 +16,10 @@ EXPRESSIONS = {
 
 
 class LowerByMap(GraphMutator):
-    def __init__(self):
+    def __init__(self) -> None:
         self.kernels = {}
 
-    def visit_op(self, op):
+    def visit_op(self, op: Operation) -> CallKernelOp | None:
         if op.name not in EXPRESSIONS:
             return None
         inputs = [te.placeholder(value.type.get_shape(), "f32") for value in op.operands]

@@ -3,12 +3,13 @@
 import stepwell
 from stepwell.dialects import graph
 from stepwell.dialects.graph.mutator import GraphMutator
+from xdsl.ir import Operation
 
 
 class FuseMultiplyAdd(GraphMutator):
     """add(multiply(a, b), c) becomes ewise_fma(a, b, c)."""
 
-    def visit_add(self, op: graph.AddOp):
+    def visit_add(self, op: graph.AddOp) -> Operation | None:
         for product, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             made_by = self.lookup_binding(product)
             if isinstance(made_by, graph.MultiplyOp):

@@ -5,7 +5,10 @@ from stepwell.core.diagnostics import StepwellError
 from stepwell.core.pass_decorators import function_pass
 from stepwell.core.pass_info import pass_info
 from stepwell.core.pipelines import Instrument
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 # Each pass has a name, a level, and passes that it requires.
 for name in ("fold-constant", "simplify-inference", "plan-fusion"):
@@ -14,7 +17,7 @@ for name in ("fold-constant", "simplify-inference", "plan-fusion"):
 
 
 @function_pass("mark-simplified", opt_level=1, requires=["simplify-inference"])
-def mark_simplified(function, ctx):
+def mark_simplified(function: FuncOp, ctx: Context) -> None:
     """Marks functions whose normalisations are arithmetic."""
     function.attributes["simplified"] = UnitAttr()
 
@@ -22,7 +25,7 @@ def mark_simplified(function, ctx):
 class Watch(Instrument):
     """Prints which passes run."""
 
-    def before_pass(self, pass_, index, module):
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
         print("   ", pass_.name)
 
 

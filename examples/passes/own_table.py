@@ -3,17 +3,18 @@
 import stepwell
 from stepwell.dialects import graph
 from stepwell.rewrites.legalization import legalization
+from xdsl.ir import Operation
 
 
 @legalization("graph.exp", table="base-two")
-def exp(op):
+def exp(op: Operation) -> Operation:
     """e^x = 2^(x * log2(e)), for a machine that knows powers of two only."""
     factor = graph.FullOp(1.4426950408889634, op.operands[0].type)
     return graph.Exp2Op(graph.MultiplyOp(op.operands[0], factor))
 
 
 @legalization("graph.square", table="base-two")
-def square(op):
+def square(op: Operation) -> Operation | None:
     """Squares of few numbers are kept."""
     if op.operands[0].type.get_shape()[0] <= 4:
         return None

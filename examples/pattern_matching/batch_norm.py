@@ -3,9 +3,11 @@
 import stepwell
 from stepwell.rewrites.engine.combinators import associative
 from stepwell.rewrites.engine.constants import splat_number
+from stepwell.rewrites.engine.match import Match
 from stepwell.rewrites.engine.patterns import Constant, is_op, wildcard
 from stepwell.rewrites.engine.sweeps import callback, rewrite, rewrite_once
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i64
+from xdsl.ir import SSAValue
 
 add, subtract, multiply, divide, sqrt = (
     is_op(f"graph.{name}") for name in ("add", "subtract", "multiply", "divide", "sqrt")
@@ -15,7 +17,7 @@ epsilon = Constant()
 normal = divide(multiply(gamma, subtract(x, mean)), sqrt(add(var, epsilon)))
 
 
-def to_batch_norm(match):
+def to_batch_norm(match: Match) -> SSAValue | None:
     """The batch_norm along the last axis; `None`, no change, for anything but one number per channel."""
     channels, type_ = match[gamma].type, match[x].type
     vectors = [match[each] for each in (gamma, beta, mean, var)]

@@ -1,15 +1,17 @@
 """One pattern after the other, each tried on values that it matches and on values that it does not."""
 
+from typing import Any
+
 import stepwell
 from stepwell.rewrites.engine.constraints import Argument, literal
 from stepwell.rewrites.engine.matching import match
-from stepwell.rewrites.engine.patterns import Constant, Rest, Result, Splat, is_op, wildcard
+from stepwell.rewrites.engine.patterns import Constant, Pattern, Rest, Result, Splat, is_op, wildcard
 from stepwell.rewrites.engine.structures import Function, If, call
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f32
 from xdsl.dialects.func import FuncOp
 
 
-def values_of(name):
+def values_of(name: str) -> dict[str, Any]:
     """The results of all ops of a function of programs.mlir by name, its arguments, and the function itself."""
     (function,) = (op for op in MODULE.walk() if isinstance(op, FuncOp) and op.sym_name.data == name)
     found = {argument.name_hint: argument for argument in function.args}
@@ -17,7 +19,7 @@ def values_of(name):
     return found | {"function": function}
 
 
-def show(title, pattern, function, *names):
+def show(title: str, pattern: Pattern, function: str, *names: str) -> None:
     """Prints which of the named values the pattern matches."""
     values = values_of(function)
     verdicts = [f"{name} {'yes' if match(pattern, values[name]) else 'no'}" for name in names]

@@ -1,7 +1,10 @@
 """Matches as functions: plain, with an attribute, and only where a check says so."""
 
+from typing import Any
+
 import stepwell
 from stepwell.core.diagnostics import listening
+from stepwell.rewrites.engine.match import Match
 from stepwell.rewrites.engine.partition import partition
 from stepwell.rewrites.engine.patterns import is_op, wildcard
 
@@ -9,8 +12,8 @@ conv = is_op("graph.conv2d")(wildcard(), wildcard())
 pattern = is_op("graph.relu")(conv | is_op("graph.bias_add")(conv, wildcard()))
 
 
-def split(**settings):
-    """The names and attributes of the functions that matches of the pattern become."""
+def split(**settings: Any) -> None:
+    """Prints the names and attributes of the functions that matches of the pattern become."""
     module = stepwell.parse("partition.mlir")
     with listening(lambda diagnostic: print("   ", diagnostic.message)):
         made = partition(pattern, next(iter(module.ops)), **settings)
@@ -21,7 +24,7 @@ def split(**settings):
         )
 
 
-def one_image_of_channels(match):
+def one_image_of_channels(match: Match) -> bool | str:
     """Asks what the pattern does not say: the layout, and the number of images; a text is the reason to refuse."""
     op = match.op(conv)
     if op.data_layout.data != "NCHW":

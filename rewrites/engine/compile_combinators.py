@@ -123,7 +123,7 @@ def _users_up(start: Any, levels: Levels) -> list[Operation]:
     ops: dict[Operation, None] = {}
     for names in levels:
         uses = (use.operation for value in values for use in value.uses)
-        ops = dict.fromkeys(op for op in uses if not names or op.name in names)
+        ops = dict.fromkeys(op for op in uses if op.results and (not names or op.name in names))
         values = [result for op in ops for result in op.results]
     return list(ops)
 

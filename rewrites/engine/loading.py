@@ -74,7 +74,7 @@ def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, .
 
 
 def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
-    """The rules of a module in text form."""
+    """The rules of a module in text form. Raises `StepwellError`, or `VerificationError` where an op is invalid."""
     context = make_context() if ctx is None else ctx
     module = parse_text(context, text, name)
     verify_module(module, sources={name: text})
@@ -193,7 +193,9 @@ class _RuleReader:
             case dialect.ResultOp():
                 inner = self._patterns[op.op]
                 if not isinstance(inner, Op | Call | If):
-                    raise OperationError(op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results")
+                    raise OperationError(
+                        op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results"
+                    )
                 return Result(inner, op.index.value.data, key)
             case dialect.OpOp():
                 attributes = (*op.parameter_values.items(), *captures)

@@ -301,7 +301,7 @@ def compile_op(pattern: Op, following: Next) -> OpMatcher:
     after_binding = compile_attributes(key, pattern.attributes, after_attributes)
 
     def match_op(op: Operation, bound: Bindings) -> bool:
-        if names and op.name not in names:
+        if op.name not in names if names else not op.results:  # any op is any with a result
             return False
         known = bound.get(key)
         if known is not None:  # matched before: only its identity matters

@@ -34,8 +34,8 @@ def check_against_definition(op: pdl.OperationOp, op_type: type[Operation]) -> b
         return False
     definition = op_type.get_irdl_definition()
     operands, results = counts(definition.operands), counts(definition.results)
-    _check(op, "operands", op.operand_values, operands, "(%value : !pdl.value)")
-    _check(op, "results", op.type_values, results, "-> (%type : !pdl.type)")
+    _check(op, "operand", op.operand_values, operands, "(%value : !pdl.value)")
+    _check(op, "result", op.type_values, results, "-> (%type : !pdl.type)")
     return not results[1]
 
 
@@ -43,6 +43,12 @@ def counts(definitions: Sequence[tuple[str, Any]]) -> tuple[int, bool]:
     """The least number of operands or results, and whether there may be more."""
     least = sum(not isinstance(definition, VariadicDef) for _, definition in definitions)
     return least, least < len(definitions)
+
+
+def allowed_number(allowed: tuple[int, bool], what: str) -> str:
+    """`1 operand`, `at least 2 results`."""
+    least, more = allowed
+    return f"{'at least ' if more else ''}{least} {what}{'' if least == 1 else 's'}"
 
 
 def _check(
@@ -55,9 +61,8 @@ def _check(
     if not too_few and (found <= least or more):
         return
     assert op.opName is not None
-    expected = f"{'at least ' if more else ''}{least}"
-    message = f"'{op.opName.data}' has {expected} {what}, {found} are written: nothing would match"
+    message = f"'{op.opName.data}' has {allowed_number(allowed, what)}, {found} written: nothing would match"
     raise OperationError(op, message, hint=f"write each as in {example}" if too_few else None)
 
 
-__all__ = ["check_against_definition", "counts", "op_type_of"]
+__all__ = ["allowed_number", "check_against_definition", "counts", "op_type_of"]

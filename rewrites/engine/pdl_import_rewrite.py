@@ -12,7 +12,7 @@ from xdsl.traits import NoMemoryEffect
 from ...core.diagnostics import OperationError
 from ...dialects.graph.base import GraphOp
 from .match import BUILDERS, RuleError, check_arguments, plain_parameters, unknown_name
-from .pdl_import_arity import counts, op_type_of
+from .pdl_import_arity import allowed_number, counts, op_type_of
 from .pdl_import_pattern import PatternReader, is_range, owner_of
 from .pdl_import_steps import Call, Joined, Known, Make, PdlRewrite, Source, Step, Taken
 
@@ -152,8 +152,8 @@ class RewriteReader:
         least, more = counts(op_type.get_irdl_definition().operands)
         found, ranges = len(op.operand_values), any(is_range(value) for value in op.operand_values)
         if not ranges and (found < least or (found > least and not more)):
-            expected = f"{'at least ' if more else ''}{least}"
-            raise OperationError(op, f"'{op_type.name}' has {expected} operands, {found} are written")
+            expected = allowed_number((least, more), "operand")
+            raise OperationError(op, f"'{op_type.name}' has {expected}, {found} written")
 
     def _replaced_by(self, op: pdl.OperationOp) -> str | None:
         """The key of the op that this one replaces, whose types it has then."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -46,7 +46,17 @@ class Joined:
         return tuple(thing for part in self.parts for thing in as_list(part.get(match)))
 
 
-Source = Known | Taken | Joined
+@dataclass(frozen=True)
+class TypeOfReplaced:
+    """The type of a result that is replaced, by its number among those of all roots."""
+
+    place: int
+
+    def get(self, match: Match) -> Any:
+        return match.replaced[self.place].type
+
+
+Source = Known | Taken | Joined | TypeOfReplaced
 
 
 def as_list(thing: Any) -> Sequence[Any]:
@@ -117,7 +127,10 @@ class Call:
         return owner
 
 
-Step = Make | Call
+class Step(Protocol):
+    """Makes something and binds it; `False` declines the whole replacement."""
+
+    def run(self, match: Match) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -146,4 +159,15 @@ class PdlRewrite:
         return values
 
 
-__all__ = ["Call", "Joined", "Known", "Make", "PdlRewrite", "Source", "Step", "Taken"]
+__all__ = [
+    "Call",
+    "Joined",
+    "Known",
+    "Make",
+    "PdlRewrite",
+    "Source",
+    "Step",
+    "Taken",
+    "TypeOfReplaced",
+    "as_list",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pattern_programs import Case, D, F, M, S, bin_, cast, chain, full, split, u
-from stepwell.rewrites.engine.combinators import is_expr
+from stepwell.rewrites.engine.combinators import associative, is_expr
 from stepwell.rewrites.engine.constraints import Argument, literal
 from stepwell.rewrites.engine.patterns import (
     Any_,
@@ -75,7 +75,7 @@ VALUES = [
     Case("assoc", div(mul(a, b), c).assoc(), '%a = any; %b = any; %c = any; %m = op "graph.multiply"(%a, %b); %d = op "graph.divide"(%m, %c); %o = assoc %d',
          (bin_("divide", "%x", "%y", "%q") + bin_("multiply", "%y", "%q"), bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%q", "%x")),
          (bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%x", "%q"), bin_("multiply", "%x", "%y", "%q") + bin_("multiply", "%q", "%x")), "divide_multiply_", 2),
-    Case("assoc of a product", mul(a, div(b, exp(c))).assoc(), '%a = any; %b = any; %c = any; %e = op "graph.exp"(%c); %d = op "graph.divide"(%b, %e); %m = op "graph.multiply"(%a, %d); %o = assoc %m',
+    Case("assoc of a product", associative(mul(a, div(b, exp(c)))), '%a = any; %b = any; %c = any; %e = op "graph.exp"(%c); %d = op "graph.divide"(%b, %e); %m = op "graph.multiply"(%a, %d); %o = assoc %m',
          (u("exp", result="%e") + bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%q", "%e"), u("exp", result="%e") + bin_("divide", "%y", "%e", "%q") + bin_("multiply", "%q", "%x")),
          (bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%q", "%x"),), "multiply_exp_divide_", 2),
     Case("constant", exp(Constant()), '%a = constant; %e = op "graph.exp"(%a)', (dense("[1.0, 2.0, 3.0, 4.0]") + u("exp", "%k"), full("1.0") + u("exp", "%k")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pattern_cases import EXP, TESTS, VALUES, a, add, b, exp, relu, sub, tanh
 from pattern_programs import Case, M, bin_, call_of, chain, choice, choices, full, matmul, u
+from stepwell.rewrites.engine.combinators import together
 from stepwell.rewrites.engine.constraints import Argument
 from stepwell.rewrites.engine.patterns import Any_, op
 from stepwell.rewrites.engine.structures import Call, Function, If, call, dominates
@@ -53,7 +54,7 @@ LARGER = [
     Case("used_by", exp(a).used_by(relu(exp(a))), EXP + '; %r = op "graph.relu"(%e); %o = together %e, %r', (u("exp") + u("relu", "%p", "%q"),), (u("exp"), u("exp") + u("tanh", "%p", "%q")), "exp_"),
     Case("fork", (forked := exp(a)).used_by(relu(forked), tanh(forked)), EXP + '; %r = op "graph.relu"(%e); %t = op "graph.tanh"(%e); %o = together %e, %r, %t',
          (u("exp") + u("relu", "%p", "%q") + u("tanh", "%p", "%t"),), (u("exp") + u("relu", "%p", "%q"), u("exp") + u("relu", "%p", "%q") + u("tanh", "%q", "%t")), "exp_"),
-    Case("two users of one form are two ops", (twice := exp(a)).used_by(relu(twice), relu(twice)), EXP + '; %r = op "graph.relu"(%e); %t = op "graph.relu"(%e); %o = together %e, %r, %t',
+    Case("two users of one form are two ops", together(twice := exp(a), relu(twice), relu(twice)), EXP + '; %r = op "graph.relu"(%e); %t = op "graph.relu"(%e); %o = together %e, %r, %t',
          (u("exp") + u("relu", "%p", "%q") + u("relu", "%p", "%t"),), (u("exp") + u("relu", "%p", "%q"),), "exp_"),
     Case("only_used_by", (alone := exp(a)).only_used_by(relu(alone)), EXP + '; %r = op "graph.relu"(%e); %o = together %e, %r; %h = holds %o, "only-used-by"(%r)',
          (u("exp") + u("relu", "%p", "%q"),), (u("exp") + u("relu", "%p", "%q") + u("tanh", "%p", "%t"), u("exp")), "exp_"),

@@ -1,4 +1,4 @@
-"""Random programs for the matcher, patterns of no program at all, and patterns that are generalised from a program."""
+"""Random patterns and rules: of no program at all, and generalised from a program."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import random
 from dataclasses import dataclass, field
 from typing import Final
 
-from slow_matcher import CALLEES, CONSTANTS, values_between
-from stepwell.core.parsing import make_context, parse_text
+from random_programs import values_of
+from slow_tests import CALLEES, CONSTANTS, values_between
 from stepwell.dialects.traits import is_commutative
+from stepwell.rewrites.engine.combinators import Together, is_expr
+from stepwell.rewrites.engine.compiled_rule import compile_rule
 from stepwell.rewrites.engine.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
+from stepwell.rewrites.engine.match import RuleError
 from stepwell.rewrites.engine.patterns import (
     Any_,
     Capture,
@@ -35,198 +38,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Operation, OpResult, SSAValue
-
-CTX = make_context()
-F, H, W, B, D = "tensor<4xf32>", "tensor<4xf16>", "tensor<4xi32>", "tensor<4xi1>", "tensor<?x4xf32>"
-UNARY: Final = {
-    F: ("exp", "relu", "tanh", "abs"),
-    D: ("exp", "relu", "tanh"),
-    H: ("exp", "relu"),
-    W: ("abs", "negative"),
-    B: ("logical_not",),
-}
-BINARY: Final = {
-    F: ("add", "subtract", "multiply", "maximum", "divide"),
-    D: ("add", "subtract", "multiply"),
-    H: ("add", "multiply"),
-    W: ("add", "subtract", "bitwise_and"),
-    B: ("logical_and", "logical_or"),
-}
-NUMBERS: Final = {F: ("0.0", "-0.0", "1.0", "2.0"), H: ("0.0", "1.0"), W: ("0", "1"), B: ("true", "false")}
-TAGS: Final = ("", "", "", ' {tag = "a"}', ' {tag = "b", depth = 3 : i32}')
-HELPERS: Final = f"""
-func.func private @f(%u: {F}) -> {F} {{
-  %r = graph.exp %u : ({F}) -> {F}
-  func.return %r : {F}
-}}
-func.func private @twice(%u: {F}) -> {F} attributes {{kind = "twice"}} {{
-  %r = graph.add %u, %u : ({F}, {F}) -> {F}
-  func.return %r : {F}
-}}
-func.func private @sum(%u: {F} {{stepwell.name = "left"}}, %v: {F}) -> {F} {{
-  %s = graph.multiply %u, %u : ({F}, {F}) -> {F}
-  %r = graph.add %s, %v : ({F}, {F}) -> {F}
-  func.return %r : {F}
-}}
-func.func private @pair(%u: {F}) -> ({F}, {F}) {{
-  %r = graph.relu %u : ({F}) -> {F}
-  func.return %r, %u : {F}, {F}
-}}
-func.func private @jump(%u: {F}) -> {F} {{
-  %r = graph.exp %u : ({F}) -> {F}
-  cf.br ^bb1(%r : {F})
-^bb1(%v: {F}):
-  func.return %v : {F}
-}}
-tensor_loop.func private @kernel(%A: memref<4xf32>) outs(%C: memref<4xf32>) {{
-  tensor_loop.grid (%i) in (4) {{
-    tensor_loop.block "copy" spatial(%vi in 4 = %i) {{
-      %a = memref.load %A[%vi] : memref<4xf32>
-      memref.store %a, %C[%vi] : memref<4xf32>
-    }}
-  }}
-}}
-"""
-
-
-# Programs
-
-
-@dataclass
-class _Program:
-    choose: random.Random
-    window: int
-    lines: list[str] = field(default_factory=list)
-    values: dict[str, list[str]] = field(default_factory=dict)
-    count: int = 0
-
-    def new(self, type_: str) -> str:
-        self.count += 1
-        self.values.setdefault(type_, []).append(f"%v{self.count}")
-        return f"%v{self.count}"
-
-    def value(self, type_: str) -> str:
-        """A value of a type, mostly one of the last `window`."""
-        known = self.values[type_]
-        return self.choose.choice(known[-self.window :] if self.choose.random() < 0.9 else known)
-
-    def simple(self, type_: str) -> None:
-        """One op on tensors."""
-        choose, pick = self.choose, self.choose.random()
-        tag = choose.choice(TAGS)
-        if pick < 0.4:
-            line = f"graph.{choose.choice(UNARY[type_])} {self.value(type_)}{tag} : ({type_}) -> {type_}"
-        elif pick < 0.85 or type_ == D:
-            operands = f"{self.value(type_)}, {self.value(type_)}"
-            line = f"graph.{choose.choice(BINARY[type_])} {operands}{tag} : ({type_}, {type_}) -> {type_}"
-        elif pick < 0.95:
-            line = f"graph.full {choose.choice(NUMBERS[type_])} : {type_}"
-        else:
-            line = f"graph.constant dense<{choose.choice(NUMBERS[type_])}> : {type_}"
-        self.lines.append(f"{self.new(type_)} = {line}")
-
-    def step(self, depth: int) -> None:
-        type_ = self.choose.choice((F, F, F, F, H, W, D, B))
-        if self.choose.random() < 0.7:
-            self.simple(type_)
-        else:
-            self.choose.choice(
-                (self.mixed, self.mixed, self.call, self.several, self.branch, self.loop) if depth else (self.mixed,)
-            )(depth)  # fmt: skip
-
-    def mixed(self, depth: int) -> None:
-        """An op of several types, arities or properties."""
-        a, b, c = self.value(F), self.value(F), self.value(B)
-        t, m, h = F, self.choose.choice((F, D)), self.choose.choice((0, -1, 0))
-        wide = f"({m}) -> {m}"
-        line, made = self.choose.choice(
-            (
-                (f"graph.less {a}, {b} : ({t}, {t}) -> {B}", B),
-                (f"graph.equal {a}, {b} : ({t}, {t}) -> {B}", B),
-                (f"graph.where {c}, {a}, {b} : ({B}, {t}, {t}) -> {t}", F),
-                (f"graph.ewise_fma {a}, {b}, {a} : ({t}, {t}, {t}) -> {t}", F),
-                (f"graph.softmax {self.value(m)}, axis = {h} : {wide}", m),
-                (f"graph.clip {a}, min = {h}, max = 6 : ({t}) -> {t}", F),
-                (f"graph.astype {self.value(H)}, dtype = f32 : ({H}) -> {F}", F),
-                (f"graph.concat {a}, axis = 0 : ({t}) -> {t}", F),
-                (f'graph.weight "w" : {t}', F),
-            )
-        )
-        self.lines.append(f"{self.new(made)} = {line}")
-
-    def call(self, depth: int) -> None:
-        name, arity = self.choose.choice((("f", 1), ("twice", 1), ("sum", 2), ("jump", 1), ("kernel", 1)))
-        operands = ", ".join(self.value(F) for _ in range(arity))
-        word = "graph.call_kernel" if name == "kernel" else "func.call"
-        line = f"{word} @{name}({operands}) : ({', '.join([F] * arity)}) -> {F}"
-        self.lines.append(f"{self.new(F)} = {line}")
-
-    def several(self, depth: int) -> None:
-        """An op with two results."""
-        operand, name = self.value(F), f"%m{len(self.lines)}_{self.count}"
-        line, second = self.choose.choice(
-            (
-                (f"graph.dropout {operand} : ({F}) -> ({F}, {B})", B),
-                (f"func.call @pair({operand}) : ({F}) -> ({F}, {F})", F),
-            )
-        )
-        self.lines.append(f"{name}:2 = {line}")
-        self.values[F].append(f"{name}#0")
-        self.values[second].append(f"{name}#1")
-
-    def block(self, depth: int, count: int) -> str:
-        """The text of a nested block that yields one tensor."""
-        outer, known = self.lines, {type_: list(values) for type_, values in self.values.items()}
-        self.lines = []
-        for _ in range(self.choose.randrange(count)):
-            self.step(depth - 1)
-        self.lines.append(f"scf.yield {self.value(F)} : {F}")
-        text = "\n".join(self.lines)
-        self.lines, self.values = outer, known
-        return text
-
-    def branch(self, depth: int) -> None:
-        then, otherwise = self.block(depth, 4), self.block(depth, 4)
-        line = f"scf.if %b -> ({F}) {{\n{then}\n}} else {{\n{otherwise}\n}}"
-        self.lines.append(f"{self.new(F)} = {line}")
-
-    def loop(self, depth: int) -> None:
-        name, start = f"%c{len(self.lines)}_{self.count}", self.value(F)
-        known = {type_: list(values) for type_, values in self.values.items()}
-        self.values[F].append(name)
-        body = self.block(depth, 4)
-        self.values = known
-        head = f"scf.for %k{name[1:]} = %lo to %hi step %hi iter_args({name} = {start}) -> ({F})"
-        self.lines.append(f"{self.new(F)} = {head} {{\n{body}\n}}")
-
-
-def random_program(choose: random.Random) -> ModuleOp:
-    """A function of ops on tensors of several types, with branches, loops, calls, dead code and perhaps two blocks."""
-    program = _Program(choose, choose.choice((2, 3, 5)))
-    program.values = {F: ["%x", "%y"], H: ["%h"], W: ["%i"], B: ["%t"], D: ["%d"]}
-    program.lines = ["%lo = arith.constant 0 : index", "%hi = arith.constant 1 : index"]
-    steps = choose.randrange(4, 14)
-    jump = choose.randrange(steps) if choose.random() < 0.2 else None
-    for number in range(steps):
-        program.step(2)
-        if number == jump:
-            program.lines += [f"cf.br ^bb1({program.value(F)} : {F})", f"^bb1(%z: {F}):"]
-            program.values[F].append("%z")
-    returned = [program.values[F][-1], *choose.sample(program.values[F], choose.randrange(2))]
-    types = ", ".join([F] * len(returned))
-    arguments = f"%x: {F}, %y: {F}, %h: {H}, %i: {W}, %t: {B}, %d: {D}, %b: i1"
-    body = "\n".join([*program.lines, f"func.return {', '.join(returned)} : {types}"])
-    return parse_text(CTX, f"func.func @main({arguments}) -> ({types}) {{\n{body}\n}}\n{HELPERS}", "t.mlir")
-
-
-def values_of(module: ModuleOp) -> list[SSAValue]:
-    """Every result and every block argument."""
-    found: list[SSAValue] = []
-    for op in module.walk():
-        found += op.results
-        found += [arg for region in op.regions for block in region.blocks for arg in block.args]
-    return found
-
+from xdsl.irdl import IRDLOperation
 
 # Patterns of no program
 
@@ -272,7 +84,7 @@ def random_test(choose: random.Random, inner: Pattern) -> Pattern:
     tests = (
         lambda: inner.single_use(),
         lambda: inner.has_shape(choose.choice((4, 5, None))),
-        lambda: inner.has_shape(None, 4),
+        lambda: inner.has_shape(choose.choice((None, 3, 4)), 4),
         lambda: inner.has_dtype(choose.choice(("f32", "f16", "i32"))),
         lambda: inner.has_kind(choose.choice(("elementwise", "broadcast", "reduction", "opaque"))),
         lambda: inner.has_attr({"tag": choose.choice(("a", "b"))}),
@@ -301,6 +113,8 @@ class Generaliser:
         """A pattern of `value`; mostly the same object each time that it is asked for."""
         if value in self.patterns and self.chance(0.8):
             return self.patterns[value]
+        if self.patterns and self.chance(self.mistakes + 0.02):  # of another value: the two must be the same
+            return self.choose.choice(list(self.patterns.values()))
         made = self.core(value, depth)
         if self.chance(0.3):
             made = self.decorated(made, value)
@@ -313,6 +127,12 @@ class Generaliser:
         op = value.op
         if op.name in CONSTANTS:
             return self.constant(value)
+        if op.name == "scf.if" and len(op.results) > 1 and self.chance(0.7):
+            return self.one_of_several(value, depth)
+        if op.name == "func.call" and len(op.results) > 1 and self.chance(0.5):
+            return Result(self.call(op, depth), value.index)
+        if self.chance(0.07):
+            return self.expression(value, depth)
         if len(op.results) > 1:
             return Result(self.op(op, depth), value.index if not self.chance(self.mistakes) else 1)
         if op.name == "scf.if" and self.chance(0.7):
@@ -325,6 +145,54 @@ class Generaliser:
         if self.chance(0.2):
             return self.dominated(value, depth) or self.op(op, depth)
         return self.op(op, depth)
+
+    def one_of_several(self, value: OpResult, depth: int) -> Pattern:
+        """A result of a branch, by what is yielded in its place or by everything that is."""
+        op = value.op
+        ends = [each.operands for each in (region.block.last_op for region in op.regions) if each is not None]
+        condition = self.of(op.operands[0], depth - 1)
+        if self.chance(0.4):
+            return If(condition, *(self.of(each[value.index], depth - 1) for each in ends))
+        parts = [tuple(self.of(each, depth - 1) for each in end) for end in ends]
+        return Result(If(condition, *parts), value.index)
+
+    def expression(self, value: OpResult, depth: int) -> Pattern:
+        """The value by the ops that compute it, from some values on that patterns stand for."""
+        holes: dict[SSAValue, Pattern] = {}
+        seen, stack = set[SSAValue](), list[SSAValue]([value])
+        while stack:
+            current = stack.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            inner = isinstance(current, OpResult) and not current.op.regions
+            if current is not value and (self.chance(0.4) or not inner):
+                holes[current] = self.of(current, depth - 1)
+            elif isinstance(current, OpResult):
+                stack += current.op.operands
+        return Any_() if value.op.regions else is_expr(value, holes)
+
+    def together(self, value: OpResult, depth: int) -> Pattern:
+        """The value, where another op uses one of its operands too; or an operand by some of its users."""
+        operands = [each for each in value.op.operands if each.uses.get_length() > 1]
+        if not operands:
+            return self.of(value, depth)
+        shared = self.choose.choice(operands)
+        users = list(dict.fromkeys(use.operation for use in shared.uses if use.operation.results))
+        others = [user.results[0] for user in users if user is not value.op and len(user.results) == 1]
+        others = others[: self.choose.randrange(1, 3)]
+        if not others:
+            return self.of(value, depth)
+        first = Op((value.op.name,), self.sharing(value.op, shared)) if self.chance(0.7) else self.patterns.setdefault(shared, Any_())  # fmt: skip
+        rest = [Op((each.op.name,), self.sharing(each.op, shared)) for each in others]
+        self.patterns.setdefault(shared, Any_())
+        made = Together((first, *rest))
+        return made.holds("only-used-by", *rest) if self.chance(0.2) else made
+
+    def sharing(self, op: Operation, shared: SSAValue) -> tuple[Pattern, ...]:
+        """Patterns of the operands of an op, with that of `shared` as it is known."""
+        known = self.patterns.setdefault(shared, Any_())
+        return tuple(known if each is shared else self.of(each, 0) for each in op.operands)
 
     def leaf(self, value: SSAValue) -> Pattern:
         if isinstance(value, OpResult):
@@ -359,11 +227,16 @@ class Generaliser:
             operands.reverse()
         if self.chance(0.1):
             return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()  # fmt: skip
-        return tuple(self.of(each, depth - 1) for each in operands)
+        made = [self.of(each, depth - 1) for each in operands]
+        return tuple(made[:1] * len(made) if self.chance(0.05) else made)
 
     def attributes(self, op: Operation) -> tuple[tuple[str, object], ...]:
         found: list[tuple[str, object]] = []
-        for name, value in {**op.properties, **op.attributes}.items():
+        defined = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
+        defaults = {
+            name: each.default_value for name, each in defined.items() if each.default_value is not None
+        }
+        for name, value in {**defaults, **op.properties, **op.attributes}.items():
             if self.chance(0.3):
                 plain = value.data if isinstance(value, StringAttr) else value
                 found.append((name, self.choose.choice((value, plain, Capture(fresh_key())))))
@@ -414,12 +287,27 @@ class Generaliser:
             lambda: And((made, Any_())),
             lambda: And((Any_(), made)),
             lambda: And((made, Not(wrong))),
+            lambda: And((made, Not(self.choose.choice([*self.patterns.values(), wrong])))),
             lambda: made.optional(lambda inner: Op((self.choose.choice(NAMES[:3]),), (inner,))),
             lambda: self.tested(made, value),
             lambda: self.tested(made, value),
+            lambda: self.related(made),
+            lambda: self.reassociated(made),
             lambda: random_test(self.choose, made),
         ]
         return self.choose.choice(options)()
+
+    def related(self, made: Pattern) -> Pattern:
+        """`made` with a condition on another part of the pattern."""
+        known = [each for each in self.patterns.values() if not isinstance(each, Op)]
+        return made.holds(self.choose.choice(("same-shape", "same-type", "not-same")), self.choose.choice(known)) if known else made  # fmt: skip
+
+    def reassociated(self, made: Pattern) -> Pattern:
+        """`made` in any association, when it has several."""
+        try:
+            return made.assoc()
+        except RuleError:
+            return made
 
     def tested(self, made: Pattern, value: SSAValue) -> Pattern:
         """`made` with a test that holds."""
@@ -446,25 +334,41 @@ class Generaliser:
 
 
 def sure_keys(pattern: Pattern) -> list[str]:
-    """Keys of the values around the root that every match binds: nothing of alternatives, negations, paths, branches."""
+    """Keys of the values that every match binds: nothing of alternatives, negations and paths."""
     if isinstance(pattern, Function | Rest):
         return []
-    if isinstance(pattern, If):
-        return [pattern.key, *sure_keys(pattern.condition)]
     key: str = getattr(pattern, "key")  # noqa: B009
     if isinstance(pattern, Or | Not):
         return [key] if isinstance(pattern, Or) else []
     parts = (pattern.parent, pattern.child) if isinstance(pattern, Dominates) else pattern.parts()
+    if isinstance(pattern, Result):  # what an op with several results stands for is no value
+        inner = pattern.op.key  # type: ignore[attr-defined]
+        return [key, *(each for each in sure_keys(pattern.op) if each != inner)]
     found = [key] if not isinstance(pattern, Op) else []
     return found + [each for part in parts for each in sure_keys(part)]
 
 
 def random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> Rule:
-    """A rule without a replacement: a pattern, now and then with conditions."""
+    """A rule without a replacement: a pattern, now and then with conditions; none about what took no part."""
+    while True:
+        made = _random_rule(choose, module, derived=derived)
+        try:
+            compile_rule(made)
+        except RuleError as error:
+            if "which is not matched" not in str(error):
+                raise
+        else:
+            return made
+
+
+def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> Rule:
     if derived:
         generaliser = Generaliser(choose, mistakes=choose.choice((0.0, 0.02, 0.1)))
         results = [value for value in values_of(module) if isinstance(value, OpResult)]
-        pattern = generaliser.of(choose.choice(results), choose.randrange(1, 5))
+        value, depth = choose.choice(results), choose.randrange(1, 5)
+        pattern = (
+            generaliser.together(value, depth) if choose.random() < 0.1 else generaliser.of(value, depth)
+        )
     else:
         pattern = random_pattern(choose, choose.randrange(1, 5), [])
     keys = sorted(set(sure_keys(pattern)))

@@ -19,6 +19,7 @@ from suite import measure  # noqa: E402
 from suite.figures import Row, bootstrap, class_figures, make_row  # noqa: E402
 from suite.measure import Harness, Measurement  # noqa: E402
 from suite.report import aligned, case_cells, case_header, markdown, troubles  # noqa: E402
+from threads import Speeds  # noqa: E402
 
 CASE: dict[str, Any] = {
     "name": "small",
@@ -163,6 +164,14 @@ def test_tables_show_trouble_in_words():
     assert aligned(["a", "b"], [["long", "10"]]) == "a      b\nlong  10"
 
 
+def test_speed_up_counts_only_where_there_were_two_cores():
+    lines = list(Speeds("gemm", True, [1.7, 1.9], [1.85, 1.2], [1.0]).lines())
+    assert "1.70 × one (floor 1.6): passes" in lines[1]
+    assert "1.00 × one (floor 0.8): passes" in lines[2]
+    lines = list(Speeds("gemm", False, [1.9], [1.2], []).lines())
+    assert "DIFFERENT" in lines[0] and "not measurable" in lines[1] and len(lines) == 2
+
+
 def run_script(name: str, *arguments: str) -> str:
     command = [sys.executable, str(BENCH / name), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
@@ -192,7 +201,7 @@ def test_a_quick_run_and_its_page(tmp_path: Path):
     run_script("compile_time.py", "--quick", "--json", str(compile_time))
     copy.write_text(page.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     for _ in range(2):
-        page.main([str(kernels), str(compile_time), "--page", str(copy)])
+        page.main([str(kernels), "--compile-time", str(compile_time), "--page", str(copy)])
     text = copy.read_text(encoding="utf-8")
     assert text.count("| gemm_100x100x100 |") == 1 and text.count("### Compile time") == 1
     assert str(tmp_path) not in text and text.count(page.END) == 1

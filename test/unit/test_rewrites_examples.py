@@ -83,11 +83,6 @@ def test_a_parameter_used_twice_is_one_value() -> None:
             "does not depend on %y",
         ),
         (
-            function("pattern", u("exp", "%x", "%r"), "%r")
-            + function("replacement", f"%r = graph.full 1.0 : {F}", "%r"),
-            "an op of '@replacement' has operands",
-        ),
-        (
             function(
                 "pattern", u("exp", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "loose"}'
             )

@@ -289,28 +289,46 @@ def test_dominators_never_crash(pattern: Pattern, body: str) -> None:
 # Calls of loop functions
 
 
-def test_a_call_of_a_kernel_by_name() -> None:
+KERNELS = """
+pattern.rule "r" {
+  %a = pattern.any
+  %e = pattern.call named "exp"(%a)
+  %r = pattern.call named "relu"(%e)
+"""
+
+
+def kernels_rule(form: str, end: str) -> Rule:
+    if form == "text":
+        return rules_of_text(f"{KERNELS}{end}\n}}")[0]
+    lhs = call("relu", call("exp", a))
+    return rule("r", lhs, create("graph.tanh", a)) if "rewrite" in end else Rule("r", lhs, ())
+
+
+@pytest.mark.parametrize("form", ["python", "text"])
+def test_a_call_of_a_kernel_by_name(form: str) -> None:
+    """Matched, not matched, as a group and in a rule, on what `lower-graph-to-loops` makes."""
     from stepwell.core.pipelines import run_pipeline
 
-    module = function_of(chain("exp", "relu"), "%p", f"%x: {F}", F)
-    run_pipeline(CTX, module, "lower-graph-to-loops")
-    main = next(each for each in module.body.ops if isinstance(each, func.FuncOp))
-    kernels = [each for each in main.walk() if each.name == "graph.call_kernel"]
-    assert len(kernels) == 2
-    assert match(call("relu", call("exp", Argument(0))), kernels[1], ctx=CTX) is not None
-    assert match(call("exp", call("relu", a)), kernels[1]) is None and match(call("exp"), kernels[1]) is None
-    assert match(call(None, a), kernels[0]) is not None and match(call(None, a, b), kernels[0]) is None
-    (made,) = partition(call("relu", call("exp", a)), main, ctx=CTX)
-    verify_module(module)
-    assert [each.name for each in made.body.block.ops] == [
-        "graph.call_kernel",
-        "graph.call_kernel",
-        "func.return",
-    ]
-    text = '%a = pattern.any\n%e = pattern.call named "exp"(%a)\n%r = pattern.call named "relu"(%e)'
-    (loaded,) = rules_of_text(f'pattern.rule "r" {{\n{text}\npattern.rewrite %r {{\n%n = pattern.create "graph.tanh"(%a)\npattern.yield %n\n}}\n}}')  # fmt: skip
-    assert Driver(CTX, [loaded]).run(module)
-    assert [each.name for each in made.body.block.ops] == ["graph.tanh", "func.return"]
+    group = kernels_rule(form, "pattern.partition %r")
+    for body, fits in ((("exp", "relu"), True), (("relu", "exp"), False), (("exp", "tanh"), False)):
+        module = function_of(chain(*body), "%p", f"%x: {F}", F)
+        run_pipeline(CTX, module, "lower-graph-to-loops")
+        main = next(each for each in module.body.ops if isinstance(each, func.FuncOp))
+        kernels = [each for each in main.walk() if each.name == "graph.call_kernel"]
+        assert len(kernels) == 2
+        assert (match(group.lhs, kernels[1], ctx=CTX) is not None) is fits
+        assert match(group.lhs, kernels[0]) is None, "its operand is an argument"
+        assert match(call(None, a), kernels[0]) is not None and match(call(None, a, b), kernels[0]) is None
+        made = partition(group, main, ctx=CTX)
+        verify_module(module)
+        assert len(made) == fits
+        rewriting = kernels_rule(
+            form, 'pattern.rewrite %r {\n%n = pattern.create "graph.tanh"(%a)\npattern.yield %n\n}'
+        )
+        assert Driver(CTX, [rewriting]).run(module) is fits
+        verify_module(module)
+        if fits:
+            assert [each.name for each in made[0].body.block.ops] == ["graph.tanh", "func.return"]
 
 
 # Why not

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
 import slow_matcher
 from counts import FULL
-from random_patterns import CTX, random_program, random_rule, sure_keys, values_of
+from random_patterns import random_rule, sure_keys
+from random_programs import CTX, random_program, values_of
 from slow_matcher import arm, rule_assignments
 from stepwell import reference
 from stepwell.core.diagnostics import OperationError
 from stepwell.core.parsing import parse_text
 from stepwell.core.verification import verify_module
 from stepwell.rewrites.engine import conditions as conditions
+from stepwell.rewrites.engine.combinators import Together
 from stepwell.rewrites.engine.compiled_rule import compile_rule
 from stepwell.rewrites.engine.constraints import And, Where
+from stepwell.rewrites.engine.dispatch import Dispatch
 from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.explain import explain
 from stepwell.rewrites.engine.match import Match
@@ -35,13 +39,15 @@ from stepwell.rewrites.engine.sweeps import rewrite
 from tolerances import check_same
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 PROGRAMS = 4200 if FULL else 120
 PAIRS = 5
 """Rules per program; the pairs of the acceptance list are `PROGRAMS * PAIRS`."""
 CHUNKS = 6
-REWRITTEN = 3000 if FULL else 120
+TAKEN = 1000
+"""Assignments of the slow matcher in which those of the engine must be, where the order is free."""
+REWRITTEN = 3000 if FULL else 60
 """Programs that are partitioned, and as many that are rewritten."""
 
 
@@ -98,6 +104,8 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
     """The engine against the slow matcher at every value of a program."""
     compiled = compile_rule(rule)
     before = figures.matches
+    dispatch = Dispatch([compiled])
+    has_several = any(isinstance(each, Together) for each in all_below(rule.lhs))
     for value in values_of(module):
         found = match_compiled(compiled, value)
         way = next(rule_assignments(rule, value), None)
@@ -105,7 +113,16 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
         figures.values += 1
         if way is not None:
             figures.matches += 1
+            if isinstance(value, OpResult):
+                assert compiled in dispatch.candidates(value.op), (
+                    f"not tried at {value}\n{rule.lhs}\n{module}"
+                )
             wrong = differences(rule, found, way)
+            if (
+                wrong and has_several
+            ):  # which of several users is found first is not in the order of this matcher
+                others = islice(rule_assignments(rule, value), TAKEN)
+                wrong = [] if any(not differences(rule, found, each) for each in others) else wrong
             assert not wrong, f"{wrong} at {value}\n{rule.lhs} {rule.when}\n{module}"
     figures.pairs += 1
     figures.matching += figures.matches > before
@@ -181,7 +198,7 @@ def test_partition_keeps_the_results(chunk: int) -> None:
 
 
 REPLACEMENTS = ("graph.negative", "graph.abs", "graph.square", "graph.logical_not")
-EXPECTED_ERRORS = ("they alternate", "something that needs it", "makes an invalid")
+EXPECTED_ERRORS = ("no fixed point", "still changes", "something that needs it", "makes an invalid")
 """What docs/rewrites.md lets go wrong, by an error that names the rule: no end, a cycle, an op that is not valid."""
 
 

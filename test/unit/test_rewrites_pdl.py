@@ -2,117 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from pdl_rules import (
+    CTX,
+    RANGE,
+    F,
+    after,
+    b,
+    becomes,
+    kinds,
+    kinds_after,
+    names,
+    pattern,
+    program,
+    run,
+    stock,
+    u,
+    unary,
+    variadic,
+)
 from stepwell.core.diagnostics import OperationError, listening
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.driver import Driver
+from stepwell.core.parsing import parse_text
 from stepwell.rewrites.engine.explain import explain
 from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.match import Match, builder, condition
-from stepwell.rewrites.engine.patterns import Rule
 from stepwell.rewrites.engine.selection import selected
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
-from xdsl.transforms.apply_pdl import ApplyPDLPass
-
-CTX = make_context()
-F = "tensor<4xf32>"
-
-
-def pattern(body: str, rewrite: str, name: str = "rule", benefit: int = 1, attributes: str = "") -> str:
-    after = f" attributes {{{attributes}}}" if attributes else ""
-    return f"pdl.pattern @{name} : benefit({benefit}) {{\n{body}\npdl.rewrite %root {{\n{rewrite}\n}}{after}\n}}\n"
-
-
-def unary(name: str) -> str:
-    return f'%t = pdl.type\n%x = pdl.operand\n%root = pdl.operation "graph.{name}"(%x : !pdl.value) -> (%t : !pdl.type)'
-
-
-def becomes(name: str, operands: str = "%x") -> str:
-    types = ", ".join("!pdl.value" for _ in operands.split(","))
-    return f'%new = pdl.operation "graph.{name}"({operands} : {types})\npdl.replace %root with %new'
-
-
-def u(result: str, name: str, operand: str) -> str:
-    return f"{result} = graph.{name} {operand} : ({F}) -> {F}\n"
-
-
-def b(result: str, name: str, lhs: str, rhs: str) -> str:
-    return f"{result} = graph.{name} {lhs}, {rhs} : ({F}, {F}) -> {F}\n"
-
-
-def program(body: str, results: str = "%r") -> ModuleOp:
-    types = ", ".join(F for _ in results.split(","))
-    return parse_text(
-        CTX,
-        f"func.func @main(%x: {F}, %y: {F}) -> ({types}) {{\n{body}func.return {results} : {types}\n}}",
-        "p.mlir",
-    )
-
-
-def run(rules: str | list[Rule], module: ModuleOp) -> Driver:
-    driver = Driver(CTX, rules_of_text(rules) if isinstance(rules, str) else rules)
-    driver.run(module)
-    verify_module(module)
-    return driver
-
-
-def names(module: ModuleOp) -> list[str]:
-    """The ops in the function, graph ops without the dialect's name."""
-    outer = ("builtin.module", "func.func", "func.return")
-    return [op.name.removeprefix("graph.") for op in module.walk() if op.name not in outer]
-
-
-def after(rules: str, body: str, results: str = "%r") -> list[str]:
-    module = program(body, results)
-    run(rules, module)
-    return names(module)
-
-
-def stock(rules: str, body: str, path: Path) -> list[str]:
-    """The same after xDSL's pass."""
-    file = path / "rules.mlir"
-    file.write_text(rules)
-    module = program(body)
-    ApplyPDLPass(pdl_file=str(file)).apply(CTX, module)
-    return names(module)
-
-
-CONCAT = """%r = graph.concat %x, %y, %x {axis = 0 : i64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>"""
-
-
-def variadic(operands: str, kind: str = "a", results: str = "index") -> str:
-    """A function with one `test.op`."""
-    types = ", ".join("index" for _ in operands.split(",")) if operands else ""
-    return (
-        f'func.func @main(%i: index, %j: index) {{\n%r = "test.op"({operands}) {{kind = "{kind}"}} : ({types}) -> {results}\n'
-        "func.return\n}"
-    )
-
-
-def kinds(module: ModuleOp) -> list[str]:
-    return [op.attributes["kind"].data for op in module.walk() if "kind" in op.attributes]  # type: ignore[attr-defined]
-
-
-def kinds_after(rules: str, text: str) -> list[str]:
-    module = parse_text(CTX, text, "p.mlir")
-    run(rules, module)
-    return kinds(module)
-
 
 # What apply-pdl cannot do
 
 
-RANGE = """
-%t = pdl.type
-%first = pdl.operand
-%rest = pdl.operands
-%a = pdl.attribute = "a"
-%root = pdl.operation "test.op"(%first, %rest : !pdl.value, !pdl.range<value>) {"kind" = %a} -> (%t : !pdl.type)
-"""
 NEW_KIND = """
 %b = pdl.attribute = "b"
 %new = pdl.operation "test.op"(%rest, %first : !pdl.range<value>, !pdl.value) {"kind" = %b} -> (%t : !pdl.type)
@@ -386,137 +306,6 @@ def test_a_rule_never_changes_a_type() -> None:
     assert names(module) == ["sum"]
 
 
-# Native constraints and rewrites
-
-
-@condition("pdl-test-things")
-def things_are(match: Match, *things: object, **parameters: object) -> bool:
-    """Records what a constraint gets, for the tests below."""
-    SEEN.append([type(thing).__name__ for thing in things])
-    return parameters.get("answer") is None
-
-
-@builder("pdl-test-two")
-def two_values(match: Match, value: SSAValue) -> tuple[SSAValue, ...]:
-    """Two values, for the tests below."""
-    made = match.create("graph.exp", [value]).results[0]
-    return (made, match.create("graph.tanh", [made]).results[0])
-
-
-@builder("pdl-test-none")
-def no_values(match: Match, value: SSAValue) -> None:
-    """Declines, for the tests below."""
-    match.create("graph.exp", [value])
-
-
-SEEN: list[list[str]] = []
-
-
-@pytest.mark.parametrize(
-    ("constraint", "found"),
-    [
-        ('"single-use"(%root : !pdl.operation)', ["tanh", "negative"]),
-        ('"block-argument"(%x : !pdl.value)', ["tanh", "negative"]),
-        ('"block-argument"(%x : !pdl.value) {isNegated = true}', ["relu", "negative"]),
-        ('"dtype"(%x : !pdl.value) {is = f32}', ["tanh", "negative"]),
-        ('"dtype"(%x : !pdl.value) {is = f64}', ["relu", "negative"]),
-        ('"dtype"(%x : !pdl.value) {is = f64, isNegated = true}', ["tanh", "negative"]),
-        ('"not-same"(%x, %value : !pdl.value, !pdl.value)', ["tanh", "negative"]),
-    ],
-)
-def test_native_constraint(constraint: str, found: list[str]) -> None:
-    body = f"{unary('relu')}\n%value = pdl.result 0 of %root\npdl.apply_native_constraint {constraint}"
-    module_body = u("%a", "relu", "%x") + u("%r", "negative", "%a")
-    assert after(pattern(body, becomes("tanh")), module_body) == found
-
-
-def test_what_native_constraints_get() -> None:
-    SEEN.clear()
-    body = f"""{unary("relu")}
-%c = pdl.attribute = 1 : i64
-%i = pdl.type : i32
-%value = pdl.result 0 of %root
-%values = pdl.results of %root
-pdl.apply_native_constraint "pdl-test-things"(%x, %root, %c, %i, %t, %value, %values : !pdl.value, !pdl.operation, !pdl.attribute, !pdl.type, !pdl.type, !pdl.value, !pdl.range<value>)"""
-    assert after(pattern(body, becomes("tanh")), u("%r", "relu", "%x")) == ["tanh"]
-    assert SEEN == [
-        ["BlockArgument", "ReluOp", "IntegerAttr", "IntegerType", "TensorType", "OpResult", "tuple"],
-    ]
-
-
-def test_negated_constraint_takes_parameters() -> None:
-    body = (
-        unary("relu")
-        + '\npdl.apply_native_constraint "pdl-test-things"(%x : !pdl.value) {answer = 0 : i64, isNegated = true}'
-    )
-    assert after(pattern(body, becomes("tanh")), u("%r", "relu", "%x")) == ["tanh"]
-
-
-def test_native_rewrite_makes_an_op() -> None:
-    body = """%t = pdl.type
-%x = pdl.operand
-%y = pdl.operand
-%root = pdl.operation "graph.add"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
-pdl.apply_native_constraint "not-same"(%x, %y : !pdl.value, !pdl.value)"""
-    new = """%new = pdl.apply_native_rewrite "with-operands"(%root, %y, %y : !pdl.operation, !pdl.value, !pdl.value) : !pdl.operation
-pdl.replace %root with %new"""
-    module = program(b("%r", "add", "%x", "%y"))
-    run(pattern(body, new), module)
-    (op,) = [op for op in module.walk() if op.name == "graph.add"]
-    assert [value.name_hint for value in op.operands] == ["y", "y"]
-
-
-@pytest.mark.parametrize("types", ["!pdl.value, !pdl.value", "!pdl.range<value>"])
-def test_native_rewrite_makes_values(types: str) -> None:
-    results = "%a, %b" if "," in types else "%b"
-    last = "%b : !pdl.value" if "," in types else "%b : !pdl.range<value>"
-    root = (
-        unary("relu")
-        if "," in types
-        else unary("relu")
-        .replace('"graph.relu"', '"test.op"')
-        .replace("(%t : !pdl.type)", "(%t, %t : !pdl.type, !pdl.type)")
-    )
-    new = f'{results} = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : {types}\npdl.replace %root with ({last})'
-    body = (
-        u("%r", "relu", "%x")
-        if "," in types
-        else f'%c, %d = "test.op"(%x) : ({F}) -> ({F}, {F})\n' + b("%r", "add", "%c", "%d")
-    )
-    expected = ["exp", "tanh"] if "," in types else ["exp", "tanh", "add"]
-    assert after(pattern(root, new), body) == expected
-
-
-def test_native_rewrite_with_parameters_in_generic_form() -> None:
-    new = """%new = "pdl.apply_native_rewrite"() <{name = "full"}> {value = 0.0 : f32} : () -> !pdl.value
-pdl.replace %root with (%new : !pdl.value)"""
-    assert after(pattern(unary("relu"), new), u("%r", "relu", "%x")) == ["full"]
-
-
-def test_native_rewrite_may_decline() -> None:
-    new = '%new = pdl.apply_native_rewrite "pdl-test-none"(%x : !pdl.value) : !pdl.value\npdl.replace %root with (%new : !pdl.value)'
-    assert after(pattern(unary("relu"), new), u("%r", "relu", "%x")) == ["relu"]
-
-
-def test_native_rewrite_of_another_number_of_values() -> None:
-    new = '%new = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : !pdl.value\npdl.replace %root with (%new : !pdl.value)'
-    with pytest.raises(OperationError, match="rule 'rule' wants 1 values of 'pdl-test-two', which made 2"):
-        run(pattern(unary("relu"), new), program(u("%r", "relu", "%x")))
-
-
-def test_ranges_in_the_replacement() -> None:
-    new = """%b = pdl.attribute = "b"
-%all = pdl.range %rest, %first, %rest : !pdl.range<value>, !pdl.value, !pdl.range<value>
-%types = pdl.types : [index]
-%none = pdl.range : !pdl.range<value>
-%new = pdl.operation "test.op"(%all, %none : !pdl.range<value>, !pdl.range<value>) {"kind" = %b} -> (%types : !pdl.range<type>)
-pdl.replace %root with %new"""
-    module = parse_text(CTX, variadic("%i, %j"), "p.mlir")
-    run(pattern(RANGE, new), module)
-    (op,) = [op for op in module.walk() if op.name == "test.op"]
-    assert [value.name_hint for value in op.operands] == ["j", "i", "j"]
-
-
 # Order, names, classes
 
 
@@ -647,4 +436,20 @@ pdl.pattern @two : benefit(1) {
     with listening(lambda diagnostic: told.append(diagnostic.message)):
         run(rules, module)
     assert names(module) == ["sin", "exp", "multiply", "add"]
-    assert told == ["'graph.sin': rule 'two' takes what comes after a use of what it replaces"]
+    assert [text.partition("'two'")[0] for text in told] == ["'graph.sin': rule "]
+
+
+def test_example_of_the_documentation() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "rewrites.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```mlir\n(// example: pdl.*?)```", text, re.S)
+    i = "tensor<4xi32>"
+    body = f"%a = graph.subtract %x, %y : ({i}, {i}) -> {i}\n%r = graph.negative %a : ({i}) -> {i}\n"
+    module = parse_text(
+        CTX, f"func.func @main(%x: {i}, %y: {i}) -> {i} {{\n{body}func.return %r : {i}\n}}", "p"
+    )
+    run(example, module)
+    assert names(module) == ["subtract"]
+    assert after(example, b("%a", "subtract", "%x", "%y") + u("%r", "negative", "%a")) == [
+        "subtract",
+        "negative",
+    ]

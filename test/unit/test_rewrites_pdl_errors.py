@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stepwell.core.diagnostics import StepwellError
+from stepwell.core.diagnostics import OperationError, StepwellError
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.loading import rules_of_text
 
 RELU = '%root = pdl.operation "graph.relu"(%x : !pdl.value) -> (%t : !pdl.type)'
@@ -38,19 +40,19 @@ ERRORS = {
     ),
     "no result types": (
         pattern('%x = pdl.operand\n%root = pdl.operation "graph.relu"(%x : !pdl.value)', "pdl.erase %root"),
-        "3:1: error: 'pdl.operation': 'graph.relu' has 1 results, 0 are written: nothing would match",
+        "3:1: error: 'pdl.operation': 'graph.relu' has 1 result, 0 written: nothing would match",
     ),
     "too many results": (
         pattern(HEAD.replace("(%t : !pdl.type)", "(%t, %t : !pdl.type, !pdl.type)"), KEEP),
-        "'graph.relu' has 1 results, 2 are written: nothing would match",
+        "'graph.relu' has 1 result, 2 written: nothing would match",
     ),
     "no operands": (
         pattern('%t = pdl.type\n%root = pdl.operation "graph.relu" -> (%t : !pdl.type)', "pdl.erase %root"),
-        "3:1: error: 'pdl.operation': 'graph.relu' has 1 operands, 0 are written: nothing would match",
+        "3:1: error: 'pdl.operation': 'graph.relu' has 1 operand, 0 written: nothing would match",
     ),
     "too many operands": (
         pattern(HEAD.replace("(%x : !pdl.value)", "(%x, %x : !pdl.value, !pdl.value)"), KEEP),
-        "'graph.relu' has 1 operands, 2 are written: nothing would match",
+        "'graph.relu' has 1 operand, 2 written: nothing would match",
     ),
     "too many operands before a range": (
         pattern(
@@ -58,7 +60,7 @@ ERRORS = {
             + HEAD.replace("(%x : !pdl.value)", "(%x, %x, %r : !pdl.value, !pdl.value, !pdl.range<value>)"),
             KEEP,
         ),
-        "'graph.relu' has 1 operands, 2 are written: nothing would match",
+        "'graph.relu' has 1 operand, 2 written: nothing would match",
     ),
     "range before an operand": (
         pattern(
@@ -102,7 +104,7 @@ ERRORS = {
             HEAD,
             '%new = pdl.operation "graph.add"(%x : !pdl.value) -> (%t : !pdl.type)\npdl.replace %root with %new',
         ),
-        "6:1: error: 'pdl.operation': 'graph.add' has 2 operands, 1 are written",
+        "6:1: error: 'pdl.operation': 'graph.add' has 2 operands, 1 written",
     ),
     "no types to infer": (
         pattern(
@@ -227,6 +229,14 @@ ERRORS = {
         pattern(HEAD, KEEP, attributes=' attributes {pattern.numerics = "loose"}'),
         "5:1: error: 'pdl.rewrite': pattern.numerics is \"loose\", expected one of exact, rounding, fast",
     ),
+    "negative benefit": (
+        pattern(HEAD, KEEP).replace("benefit(1)", "benefit(-1)"),
+        "1:1: error: 'pdl.pattern': benefit is -1, expected a number from 0 on",
+    ),
+    "no body": (
+        f"pdl.pattern : benefit(1) {{\n{HEAD}\npdl.rewrite %root\n}}",
+        "5:1: error: 'pdl.rewrite': expected a body of one block",
+    ),
     "name twice": (
         pattern(HEAD, KEEP) + f"builtin.module {{\n{pattern(HEAD, KEEP)}}}",
         "10:1: error: 'pdl.pattern': there are two rules called 'rule'",
@@ -247,3 +257,20 @@ def test_hint_of_missing_types() -> None:
     text, _ = ERRORS["no result types"]
     with pytest.raises(StepwellError, match=r"write each as in -> \(%type : !pdl.type\)"):
         rules_of_text(text)
+
+
+def test_new_op_that_is_not_valid() -> None:
+    new = (
+        '%new = pdl.operation "graph.matmul"(%x, %x : !pdl.value, !pdl.value){}\npdl.replace %root with %new'
+    )
+    program = "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n%r = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>\nfunc.return %r : tensor<2x3xf32>\n}"
+    inner = new.replace(
+        "pdl.replace %root with %new", "%v = pdl.result 0 of %new\npdl.replace %root with (%v : !pdl.value)"
+    )
+    for body in (new, inner):
+        module = parse_text(make_context(), program, "p.mlir")
+        rules = rules_of_text(pattern(HEAD, body.replace("{}", "")))
+        with pytest.raises(OperationError, match="rule 'rule' makes an invalid 'graph.matmul'") as error:
+            Driver(make_context(), rules).run(module)
+        point = error.value.diagnostic.point
+        assert point is not None and (point.file, point.line) == ("p.mlir", 2)

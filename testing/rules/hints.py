@@ -33,7 +33,7 @@ DTYPE_HINTS: Final[dict[str, tuple[str, ...]]] = {
 
 VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "positive-literal": (0, "positive"),
-    "nonzero-literal": (0, "positive"),
+    "nonzero-literal": (0, "nonzero"),
     "scales-outputs": (1, "constant"),
     "scales-inputs": (1, "constant"),
     "reaches-contraction-above": (1, "positive"),

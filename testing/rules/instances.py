@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.context import Context
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
-from xdsl.irdl import IRDLOperation
-from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.graph.base import GraphOp, shaped_of, tensor_type
-from ...dialects.graph.constants import ConstantOp, FullOp
-from ...dialects.graph.shapes import Shaped
-from ...dialects.traits import is_commutative
+from ...rewrites.engine.combinators import Together
 from ...rewrites.engine.constraints import And, Argument, Literal, Not, Where
-from ...rewrites.engine.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Rule, Splat
-from ...rewrites.engine.structures import Dominates, If
-from .. import op_generators as ops
-from ..ir_generators import Chooser, TensorSpec, rarely
-from .choices import Impossible, Taste, any_op, arity, completion
-from .hints import Hints, wished_dtype, wished_shape
+from ...rewrites.engine.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
+from ...rewrites.engine.structures import Call, Dominates, Function, If
+from ..ir_generators import TensorSpec, rarely
+from .choices import Impossible
+from .completions import any_op, arity, completion
+from .hints import wished_dtype, wished_shape
+from .leaves import Maker, spec_of, type_of
 
 
 @dataclass
@@ -40,39 +35,8 @@ class Instance:
     dtype: str = ""
 
 
-def spec_of(value: SSAValue) -> TensorSpec:
-    """The tensor type of a value; `Impossible` for another one."""
-    try:
-        shape, dtype = shaped_of(value.type, "the value")
-    except VerifyException:
-        raise Impossible from None
-    if None in shape:
-        raise Impossible
-    return TensorSpec(shape, dtype)  # pyright: ignore[reportArgumentType]
-
-
-def type_of(spec: TensorSpec) -> Any:
-    return tensor_type(Shaped(spec.shape, spec.dtype))
-
-
-class Builder:
+class Builder(Maker):
     """Makes one instance of `rule`; `swap` says of a commutative op of the pattern whether to swap its operands."""
-
-    def __init__(
-        self, ctx: Context, rule: Rule, hints: Hints, choose: Chooser, taste: Taste, swap: Mapping[str, bool]
-    ):
-        self._ctx = ctx
-        self._rule = rule
-        self._hints = hints
-        self._choose = choose
-        self._taste = taste
-        self._swap = swap
-        self._block = self._entry = Block()
-        self._values: dict[str, SSAValue | Operation] = {}
-        self._flavours: dict[SSAValue, str] = {}
-        self._made: list[Operation] = []
-        self._feed: SSAValue | None = None
-        self._orders: dict[str, bool] = {}
 
     def build(self) -> Instance:
         """Raises `Impossible`, or an error of the builder of an op, for choices that lead nowhere."""
@@ -86,12 +50,22 @@ class Builder:
         for number, argument in enumerate(self._block.args):
             argument.name_hint = argument.name_hint or f"a{number}"
         flavours = [self._flavours.get(argument, "") for argument in self._block.args]
-        return Instance(ModuleOp([function]), root, flavours, self._orders, self._taste.dtype)
+        place = None if self._anywhere else root
+        return Instance(
+            ModuleOp([function, *self._functions.values()]), place, flavours, self._orders, self._dtype(root)
+        )
+
+    def _dtype(self, root: Operation) -> str:
+        """The element type of the first tensor that the root takes or makes."""
+        values = (value for value in (*root.operands, *root.results) if isinstance(value.type, TensorType))
+        first = next(values, None)
+        return self._taste.dtype if first is None else spec_of(first).dtype
 
     def _root(self, pattern: Pattern) -> Operation:
         if isinstance(pattern, Op):
             return self._op(pattern)
         value = self._value(pattern)
+        self._anywhere = isinstance(pattern, Together)
         if not isinstance(value, OpResult):
             raise Impossible
         return value.op
@@ -138,13 +112,13 @@ class Builder:
                 return self._op(pattern)
             case Result(op, index):
                 self._value(op)
-                found = self._values[op.key]
+                found = self._values[_known_key(op)]
                 if not isinstance(found, Operation) or index >= len(found.results):
                     raise Impossible
                 return found.results[index]
             case Or(alternatives):
                 return self._value(self._choose.element(alternatives), spec)
-            case Where(inner, test):
+            case Where(inner):
                 return self._value(inner, spec or self._wished(pattern))
             case And(patterns):
                 made = [self._value(each, spec) for each in sorted(patterns, key=_is_leaf)[:1]]
@@ -152,8 +126,12 @@ class Builder:
                     if isinstance(each, Any_):
                         self._values.setdefault(each.key, made[0])
                 return made[0]
+            case Together(patterns):
+                return [self._value(each) for each in patterns][0]
             case Dominates():
                 return self._dominated(pattern)
+            case Call():
+                return self._call(pattern)
             case If():
                 return self._if(pattern)
             case _:
@@ -198,10 +176,12 @@ class Builder:
 
     def _if(self, pattern: If) -> SSAValue:
         condition = self._argument(None)
-        self._values[getattr(pattern.condition, "key")] = condition  # noqa: B009
+        self._values[_known_key(pattern.condition)] = condition
         arms, outer = [], self._block
         spec = None
         for part in (pattern.then, pattern.otherwise):
+            if isinstance(part, tuple):
+                raise Impossible
             self._block = Block()
             value = self._value(part, spec)
             spec = spec_of(value)
@@ -211,6 +191,27 @@ class Builder:
         op = scf.IfOp(condition, [type_of(spec or self._taste.spec)], Region(arms[0]), Region(arms[1]))
         self._block.add_op(op)
         return op.results[0]
+
+    def _call(self, pattern: Call) -> SSAValue:
+        """A call of a new function that computes something from its operands; a function that is matched cannot be drawn."""
+        if isinstance(pattern.callee, Function):
+            raise Impossible
+        operands = [self._value(each) for each in pattern.operands or ()] or [
+            self._argument(self._taste.spec)
+        ]
+        name = pattern.callee or f"callee{len(self._functions)}"
+        block = Block(arg_types=[operand.type for operand in operands])
+        op_type = self._ctx.get_op(
+            "graph.logical_not" if spec_of(operands[0]).dtype == "i1" else "graph.square"
+        )
+        op: Any = op_type(block.args[0])  # pyright: ignore[reportCallIssue]
+        block.add_ops([op, func.ReturnOp(op.results[0])])
+        types = [operand.type for operand in operands], [op.results[0].type]
+        function = func.FuncOp(name, types, Region(block), visibility=StringAttr("private"))
+        self._functions.setdefault(name, function)
+        call = func.CallOp(name, operands, types[1])
+        self._block.add_op(call)
+        return call.results[0]
 
     def _free(self, pattern: Op, root: Operation) -> None:
         """A second op like the root, or one that differs in one thing; mostly before it."""
@@ -224,12 +225,23 @@ class Builder:
         else:
             made = root.clone()
             self._block.add_op(made)
-        if not rarely(choose, 6):
+        if rarely(choose, 6):
+            self._into_branch(made, root)
+        elif not rarely(choose, 6):
             made.detach()
             self._block.insert_op_before(made, root)
         self._made.append(made)
         self._values[pattern.key] = made
         self._made.append(root)
+
+    def _into_branch(self, op: Operation, root: Operation) -> None:
+        """Moves `op` into a branch before `root`, where its results do not exist afterwards."""
+        op.detach()
+        type_ = op.results[0].type
+        yielded = scf.YieldOp(op.results[0])
+        other = scf.YieldOp(self._entry.insert_arg(type_, len(self._entry.args)))
+        branches = Region(Block([op, yielded])), Region(Block([other]))
+        self._block.insert_op_before(scf.IfOp(self._argument(None), [type_], *branches), root)
 
     # Ops
 
@@ -286,134 +298,6 @@ class Builder:
             self._flavours.setdefault(made, flavour)
         return made
 
-    def _make(
-        self, name: str, operands: Sequence[SSAValue], properties: Mapping[str, Any], key: str | None = None
-    ) -> Operation:
-        """The op, at the end of the block; operands of a commutative one in the order that `swap` asks for."""
-        op_type: Any = self._ctx.get_op(name)
-        given = {each: value for each, value in properties.items() if value is not None}
-        own = op_type.get_irdl_definition().properties if issubclass(op_type, IRDLOperation) else {}
-        inner = {each: value for each, value in given.items() if each in own}
-        outer = {each: value for each, value in given.items() if each not in own}
-        if issubclass(op_type, GraphOp):
-            op = op_type(*operands, attributes=outer, **inner)
-        else:
-            types = [operands[0].type] if operands else [type_of(self._taste.spec)]
-            op = op_type.create(operands=operands, result_types=types, properties=inner, attributes=outer)
-        if key is not None and len(operands) == 2 and is_commutative(op) and operands[0] is not operands[1]:
-            swapped = self._swap.get(key, rarely(self._choose, 2))
-            if swapped:
-                op.operands = list(reversed(op.operands))
-            self._orders[key] = not swapped
-        op.verify(verify_nested_ops=False)
-        self._block.add_op(op)
-        self._made.append(op)
-        self._taste.seen += [spec_of(result) for result in op.results]
-        return op
-
-    # Leaves
-
-    def _leaf(self, pattern: Pattern, spec: TensorSpec) -> SSAValue:
-        self._taste.seen.append(spec)
-        match pattern:
-            case Splat(value):
-                return self._splat(value, spec)
-            case Constant(key):
-                return self._constant(spec, self._hints.values.get(key, ""))
-            case Literal(value):
-                assert isinstance(value, DenseIntOrFPElementsAttr)
-                return self._add(ConstantOp(value))
-            case Argument(index, name):
-                while index is not None and len(self._entry.args) < index:
-                    self._argument(spec)
-                found = self._argument(spec)
-                found.name_hint = name
-                return found
-            case Any_(key):
-                return self._any(spec, self._hints.values.get(key, ""))
-            case Not():
-                return self._any(spec, "")
-            case _:
-                raise Impossible(f"no instances of {type(pattern).__name__}")
-
-    def _any(self, spec: TensorSpec, hint: str) -> SSAValue:
-        choose = self._choose
-        if self._feed is not None and spec_of(self._feed) == spec:
-            return self._feed
-        if hint and not rarely(choose, 5):
-            return self._argument(spec) if hint == "argument" else self._constant(spec, hint)
-        kind = choose.integer(0, 19)
-        above = "above" in self._hints.surroundings
-        if kind <= 2 or (above and kind <= 16):
-            return self._computed(spec)
-        if kind == 3:
-            same = [each for each in self._block.args if spec_of(each) == spec]
-            return choose.element(same) if same else self._argument(spec)
-        return self._constant(spec, "") if kind <= 6 else self._argument(spec)
-
-    def _computed(self, spec: TensorSpec) -> SSAValue:
-        """A value that an op computes: a contraction where there can be one."""
-        choose = self._choose
-        try:
-            if spec.rank == 4 and spec.dtype != "i1" and not rarely(choose, 4):
-                batch, channels, height, width = spec.shape
-                data = self._argument(TensorSpec((batch, 2, height, width), spec.dtype))
-                kernel = self._constant(TensorSpec((channels, 2, 1, 1), spec.dtype), "")
-                made = self._make("graph.conv2d", [data, kernel], {}).results[0]
-            elif spec.rank == 2 and spec.dtype != "i1" and not rarely(choose, 4):
-                data = self._argument(TensorSpec((spec.shape[0], 2), spec.dtype))
-                made = self._make(
-                    "graph.matmul", [data, self._constant(TensorSpec((2, spec.shape[1]), spec.dtype), "")], {}
-                )
-                made = made.results[0]
-            else:
-                name = "graph.logical_not" if spec.dtype == "i1" else "graph.negative"
-                made = self._make(name, [self._argument(spec)], {}).results[0]
-        except (VerifyException, ZeroDivisionError):
-            return self._argument(spec)
-        if spec.rank and "above" in self._hints.surroundings and rarely(choose, 3):
-            bias = self._constant(TensorSpec((spec.shape[-1],), spec.dtype), "")
-            made = self._make("graph.add", [made, bias], {}).results[0]
-        return made
-
-    def _argument(self, spec: TensorSpec | None) -> SSAValue:
-        type_ = IntegerType(1) if spec is None else type_of(spec)
-        return self._entry.insert_arg(type_, len(self._entry.args))
-
-    def _add(self, op: Operation) -> SSAValue:
-        self._block.add_op(op)
-        return op.results[0]
-
-    def _splat(self, number: float, spec: TensorSpec) -> SSAValue:
-        choose = self._choose
-        if spec.dtype not in ops.FLOATS and (
-            number != int(number) or (number < 0 and spec.dtype in ops.UNSIGNED)
-        ):
-            raise Impossible
-        if spec.dtype == "i1" and number not in (0.0, 1.0):
-            raise Impossible
-        value = number if spec.dtype in ops.FLOATS else int(number)
-        if spec.dtype == "i1":
-            value = bool(value)
-        type_ = type_of(spec)
-        if rarely(choose, 3) and spec.size:
-            return self._add(ConstantOp.from_values([value] * spec.size, type_))
-        return self._add(FullOp(value, type_))
-
-    def _constant(self, spec: TensorSpec, hint: str) -> SSAValue:
-        """A literal: a few numbers, or one number everywhere; special ones only for exact rules."""
-        from ..values import arrays_of
-
-        choose = self._choose
-        if hint != "positive" and rarely(choose, 4):
-            return self._splat(choose.element((1.0, 0.0, 2.0)) if spec.dtype != "i1" else 1.0, spec)
-        calm = self._rule.numerics != "exact"
-        flavour = "positive" if hint == "positive" or rarely(choose, 3) else "finite" if calm else "any"
-        array = arrays_of(choose.integer(0, 10**6), spec.shape, spec.dtype, flavour)
-        if spec.dtype not in ops.FLOATS and calm:
-            array = arrays_of(choose.integer(0, 10**6), spec.shape, spec.dtype, "small")
-        return self._add(ConstantOp.from_array(array))
-
 
 def _is_leaf(pattern: Pattern) -> bool:
     """Whether a pattern stands for a value that anything may compute, or for a constant."""
@@ -431,4 +315,4 @@ def _known_key(pattern: Pattern) -> str:
     return getattr(pattern, "key")  # noqa: B009
 
 
-__all__ = ["Builder", "Impossible", "Instance", "Taste", "replace"]
+__all__ = ["Builder", "Instance"]

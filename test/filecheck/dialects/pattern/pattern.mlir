@@ -111,3 +111,62 @@ pattern.rule "tests-and-structures" {
     pattern.yield %m
   }
 }
+
+/// Several things at once: tests between values, several results, ops that share values, re-associated forms, expressions.
+// CHECK-LABEL: pattern.rule "several" numerics "rounding" {
+// CHECK-NEXT: %[[X:.*]] = pattern.any
+// CHECK-NEXT: %[[Y:.*]] = pattern.any
+// CHECK-NEXT: %[[H:.*]] = pattern.holds %[[X]], "same-shape"(%[[Y]])
+// CHECK-NEXT: %[[H2:.*]] = pattern.holds %[[H]], "only-used-by"(%[[X]], %[[Y]]) with {tag}
+// CHECK-NEXT: %[[M:.*]] = pattern.op "graph.multiply"(%[[H2]], %[[Y]])
+// CHECK-NEXT: %[[D:.*]] = pattern.op "graph.divide"(%[[M]], %[[Y]])
+// CHECK-NEXT: %[[A:.*]] = pattern.assoc %[[D]]
+// CHECK-NEXT: %[[I:.*]] = pattern.if %[[X]] then %[[A]], %[[Y]] else %[[Y]], %[[X]]
+// CHECK-NEXT: %[[I1:.*]] = pattern.result %[[I]], 1
+// CHECK-NEXT: %[[F:.*]] = pattern.function(%[[X]]) returns %[[X]], %[[Y]]
+// CHECK-NEXT: %[[C:.*]] = pattern.call any to %[[F]]()
+// CHECK-NEXT: %[[E:.*]] = pattern.expression (%[[I1]], %[[C]]) {
+// CHECK-NEXT: ^bb0(%[[U:.*]]: tensor<4xf32>, %[[V:.*]]: tensor<4xf32>):
+// CHECK-NEXT: %[[S:.*]] = graph.add %[[U]], %[[V]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: pattern.returns %[[S]] : tensor<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[Q:.*]] = pattern.op "graph.exp"(%[[E]])
+// CHECK-NEXT: %[[K:.*]] = pattern.op "graph.log"(%[[E]])
+// CHECK-NEXT: %[[T:.*]] = pattern.together %[[Q]], %[[K]]
+// CHECK-NEXT: pattern.rewrite %[[Q]], %[[K]] {
+// CHECK-NEXT: pattern.yield %[[X]], %[[Y]]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+pattern.rule "several" numerics "rounding" {
+  %x = pattern.any
+  %y = pattern.any
+  %h = pattern.holds %x, "same-shape"(%y)
+  %h2 = pattern.holds %h, "only-used-by"(%x, %y) with {tag}
+  %m = pattern.op "graph.multiply"(%h2, %y)
+  %d = pattern.op "graph.divide"(%m, %y)
+  %a = pattern.assoc %d
+  %i = pattern.if %x then %a, %y else %y, %x
+  %i1 = pattern.result %i, 1
+  %f = pattern.function(%x) returns %x, %y
+  %c = pattern.call any to %f()
+  %e = pattern.expression (%i1, %c) {
+  ^bb0(%u: tensor<4xf32>, %v: tensor<4xf32>):
+    %s = graph.add %u, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    pattern.returns %s : tensor<4xf32>
+  }
+  %q = pattern.op "graph.exp"(%e)
+  %k = pattern.op "graph.log"(%e)
+  %t = pattern.together %q, %k
+  pattern.rewrite %q, %k {
+    pattern.yield %x, %y
+  }
+}
+
+// CHECK-LABEL: pattern.rule "group-of-two" {
+// CHECK: pattern.partition %{{.*}}, %{{.*}} with {tag}
+pattern.rule "group-of-two" {
+  %x = pattern.any
+  %q = pattern.op "graph.exp"(%x)
+  %k = pattern.op "graph.log"(%x)
+  pattern.partition %q, %k with {tag}
+}

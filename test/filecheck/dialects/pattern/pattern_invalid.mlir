@@ -65,3 +65,58 @@ pattern.rule "c" {
   %root = pattern.op "graph.relu"(%x)
   pattern.replace %root with %x
 }
+
+// -----
+// CHECK: // -----
+
+// CHECK: expected at least two patterns
+pattern.rule "c" {
+  %x = pattern.any
+  %c = pattern.together %x
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: the body has 0 arguments for 1 patterns
+pattern.rule "c" {
+  %x = pattern.any
+  %e = pattern.expression (%x) {
+    %k = graph.full 0.0 : tensor<4xf32>
+    pattern.returns %k : tensor<4xf32>
+  }
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: the body does not end in 'pattern.returns'
+pattern.rule "c" {
+  %e = pattern.expression () {
+    llvm.unreachable
+  }
+  %root = pattern.op "graph.relu"(%e)
+  pattern.replace %root with %e
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: the branches yield 2 and 1 values, expected as many, at least one
+pattern.rule "c" {
+  %x = pattern.any
+  %i = pattern.if %x then %x, %x else %x
+  %root = pattern.op "graph.relu"(%x)
+  pattern.replace %root with %x
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: expects parent op 'pattern.expression'
+%k = graph.full 0.0 : tensor<4xf32>
+pattern.returns %k : tensor<4xf32>

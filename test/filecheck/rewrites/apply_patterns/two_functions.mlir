@@ -1,25 +1,25 @@
 // RUN: stepwell-opt %s -p 'apply-patterns{file="%S/two_functions.rules"}' | filecheck %s
 
-// CHECK-LABEL: func.func @relu_of_sum(
-// CHECK-NEXT: %[[M:.*]] = graph.maximum %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-LABEL: func.func @subtract_of_negative(
+// CHECK-NEXT: %[[M:.*]] = graph.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: func.return %[[M]]
-func.func @relu_of_sum(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %0 = graph.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = graph.relu %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @subtract_of_negative(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = graph.negative %y : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = graph.subtract %x, %0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   func.return %1 : tensor<2x3xf32>
 }
 
 /// One dimension instead of two, f64 instead of f32.
-// CHECK-LABEL: func.func @no_relu_of_sum(
-// CHECK: graph.add
-// CHECK-NEXT: graph.relu
-// CHECK-NEXT: graph.add
-// CHECK-NEXT: graph.relu
-func.func @no_relu_of_sum(%x: tensor<3xf32>, %y: tensor<2x3xf64>) -> (tensor<3xf32>, tensor<2x3xf64>) {
-  %0 = graph.add %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
-  %1 = graph.relu %0 : (tensor<3xf32>) -> tensor<3xf32>
-  %2 = graph.add %y, %y : (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
-  %3 = graph.relu %2 : (tensor<2x3xf64>) -> tensor<2x3xf64>
+// CHECK-LABEL: func.func @no_subtract_of_negative(
+// CHECK: graph.negative
+// CHECK-NEXT: graph.subtract
+// CHECK-NEXT: graph.negative
+// CHECK-NEXT: graph.subtract
+func.func @no_subtract_of_negative(%x: tensor<3xf32>, %y: tensor<2x3xf64>) -> (tensor<3xf32>, tensor<2x3xf64>) {
+  %0 = graph.negative %x : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = graph.subtract %x, %0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %2 = graph.negative %y : (tensor<2x3xf64>) -> tensor<2x3xf64>
+  %3 = graph.subtract %y, %2 : (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
   func.return %1, %3 : tensor<3xf32>, tensor<2x3xf64>
 }
 

@@ -148,6 +148,19 @@ func.func @zero_divided_by_literal() -> tensor<3xi32> {
   func.return %r : tensor<3xi32>
 }
 
+/// 0.0 / -3.0 is -0.0.
+// CHECK-LABEL: func.func @no_zero_divided_by_float(
+func.func @no_zero_divided_by_float() -> tensor<3xf32> {
+  // CHECK-NEXT: %[[K:.*]] = graph.full 0.0 : tensor<3xf32>
+  // CHECK-NEXT: %[[Y:.*]] = graph.constant dense<[1.0, -3.0, 3.0]> : tensor<3xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.divide %[[K]], %[[Y]] : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<3xf32>
+  %k = graph.full 0.0 : tensor<3xf32>
+  %y = graph.constant dense<[1.0, -3.0, 3.0]> : tensor<3xf32>
+  %r = graph.divide %k, %y : (tensor<3xf32>, tensor<3xf32>)
+  func.return %r : tensor<3xf32>
+}
+
 /// The division may fail.
 // CHECK-LABEL: func.func @no_zero_divided_by_unknown(
 func.func @no_zero_divided_by_unknown(%y: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {

@@ -27,18 +27,18 @@ func.func @clip_of_converted(%x: tensor<4xui8>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-/// 255 is cut; and as an i8 255 is -1.
+/// 255 is cut; and as an i8 255 is -1, below 0.
 // CHECK-LABEL: func.func @no_clip_of_converted(
 func.func @no_clip_of_converted(%x: tensor<4xui8>) -> (tensor<4xf32>, tensor<4xi8>) {
   // CHECK-NEXT: %[[F:.*]] = graph.astype %x, dtype = f32 : (tensor<4xui8>) -> tensor<4xf32>
   // CHECK-NEXT: %[[R:.*]] = graph.clip %[[F]], min = 0.0, max = 254.0 : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: %[[I:.*]] = graph.astype %x, dtype = i8 : (tensor<4xui8>) -> tensor<4xi8>
-  // CHECK-NEXT: %[[S:.*]] = graph.clip %[[I]], min = 0, max = 127 : (tensor<4xi8>) -> tensor<4xi8>
+  // CHECK-NEXT: %[[S:.*]] = graph.clip %[[I]], min = 0 : (tensor<4xi8>) -> tensor<4xi8>
   // CHECK-NEXT: func.return %[[R]], %[[S]] : tensor<4xf32>, tensor<4xi8>
   %f = graph.astype %x, dtype = f32 : (tensor<4xui8>)
   %r = graph.clip %f, min = 0.0, max = 254.0 : (tensor<4xf32>)
   %i = graph.astype %x, dtype = i8 : (tensor<4xui8>)
-  %s = graph.clip %i, min = 0, max = 127 : (tensor<4xi8>)
+  %s = graph.clip %i, min = 0 : (tensor<4xi8>)
   func.return %r, %s : tensor<4xf32>, tensor<4xi8>
 }
 

@@ -1,0 +1,94 @@
+// RUN: stepwell-opt %s -p apply-fusion-plan --split-input-file --verify-diagnostics | filecheck %s
+// RUN: stepwell-opt %s -p plan-fusion --split-input-file --verify-diagnostics | filecheck %s
+
+/// A plan that cannot be carried out is an error at the op to change.
+// CHECK: @valid
+func.func @valid(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = graph.relu %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @two_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error@+1 {{'graph.relu': group 1 has one more result: %r is used outside}}
+  %r = graph.relu %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %e = graph.exp %r {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r, %e : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @unused_result(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'graph.relu': group 1 has one more result: nothing uses %r}}
+  %r = graph.relu %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %e = graph.exp %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %e : tensor<4xf32>
+}
+
+// -----
+
+func.func @cycle(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = graph.relu %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t = graph.tanh %r {graph.group = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{'graph.add': group 1 needs 'graph.tanh', which is outside and needs %r of the group}}
+  %a = graph.add %r, %t {graph.group = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %a : tensor<4xf32>
+}
+
+// -----
+
+func.func @two_groups_that_need_each_other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.relu %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = graph.tanh %x {graph.group = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %c = graph.exp %a {graph.group = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{'graph.add': group 1 needs 'graph.exp', which is outside and needs %a of the group}}
+  %d = graph.add %b, %c {graph.group = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %d : tensor<4xf32>
+}
+
+// -----
+
+func.func @two_blocks(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
+  %0 = graph.relu %x {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = scf.if %c -> (tensor<4xf32>) {
+    // expected-error@+1 {{'graph.exp': group 1 has ops in two blocks}}
+    %2 = graph.exp %0 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %2 : tensor<4xf32>
+  } else {
+    scf.yield %0 : tensor<4xf32>
+  }
+  func.return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @opaque(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error@+1 {{'graph.divide': cannot be in group 0: it may fail at run time}}
+  %0 = graph.divide %x, %x {graph.group = 0 : i64} : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  func.return %0 : tensor<4xi32>
+}
+
+// -----
+
+func.func @constant() -> tensor<4xi32> {
+  // expected-error@+1 {{'graph.constant': cannot be in group 0: it is no computation on tensors}}
+  %0 = graph.constant {graph.group = 0 : i64} dense<1> : tensor<4xi32>
+  func.return %0 : tensor<4xi32>
+}
+
+// -----
+
+func.func @several_results(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error@+1 {{'graph.split': cannot be in group 0: it has 2 results, expected one}}
+  %0, %1 = graph.split %x, sections = 2 {graph.group = 0 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  func.return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @no_number(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'graph.relu': 'graph.group' is "one", expected a number such as 3 : i64}}
+  %0 = graph.relu %x {graph.group = "one"} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}

@@ -1,0 +1,259 @@
+// RUN: stepwell-opt %s -p plan-fusion | filecheck %s
+// RUN: stepwell-opt %s -p plan-fusion,plan-fusion | filecheck %s
+
+/// A product, its bias and what maps the sum.
+// CHECK-LABEL: @fuse_elementwise_epilogue(
+func.func @fuse_elementwise_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
+  // CHECK-NEXT: graph.matmul %x, %w {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.add %{{.*}}, %b {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.relu %{{.*}} {graph.group = 0 : i64} :
+  %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.add %0, %b : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  %2 = graph.relu %1 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  func.return %2 : tensor<4x6xf32>
+}
+
+/// The product has a user outside.
+// CHECK-LABEL: @no_elementwise_epilogue_of_two_users(
+func.func @no_elementwise_epilogue_of_two_users(%x: tensor<4x4xf32>, %b: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK-NEXT: graph.matmul %x, %x {graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.add %{{.*}}, %b {graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.add %{{.*}}, %x {graph.group = 2 : i64} :
+  %0 = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.add %0, %b : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %2 = graph.add %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+/// All users of the product meet again in the group.
+// CHECK-LABEL: @diamond_after_a_product(
+func.func @diamond_after_a_product(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.relu {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.tanh {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.tanh %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = graph.add %1, %2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %3 : tensor<4x4xf32>
+}
+
+/// The sum stretches the product.
+// CHECK-LABEL: @no_stretched_product(
+func.func @no_stretched_product(%x: tensor<4x4xf32>, %b: tensor<2x1x1xf32>) -> tensor<2x4x4xf32> {
+  // CHECK-NEXT: graph.matmul %x, %x {graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.add %{{.*}}, %b {graph.group = 1 : i64} :
+  %0 = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.add %0, %b : (tensor<4x4xf32>, tensor<2x1x1xf32>) -> tensor<2x4x4xf32>
+  func.return %1 : tensor<2x4x4xf32>
+}
+
+/// A convolution, a batch normalisation that has become arithmetic, and a relu.
+// CHECK-LABEL: @convolution_scale_shift_relu(
+func.func @convolution_scale_shift_relu(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %s: tensor<4x1x1xf32>, %o: tensor<4x1x1xf32>) -> tensor<1x4x6x6xf32> {
+  // CHECK-NEXT: graph.conv2d {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.multiply {{.*}}{graph.group = 0 : i64
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64
+  // CHECK-NEXT: graph.relu {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  %1 = graph.multiply %0, %s : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>) -> tensor<1x4x6x6xf32>
+  %2 = graph.add %1, %o : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>) -> tensor<1x4x6x6xf32>
+  %3 = graph.relu %2 : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  func.return %3 : tensor<1x4x6x6xf32>
+}
+
+/// A sum, and arithmetic with one element per row.
+// CHECK-LABEL: @fuse_reduction_with_elementwise_epilogue(
+func.func @fuse_reduction_with_elementwise_epilogue(%x: tensor<4x8xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reduction-with-elementwise-epilogue"}
+  // CHECK-NEXT: graph.divide {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.sum %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = graph.divide %0, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+/// What takes the sum goes over a tensor that has nothing to do with the rows.
+// CHECK-LABEL: @no_reduction_with_other_rows(
+func.func @no_reduction_with_other_rows(%x: tensor<4x8xf32>, %y: tensor<5x4xf32>) -> tensor<5x4xf32> {
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.divide {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.sum %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = graph.divide %y, %0 : (tensor<5x4xf32>, tensor<4xf32>) -> tensor<5x4xf32>
+  func.return %1 : tensor<5x4xf32>
+}
+
+/// Maps of maps, a diamond among them.
+// CHECK-LABEL: @fuse_elementwise_into_elementwise(
+func.func @fuse_elementwise_into_elementwise(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"}
+  // CHECK-NEXT: graph.tanh {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"}
+  // CHECK-NEXT: graph.multiply {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %1 = graph.tanh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = graph.multiply %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %2 : tensor<4x8xf32>
+}
+
+/// The first map is a result too.
+// CHECK-LABEL: @no_elementwise_used_outside(
+func.func @no_elementwise_used_outside(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.tanh {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.tanh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+/// What moves elements computes them.
+// CHECK-LABEL: @fuse_into_injective(
+func.func @fuse_into_injective(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: graph.negative {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.negative %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.permute_dims %0 : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  func.return %1 : tensor<8x4xf32>
+}
+
+/// A map of moved elements. With the permutation it is injective itself, so the reshape is read by something injective.
+// CHECK-LABEL: @fuse_injective_into_elementwise(
+func.func @fuse_injective_into_elementwise(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-injective-into-elementwise"}
+  // CHECK-NEXT: graph.reshape {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.permute_dims %x : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = graph.reshape %x, shape = [8, 4] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = graph.add %0, %1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  func.return %2 : tensor<8x4xf32>
+}
+
+/// A product is written before its elements are moved.
+// CHECK-LABEL: @no_injective_after_a_product(
+func.func @no_injective_after_a_product(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.permute_dims %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %1 : tensor<4x4xf32>
+}
+
+/// A prologue.
+// CHECK-LABEL: @fuse_injective_into_reduction(
+func.func @fuse_injective_into_reduction(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: graph.square {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-injective-into-reduction"}
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.square %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.sum %0, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+/// A contraction reads each element many times, and a window reads some several times.
+// CHECK-LABEL: @no_prologue_of_a_contraction(
+func.func @no_prologue_of_a_contraction(%x: tensor<4x4xf32>, %i: tensor<1x1x4x4xf32>) -> (tensor<4x4xf32>, tensor<1x1x2x2xf32>) {
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 2 : i64} :
+  // CHECK-NEXT: graph.max_pool2d {{.*}}{graph.group = 3 : i64} :
+  %0 = graph.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.matmul %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.exp %i : (tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  %3 = graph.max_pool2d %2, pool_size = [2, 2], strides = [2, 2] : (tensor<1x1x4x4xf32>) -> tensor<1x1x2x2xf32>
+  func.return %1, %3 : tensor<4x4xf32>, tensor<1x1x2x2xf32>
+}
+
+/// A softmax op by op, of a product of two tensors.
+// CHECK-LABEL: @fuse_reductions_of_the_same_rows(
+func.func @fuse_reductions_of_the_same_rows(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  // CHECK-NEXT: graph.multiply {{.*}}{graph.group = 0 : i64,
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64,
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reduction-with-elementwise-epilogue"}
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reductions-of-the-same-rows"}
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64,
+  // CHECK-NEXT: graph.divide {{.*}}{graph.group = 0 : i64} :
+  %x = graph.multiply %a, %b : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = graph.max %x, axis = [1], keepdims = true : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %d = graph.subtract %x, %m : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  %e = graph.exp %d : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %s = graph.sum %e, axis = [1], keepdims = true : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %y = graph.divide %e, %s : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  func.return %y : tensor<8x16xf32>
+}
+
+/// A layer normalisation op by op.
+// CHECK-LABEL: @layer_norm_op_by_op(
+func.func @layer_norm_op_by_op(%x: tensor<8x16xf32>, %gamma: tensor<16xf32>, %beta: tensor<16xf32>) -> tensor<8x16xf32> {
+  // CHECK-NEXT: graph.full 1.0e-05 : tensor<f32>
+  // CHECK-COUNT-8: {graph.group = 0 : i64, graph.group_reason = "
+  // CHECK: graph.add %{{.*}}, %beta {graph.group = 0 : i64} :
+  %eps = graph.full 1.0e-5 : tensor<f32>
+  %m = graph.mean %x, axis = [1], keepdims = true : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %d = graph.subtract %x, %m : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  %q = graph.square %d : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %v = graph.mean %q, axis = [1], keepdims = true : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %w = graph.add %v, %eps : (tensor<8x1xf32>, tensor<f32>) -> tensor<8x1xf32>
+  %r = graph.sqrt %w : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %n = graph.divide %d, %r : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  %g = graph.multiply %n, %gamma : (tensor<8x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  %y = graph.add %g, %beta : (tensor<8x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  func.return %y : tensor<8x16xf32>
+}
+
+/// The second sum goes along the other axis.
+// CHECK-LABEL: @no_reductions_of_other_rows(
+func.func @no_reductions_of_other_rows(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64,
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.divide {{.*}}{graph.group = 1 : i64} :
+  %m = graph.max %x, axis = [1], keepdims = true : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %d = graph.subtract %x, %m : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  %s = graph.sum %d, axis = [0], keepdims = true : (tensor<8x16xf32>) -> tensor<1x16xf32>
+  %y = graph.divide %d, %s : (tensor<8x16xf32>, tensor<1x16xf32>) -> tensor<8x16xf32>
+  func.return %y : tensor<8x16xf32>
+}
+
+/// Calls of fused functions, constants and ops that may fail are in no group; what is in branches has groups of its own.
+// CHECK-LABEL: @no_opaque_ops(
+func.func @no_opaque_ops(%x: tensor<4xf32>, %i: tensor<4xi32>, %c: i1) -> (tensor<4xf32>, tensor<4xi32>) {
+  // CHECK-NEXT: graph.constant dense<
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: func.call @fused(
+  // CHECK-NEXT: graph.multiply {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.divide %i, %i : (tensor
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: graph.relu {{.*}}{graph.group = 2 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"}
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 2 : i64} :
+  %k = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call @fused(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.multiply %1, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.divide %i, %i : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %4 = scf.if %c -> (tensor<4xf32>) {
+    %5 = graph.relu %2 : (tensor<4xf32>) -> tensor<4xf32>
+    %6 = graph.exp %5 : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %6 : tensor<4xf32>
+  } else {
+    scf.yield %2 : tensor<4xf32>
+  }
+  func.return %4, %3 : tensor<4xf32>, tensor<4xi32>
+}
+
+/// What is a group already is not looked into.
+// CHECK-LABEL: func.func private @fused(
+func.func private @fused(%x: tensor<4xf32>) -> tensor<4xf32> attributes {graph.primitive} {
+  // CHECK-NEXT: graph.relu %x : (tensor
+  // CHECK-NEXT: graph.exp %{{.*}} : (tensor
+  %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.exp %0 : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+/// A plan that is there is kept.
+// CHECK-LABEL: @plan_of_its_own(
+func.func @plan_of_its_own(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: graph.relu %x {graph.group = 7 : i64} :
+  // CHECK-NEXT: graph.exp %{{.*}} : (tensor
+  %0 = graph.relu %x {graph.group = 7 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.exp %0 : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}

@@ -1,0 +1,260 @@
+"""The flags of `stepwell-opt` about rules: testing them, testing the tests, explaining and counting matches."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..core.locations import location_string
+from ..core.pipelines import Instrument
+
+if TYPE_CHECKING:
+    from ..rewrites.engine.patterns import Rule
+
+PASS_OF: Final = {
+    "cse": "eliminate-common-subexpr",
+    "simplify": "simplify-expr",
+    "simplify_arithmetic": "simplify-expr",
+    "ewise_fma": "fuse-ewise-fma",
+    "matmul_add": "fuse-matmul-add",
+    "simplify_inference": "simplify-inference",
+    "canonicalize_ops": "canonicalize-ops",
+    "fold_scale_axis": "fold-scale-axis",
+}
+"""The pass that runs a shipped rule file; the rules are explained on what that pass is given."""
+
+
+def add_rule_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags."""
+    group = parser.add_argument_group("rewrite rules")
+    for flag, what in (
+        ("--test-rules", "run every rule of FILE (the shipped ones) on random programs, in the reference"),
+        (
+            "--mutate-rules",
+            "put faults into the rules of FILE (the shipped ones) and see whether the tests notice",
+        ),
+    ):
+        group.add_argument(flag, metavar="FILE", nargs="?", const="", help=what)
+    group.add_argument("--seed", metavar="N", type=int, default=0, help="other random programs for these two")
+    group.add_argument("--cases", metavar="N", type=_positive, help="applications of each rule for these two")
+    group.add_argument(
+        "--explain-match",
+        metavar="RULE[@%NAME]",
+        help="say why a rule does not match at a value, or anywhere",
+    )
+    group.add_argument("--pattern-stats", action="store_true", help="show tries, hits and time of every rule")
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive number, found '{text}'")
+    return number
+
+
+def wants_rules(args: argparse.Namespace) -> bool:
+    """Whether the command is about rules alone, without a program."""
+    return args.test_rules is not None or args.mutate_rules is not None
+
+
+def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
+    """Tests or mutates rules; returns the exit code."""
+    for flag, given in (("-p", args.passes), ("an input file", args.input_file)):
+        if given:
+            asked = "--test-rules" if args.test_rules is not None else "--mutate-rules"
+            raise StepwellError(
+                Diagnostic(f"{asked} is about rules, not about a program: it goes without {flag}")
+            )
+    code = 0
+    if args.test_rules is not None:
+        code = _test(args, list(_rules(args.test_rules, ctx)), ctx)
+    if args.mutate_rules is not None:
+        code = max(code, _mutate(args, list(_rules(args.mutate_rules, ctx)), ctx))
+    return code
+
+
+def _rules(file: str, ctx: Context) -> Iterator[tuple[str, Rule]]:
+    """The rules of a file, or of all shipped ones, with the name of their file."""
+    from ..rewrites.engine.loading import SHIPPED, rules_of_file, shipped_rules
+
+    stem = file.removesuffix(".mlir")
+    if file and not (stem in SHIPPED and not Path(file).exists()):
+        rules = rules_of_file(file, ctx)
+        if not rules:
+            raise StepwellError(Diagnostic(f"{file} has no rules"))
+        yield from ((Path(file).stem, rule) for rule in rules)
+        return
+    for name in [stem] if file else SHIPPED:
+        yield from ((name, rule) for rule in shipped_rules(name))
+
+
+def _settings(args: argparse.Namespace, default: int) -> Any:
+    from ..testing.rules.checking import Settings
+
+    return Settings(args.seed, args.cases or default)
+
+
+def _test(args: argparse.Namespace, rules: Sequence[tuple[str, Rule]], ctx: Context) -> int:
+    from ..testing.rules.checking import DEFAULT_CASES, check_rule
+    from ..testing.rules.reporting import report_text, summary
+
+    reports = []
+    for _, rule in rules:
+        reports.append(check_rule(rule, _settings(args, DEFAULT_CASES), ctx))
+        print(report_text(reports[-1]), flush=True)
+    print(summary(reports))
+    return 0 if all(report.is_good for report in reports) else 1
+
+
+def _mutate(args: argparse.Namespace, rules: Sequence[tuple[str, Rule]], ctx: Context) -> int:
+    from ..testing.rules.mutation import (
+        LEAST_CAUGHT,
+        MutationSummary,
+        check_mutants,
+        shipped_reasons,
+        stale,
+    )
+
+    reasons = shipped_reasons()
+    names = {rule.name for _, rule in rules}
+    reasons = {key: reason for key, reason in reasons.items() if key[0] in names}
+    reports = []
+    for report in check_mutants(rules, _settings(args, MUTANT_CASES), reasons=reasons, ctx=ctx):
+        reports.append(report)
+        if report.fate == "survived":
+            print(report, flush=True)
+    found = MutationSummary(reports)
+    outdated = [] if args.mutate_rules else stale(reports, reasons)
+    for entry in outdated:
+        print(f"stale      {entry}: listed as equivalent, but it is caught or does not exist")
+    print(found)
+    unexplained = found.unexplained if not args.mutate_rules else []
+    return 1 if found.share < LEAST_CAUGHT or outdated or unexplained else 0
+
+
+MUTANT_CASES: Final = 25
+
+
+# Explaining and counting
+
+
+def rule_instruments(
+    args: argparse.Namespace, passes: Sequence[ModulePass], ctx: Context
+) -> list[Instrument]:
+    """What `--explain-match` and `--pattern-stats` ask for."""
+    found: list[Instrument] = []
+    if args.explain_match is not None:
+        found.append(ExplainMatch(args.explain_match, passes, ctx))
+    if args.pattern_stats:
+        found.append(PatternStatistics())
+    return found
+
+
+class ExplainMatch(Instrument):
+    """
+    Says why a rule does not match, on the program as the pass that has the rule is given it; on the input, when there
+    is no such pass in the pipeline.
+    """
+
+    def __init__(self, target: str, passes: Sequence[ModulePass], ctx: Context):
+        name, self._at, value = target.partition("@")
+        self._hint = value.removeprefix("%")
+        if self._at and not self._hint:
+            raise StepwellError(Diagnostic(f"--explain-match is '{target}', expected RULE or RULE@%name"))
+        self._rule, self._pass = _find_rule(name, passes, ctx)
+        self._ctx = ctx
+        self._report: str | None = None
+
+    def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        if self._pass is None:
+            self._explain(module)
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        if self._report is None and pass_ == self._pass:
+            self._explain(module)
+
+    def _explain(self, module: ModuleOp) -> None:
+        from ..rewrites.engine.explain import explain, value_name
+        from ..rewrites.engine.match import Session
+
+        rule, lines = self._rule, []
+        session = Session(self._ctx, module)
+        for op in self._places(module):
+            head = f"{location_string(op)}: rule '{rule.name}' at {value_name(op.results[0])} = '{op.name}'"
+            lines.append(f"{head}: {explain(rule, op, session=session)}")
+        self._report = "\n".join(lines) or f"rule '{rule.name}': no op of the program may be its root"
+
+    def _places(self, module: ModuleOp) -> list[Operation]:
+        from ..rewrites.engine.matcher import root_names
+
+        ops = [op for op in module.walk() if op.results]
+        if not self._at:
+            names = root_names(self._rule.lhs)
+            return [op for op in ops if not names or op.name in names]
+        found = [op for op in ops if any(value.name_hint == self._hint for value in op.results)]
+        if not found:
+            known = [value.name_hint for op in ops for value in op.results if value.name_hint is not None]
+            hint = did_you_mean(self._hint, known)
+            raise StepwellError(Diagnostic(f"no op has a result called %{self._hint}", hint=hint))
+        return found
+
+    def report(self) -> str:
+        if self._report is None and self._pass is not None:
+            return f"rule '{self._rule.name}': the pass '{self._pass.name}' did not run"
+        return self._report or ""
+
+
+def _find_rule(name: str, passes: Sequence[ModulePass], ctx: Context) -> tuple[Rule, ModulePass | None]:
+    """The rule, of the files that the passes name first, and the pass that runs it."""
+    from ..rewrites.engine.loading import SHIPPED, shipped_rules
+
+    known: dict[str, tuple[Rule, ModulePass | None]] = {}
+    for pass_ in passes:
+        file = getattr(pass_, "file", None)
+        if pass_.name in ("apply-patterns", "partition-pattern") and isinstance(file, str):
+            for _, rule in _rules(file, ctx):
+                known.setdefault(rule.name, (rule, pass_))
+    for stem in SHIPPED:
+        runs_it = next((pass_ for pass_ in passes if pass_.name == PASS_OF.get(stem)), None)
+        for rule in shipped_rules(stem):
+            known.setdefault(rule.name, (rule, runs_it))
+    if name not in known:
+        hint = did_you_mean(name, known) or "docs/rewrites.md lists the shipped rules"
+        raise StepwellError(Diagnostic(f"unknown rule '{name}'", hint=hint))
+    return known[name]
+
+
+class PatternStatistics(Instrument):
+    """Tries, hits and time of every rule that was tried, over the whole pipeline."""
+
+    def __init__(self) -> None:
+        self._scope: AbstractContextManager[Any] | None = None
+        self._collected: Any = {}
+
+    def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        from ..rewrites.engine.statistics import collecting_pattern_statistics
+
+        self._scope = collecting_pattern_statistics()
+        self._collected = self._scope.__enter__()
+
+    def finish(self) -> None:
+        if self._scope is not None:
+            self._scope.__exit__(None, None, None)
+            self._scope = None
+
+    def report(self) -> str:
+        from ..rewrites.engine.statistics import statistics_table
+
+        return statistics_table(self._collected)
+
+
+__all__ = ["add_rule_flags", "rule_instruments", "run_on_rules", "wants_rules"]
