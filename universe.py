@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
+    "prepack-weights": "schedule.prepack:PrepackWeightsPass",
     "schedule-cpu": "schedule.cpu:ScheduleCPUPass",
     "lower-loops-to-scf": "lowering.lower_loops_to_scf:LowerLoopsToSCFPass",
     "apply-patterns": "rewrites.apply_patterns:ApplyPatternsPass",

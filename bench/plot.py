@@ -26,10 +26,16 @@ def draw(result: dict[str, Any], path: Path) -> None:
         import matplotlib
 
         matplotlib.use("Agg")
+        matplotlib.rcParams |= {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "ratios",
+        }  # text as text, the same every time
         from matplotlib import pyplot
     except ImportError:
         sys.exit("plots need matplotlib: pip install 'stepwell[plot]'")
+    order = [class_["name"] for class_ in result["classes"]]
     rows = [row for row in result["cases"] if row["ratio"] is not None]
+    rows.sort(key=lambda row: order.index(row["class_"]))
     if not rows:
         sys.exit("no case has a ratio to draw")
     figure, axis = pyplot.subplots(figsize=(9, 1 + 0.18 * len(rows)))
@@ -52,16 +58,22 @@ def draw(result: dict[str, Any], path: Path) -> None:
     axis.minorticks_off()
     axis.set_yticks(list(positions), [f"{row['name']}  [{row['best_peer']}]" for row in rows], fontsize=6)
     axis.set_ylim(len(rows) - 0.5, -0.5)
-    axis.set_xlabel("time of the best peer / ours (right of 1: ours is faster), 95 % interval")
-    _name_classes(axis, rows)
+    axis.set_xlabel(
+        "time of the best peer / ours (right of 1: ours is faster), 95 % interval; dotted: the floor"
+    )
+    _name_classes(axis, rows, {class_["name"]: class_["floor"] for class_ in result["classes"]})
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(figure)
 
 
-def _name_classes(axis: Any, rows: list[dict[str, Any]]) -> None:
-    """A line between classes, and their names at the right border."""
+def _name_classes(axis: Any, rows: list[dict[str, Any]], floors: dict[str, float | None]) -> None:
+    """A line between classes, their names at the right border, and a mark at the floor of each."""
     for index, row in enumerate(rows):
+        if (floor := floors[row["class_"]]) is not None:
+            axis.plot(
+                [floor, floor], [index - 0.5, index + 0.5], color="#3a5fa8", linewidth=0.8, linestyle=":"
+            )
         if index == 0 or rows[index - 1]["class_"] != row["class_"]:
             axis.axhline(index - 0.5, color="#c8ccd2", linewidth=0.6)
             axis.text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_TO_BUFFERS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu,bufferize"
+_TO_BUFFERS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops,prepack-weights,schedule-cpu,bufferize"
 _TO_LLVM = "lower-loops-to-scf,expand-math,guard-divisions,lower-to-llvm-dialect"
 _EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
 _FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"

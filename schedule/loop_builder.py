@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import linear_terms
-from ..dialects.tensor_loop import BlockOp, ForOp, InitOp
+from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
 from ..dialects.tensor_loop.loops import loop_body
 
 Index = SSAValue | int
@@ -46,7 +46,7 @@ class NestBuilder:
         self.block = block
         self.origin = origin
         self._variables: list[SSAValue] = []
-        self._names: set[str] = set()
+        self._names = _names_of_others(origin)
 
     def add(self, op: AnyOp) -> AnyOp:
         """Appends `op`, before the terminator where there is one."""
@@ -196,3 +196,13 @@ class NestBuilder:
             self.add(scf.YieldOp(body(block.args[0], block.args[1])))
         bounds = [self.value(number) for number in (0, whole, step)]
         return self.add(scf.ForOp(*bounds, [carried], Region(block))).results[0]
+
+
+def _names_of_others(origin: Operation) -> set[str]:
+    """The names of the blocks of the function around `origin` but its own."""
+    function: Operation | None = origin
+    while function is not None and not isinstance(function, FuncOp):
+        function = function.parent_op()
+    if function is None:
+        return set()
+    return {op.block_name.data for op in function.walk() if isinstance(op, BlockOp) and op is not origin}

@@ -29,6 +29,9 @@ BLOCK_DEPTH = 256
 BLOCK_BYTES = 512 * 1024
 """Bytes of packed b that stay in the second-level cache."""
 
+A_BYTES = 256 * 1024
+"""Bytes of a (of the current part of k) that stay in the second-level cache beside a panel of b."""
+
 PACK_FROM_BYTES = 256 * 1024
 """Bytes of b from which packing pays off."""
 
@@ -44,33 +47,32 @@ class Tiling:
     """Parts of k, of the same size."""
     panels: int | None = None
     """Panels of b per block; all when None."""
+    panels_outside: bool = False
+    """Whether the loop over panels is outside that over rows of tiles: each panel is read once, all of a for each."""
 
 
-def choose_tiling(c: Contraction) -> Tiling:
-    """The default for one core: see docs/schedules.md."""
+def choose_tiling(c: Contraction, prepacked: bool = False) -> Tiling:
+    """The default for one core: see docs/schedules.md. `prepacked`: b is laid out in panels before."""
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
     chosen = choose_tile(rows, columns, bytes_per)
     b_bytes = columns * depth * bytes_per * prod(c.extents[axis] for axis in c.reduce)
     reused = rows * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
     strided = c.b.stride_along(c.n) != 1
-    if not strided and (b_bytes < PACK_FROM_BYTES or reused < 4 * chosen.rows):
-        return Tiling(chosen)
-    if c.reduce:
-        return Tiling(chosen, pack_b=True)
-    blocks = next(
-        (
-            count
-            for count in range(ceil(depth / BLOCK_DEPTH), 2 * ceil(depth / BLOCK_DEPTH))
-            if depth % count == 0
-        ),
-        1,
-    )
-    return Tiling(chosen, True, blocks, max(1, BLOCK_BYTES // (depth // blocks * chosen.columns * bytes_per)))
+    pack = prepacked or strided or (b_bytes >= PACK_FROM_BYTES and reused >= 4 * chosen.rows)
+    if c.reduce or not pack or rows <= 2 * chosen.rows:
+        return Tiling(chosen, pack, panels_outside=rows * depth * bytes_per <= A_BYTES)
+    least = ceil(depth / BLOCK_DEPTH)
+    blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
+    panels = max(1, BLOCK_BYTES // (depth // blocks * chosen.columns * bytes_per))
+    return Tiling(chosen, pack, blocks, panels, rows * (depth // blocks) * bytes_per <= A_BYTES)
 
 
-def tile_contraction(c: Contraction, tiling: Tiling | None = None) -> None:
-    """Replaces the grid of `c` by loops over register tiles."""
+def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None) -> None:
+    """
+    Replaces the grid of `c` by loops over register tiles. `prepacked` holds b in panels already: `[panel, reduce axes, k,
+    column]` (`panels_type`).
+    """
     block = Block()
     builder = NestBuilder(block, c.block)
     source, epilogue = c, epilogue_of(c)
@@ -82,7 +84,7 @@ def tile_contraction(c: Contraction, tiling: Tiling | None = None) -> None:
             epilogue = None
         else:  # the parts are summed up where the result goes in the end
             c = replace(c, out=epilogue.out)
-    _Emitter(builder, c, tiling, epilogue).run()
+    _Emitter(builder, c, tiling, epilogue, prepacked).run()
     parent = source.grid.parent
     assert parent is not None
     ops = list(block.ops)
@@ -144,7 +146,12 @@ class _Emitter:
     """Emits the nest of one contraction."""
 
     def __init__(
-        self, builder: NestBuilder, c: Contraction, tiling: Tiling, epilogue: Epilogue | None = None
+        self,
+        builder: NestBuilder,
+        c: Contraction,
+        tiling: Tiling,
+        epilogue: Epilogue | None = None,
+        prepacked: SSAValue | None = None,
     ):
         self.builder = builder
         self.c = c
@@ -154,21 +161,29 @@ class _Emitter:
         self.depth = c.extent(c.k) // tiling.depth_blocks
         self.at: dict[int, AffineExpr] = {}
         """Where the loops over whole axes stand."""
-        self.packed: SSAValue | None = None
+        self.packed = prepacked
+        self.whole = prepacked is not None
+        """Whether `packed` holds all of b, or the panels and the part of k of the current block."""
 
     def run(self) -> None:
         """Batches, parts of k, blocks of panels; inside those the tiles."""
         c, builder = self.c, self.builder
         runs = self._runs()
-        if self.tiling.pack_b:
+        if self.tiling.pack_b and not self.whole:
             self.packed = self._packed_buffer(max(run.count for run in runs))
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         with self._over(batch), builder.loop(self.tiling.depth_blocks, "k0") as self.k0:
             for self.run_ in runs:
                 with builder.loop(self.run_.blocks, "n0") as self.n0:
-                    if self.packed is not None:
+                    if self.packed is not None and not self.whole:
                         self._pack()
                     self._tiles([axis for axis in c.outer if axis not in batch])
+
+    def pack_all(self) -> None:
+        """Copies all of b."""
+        for self.run_ in self._runs():
+            with self.builder.loop(1, "k0") as self.k0, self.builder.loop(1, "n0") as self.n0:
+                self._pack()
 
     def _runs(self) -> list[_Panels]:
         """Blocks of panels; the last, narrower panel of b is in a run of one block."""
@@ -243,8 +258,14 @@ class _Emitter:
         row = VectorType(c.b.type.element_type, [1, width])
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
         assert self.packed is not None
-        indices = [builder.value(index) for index in (panel, *reduce, k, 0)]
-        builder.add(tile.StoreOp(loaded, self.packed, indices))
+        builder.add(tile.StoreOp(loaded, self.packed, self._packed_indices(at, n0, panel, k)))
+
+    def _packed_indices(self, at: dict[int, Index], n0: Index, panel: Index, k: Index) -> list[SSAValue]:
+        """Where a row of a panel starts; `k` counts from the start of the current part."""
+        if self.whole:
+            panel, k = self._panel(n0, panel), at[self.c.k]
+        indices = (panel, *(at[axis] for axis in self.c.reduce), k, 0)
+        return [self.builder.value(index) for index in indices]
 
     # Axes of blocks
 
@@ -266,9 +287,12 @@ class _Emitter:
 
     def _column(self, n0: Index, panel: Index) -> Index:
         """The first column of a panel."""
+        return self.builder.scaled(self._panel(n0, panel), self.columns)
+
+    def _panel(self, n0: Index, panel: Index) -> Index:
+        """The number of a panel of a block among all panels."""
         builder, run = self.builder, self.run_
-        number = builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
-        return builder.scaled(number, self.columns)
+        return builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
 
     # Tiles
 
@@ -276,7 +300,7 @@ class _Emitter:
         """Where other axes share b, its panels go outside; else tiles in a row share the rows of a."""
         builder = self.builder
         for first, count, width in self._widths():
-            if inner:
+            if inner or self.tiling.panels_outside:
                 with builder.loop(count, "p") as panel, self._over(inner):
                     for rows, start, number in self._heights():
                         with builder.loop(number, "m0") as m0:
@@ -322,8 +346,8 @@ class _Emitter:
                     self._store(self._splat(type_), corner(values))
             at = corner(values)
             total = self._load(type_, at) if self.tiling.depth_blocks > 1 else self._splat(type_)
-            k0, vp = values[len(outer)], values[-1]
-            self._finish(self._sum(list(c.reduce), at, k0, vp, total), k0, at)
+            k0, n0, _, vp = values[len(outer) :]
+            self._finish(self._sum(list(c.reduce), at, (k0, n0, vp), total), k0, at)
 
     def _finish(self, total: SSAValue, k0: Index, at: dict[int, Index]) -> None:
         """Stores the sum, or what the epilogue makes of it when this is the last part."""
@@ -360,7 +384,7 @@ class _Emitter:
         return self.builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [init.value.data]))
 
     def _sum(
-        self, reduce: list[int], at: dict[int, Index], k0: Index, panel: Index, total: SSAValue
+        self, reduce: list[int], at: dict[int, Index], block: tuple[Index, Index, Index], total: SSAValue
     ) -> SSAValue:
         """The loops over the reduce axes, k innermost, the tile carried through all of them."""
         builder, c = self.builder, self.c
@@ -371,24 +395,38 @@ class _Emitter:
                 c.extents[axis],
                 1,
                 total,
-                lambda index, carried: self._sum(others, at | {axis: index}, k0, panel, carried),
+                lambda index, carried: self._sum(others, at | {axis: index}, block, carried),
                 name,
             )
         total = builder.counted(
-            self.depth, DEPTH, total, lambda k, carried: self._mma(at, k0, panel, k, DEPTH, carried), "k"
+            self.depth, DEPTH, total, lambda k, carried: self._mma(at, block, k, DEPTH, carried), "k"
         )
         rest = self.depth % DEPTH
-        return self._mma(at, k0, panel, self.depth - rest, rest, total) if rest else total
+        return self._mma(at, block, self.depth - rest, rest, total) if rest else total
 
     def _mma(
-        self, at: dict[int, Index], k0: Index, panel: Index, k: Index, depth: int, total: SSAValue
+        self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index, depth: int, total: SSAValue
     ) -> SSAValue:
         c, builder = self.c, self.builder
+        k0, n0, panel = block
         at = at | {c.k: builder.sum(builder.scaled(k0, self.depth), k) if self.tiling.depth_blocks > 1 else k}
-        a = place_of(self.builder, c.a, at, c.m, c.k)
+        a = place_of(builder, c.a, at, c.m, c.k)
         if self.packed is None:
-            b = place_of(self.builder, c.b, at, c.k, c.n)
+            b = place_of(builder, c.b, at, c.k, c.n)
         else:
-            indices = tuple(builder.value(i) for i in (panel, *(at[axis] for axis in c.reduce), k, 0))
+            indices = tuple(self._packed_indices(at, n0, panel, k))
             b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))
         return builder.add(tile.MmaOp(total, a, b, depth)).result
+
+
+def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
+    """The shape of all of b in panels."""
+    panels = ceil(c.extent(c.n) / tiling.tile.columns)
+    return [panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
+
+
+def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue) -> None:
+    """Appends what copies all of b into panels to `block`."""
+    builder = NestBuilder(block, c.block)
+    emitter = _Emitter(builder, c, replace(tiling, depth_blocks=1, panels=None), None, packed)
+    emitter.pack_all()

@@ -1,0 +1,211 @@
+"""The pass `prepack-weights`: constant right operands of products are put into panels once, when the program is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+
+from ..core.passes import StepwellPass
+from ..dialects.graph.calls import CallKernelOp
+from ..dialects.tensor_loop import FuncOp, GridOp
+from .contraction import Contraction, Operand, contraction_of
+from .tile_contraction import Tiling, choose_tiling, emit_packing, panels_type, tile_contraction
+
+PREPARE = "stepwell.prepare"
+CONSTANTS = ("graph.constant", "graph.weight")
+
+
+@dataclass(frozen=True)
+class PrepackWeightsPass(StepwellPass):
+    """
+    Lays out constant right operands of products and convolutions as their register tiles read them, once.
+
+    A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
+    function makes that when the program is loaded. The product is cut into register tiles on the way, as `schedule-cpu` does.
+
+    Before:
+
+        %w = graph.weight "w" : tensor<784x128xf32>
+        %y = graph.call_kernel @matmul(%x, %w) : (tensor<1x784xf32>, tensor<784x128xf32>) -> tensor<1x128xf32>
+
+    After:
+
+        %p = func.call @prepare_panels0() : () -> tensor<1x784x128xf32>
+        %y = graph.call_kernel @matmul(%x, %p) : (tensor<1x784xf32>, tensor<1x784x128xf32>) -> tensor<1x128xf32>
+    """
+
+    name = "prepack-weights"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        calls: dict[str, list[CallKernelOp]] = {}
+        for call in op.walk():
+            if isinstance(call, CallKernelOp):
+                calls.setdefault(call.callee_name, []).append(call)
+        packer = _Packer(op)
+        for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
+            users = calls.get(kernel.sym_name.data, [])
+            if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
+                continue
+            for grid in [found for found in kernel.body.walk() if isinstance(found, GridOp)]:
+                if grid.parent is not None and packer.pack(kernel, grid, users):
+                    self.count("weights packed")
+
+
+def _in_prepare(call: Operation) -> bool:
+    function = call.parent_op()
+    return function is None or PREPARE in function.attributes
+
+
+class _Packer:
+    """Packs the weights of one module."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
+        self._used = names
+
+    def _fresh(self, prefix: str) -> str:
+        number = 0
+        while f"{prefix}{number}" in self._used:
+            number += 1
+        self._used.add(f"{prefix}{number}")
+        return f"{prefix}{number}"
+
+    def pack(self, kernel: FuncOp, grid: GridOp, calls: list[CallKernelOp]) -> bool:
+        """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
+        c = contraction_of(grid)
+        if (
+            c is None
+            or not isinstance(c.b.buffer, BlockArgument)
+            or c.b.buffer.block is not kernel.body.block
+        ):
+            return False
+        position = c.b.buffer.index
+        inside = {use.operation for use in c.b.buffer.uses}
+        if position >= len(kernel.inputs) or any(not c.grid.is_ancestor(user) for user in inside):
+            return False
+        if any(axis in c.b.axes() for axis in c.outer):
+            return False
+        sources = [call.inputs[position] for call in calls]
+        if not all(_is_constant(source, self.module) for source in sources):
+            return False
+        tiling = choose_tiling(c, prepacked=True)
+        packed_type = MemRefType(c.b.type.element_type, panels_type(c, tiling))
+        packing = self._packing(c, tiling, packed_type)
+        made: dict[SSAValue, SSAValue] = {}
+        for call, source in zip(calls, sources, strict=True):
+            if source not in made:
+                made[source] = self._prepared(source, packing, packed_type)
+            call.operands[position] = made[source]
+        for source in made:
+            self._erase_unused(source)
+        self._change_kernel(kernel, c, tiling, position, packed_type)
+        return True
+
+    def _packing(self, c: Contraction, tiling: Tiling, packed_type: MemRefType) -> FuncOp:
+        """The loop function that puts b into panels."""
+        source_type = c.b.type
+        function = FuncOp.create_named(
+            self._fresh("pack_panels"),
+            [source_type],
+            [packed_type],
+            ["weight", "panels"],
+            visibility="private",
+        )
+        (weight,), (panels,) = function.inputs, function.outputs
+        body = function.body.block
+        emit_packing(body, replace(c, b=Operand(weight, c.b.indices)), tiling, panels)
+        self.module.body.block.add_op(function)
+        return function
+
+    def _prepared(self, source: SSAValue, packing: FuncOp, packed_type: MemRefType) -> SSAValue:
+        """The packed form of `source`, made by a prepare function."""
+        owner = source.owner
+        assert isinstance(owner, Operation)
+        result_type = TensorType(packed_type.element_type, packed_type.get_shape())
+        body = Block()
+        if owner.name in CONSTANTS:
+            leaf = owner.clone()
+            body.add_op(leaf)
+            value: SSAValue = leaf.results[0]
+        else:
+            value = self._inlined(owner, source, body)
+        call = CallKernelOp(packing.sym_name.data, [value], [result_type])
+        body.add_ops([call, func.ReturnOp(*call.results)])
+        name = self._fresh("prepare_panels")
+        function = func.FuncOp(name, FunctionType.from_lists([], [result_type]), Region(body), "private")
+        function.attributes[PREPARE] = UnitAttr()
+        self.module.body.block.add_op(function)
+        use = func.CallOp(name, [], [result_type])
+        for op in (call, function, use):
+            op.location = owner.location
+        assert owner.parent is not None
+        owner.parent.insert_op_after(use, owner)
+        return use.results[0]
+
+    def _erase_unused(self, source: SSAValue) -> None:
+        """Erases what only made the weight in its old form."""
+        owner = source.owner
+        assert isinstance(owner, Operation)
+        if any(result.first_use is not None for result in owner.results):
+            return
+        owner.detach()
+        owner.erase()
+        if isinstance(owner, func.CallOp):
+            name = owner.callee.string_value()
+            function = _function(self.module, name)
+            callers = (op for op in self.module.walk() if isinstance(op, func.CallOp))
+            if function is not None and all(call.callee.string_value() != name for call in callers):
+                function.detach()
+                function.erase()
+
+    def _inlined(self, call: Operation, source: SSAValue, body: Block) -> SSAValue:
+        """The body of the prepare function that `call` calls, copied; what stands for `source`."""
+        assert isinstance(call, func.CallOp) and isinstance(source, OpResult)
+        function = _function(self.module, call.callee.string_value())
+        assert function is not None
+        values: dict[SSAValue, SSAValue] = {}
+        for op in function.body.block.ops:
+            if isinstance(op, func.ReturnOp):
+                return values[op.arguments[source.index]]
+            body.add_op(op.clone(values))
+        raise AssertionError("a function without a return")
+
+    def _change_kernel(
+        self, kernel: FuncOp, c: Contraction, tiling: Tiling, position: int, packed_type: MemRefType
+    ) -> None:
+        """The kernel takes panels: a new argument in the place of the weight."""
+        block = kernel.body.block
+        old = block.args[position]
+        new = block.insert_arg(packed_type, position)
+        new.name_hint = old.name_hint
+        tile_contraction(c, tiling, prepacked=new)
+        block.erase_arg(old)
+        inputs = [packed_type if number == position else t for number, t in enumerate(kernel.input_types)]
+        kernel.properties["function_type"] = FunctionType.from_lists(inputs, kernel.output_types)
+
+
+def _is_constant(value: SSAValue, module: ModuleOp) -> bool:
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return False
+    if owner.name in CONSTANTS:
+        return True
+    if not isinstance(owner, func.CallOp):
+        return False
+    function = _function(module, owner.callee.string_value())
+    return function is not None and PREPARE in function.attributes
+
+
+def _function(module: ModuleOp, name: str) -> func.FuncOp | None:
+    return next((op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name), None)
