@@ -26,6 +26,9 @@ from suite.report import aligned, case_cells, case_header, class_cells, class_he
 QUICK = ("gemm_128", "linear_1x128x784", "softmax_128x1024", "mlp_784_128_10_b1", "empty")
 """Cases of `--quick`: a look at whether all works, not a measurement."""
 
+INT8_FLOOR = 3.0
+"""How many times faster the product of 1024 must be in int8 than in f32."""
+
 CALL_LIMIT = 2.0
 """Microseconds that a call of an empty program may take."""
 
@@ -115,11 +118,14 @@ def notes(rows: list[Row]) -> list[str]:
     ours = {row.name: row.microseconds[OURS] for row in rows if OURS in row.microseconds}
     lines: list[str] = []
     if "int8_gemm_1024" in ours and "gemm_1024" in ours:
-        lines.append(
-            f"int8 GEMM 1024 is {ours['gemm_1024'] / ours['int8_gemm_1024']:.2f} × our f32 (floor 3)"
-        )
+        factor = ours["gemm_1024"] / ours["int8_gemm_1024"]
+        word = "passes" if factor >= INT8_FLOOR else "too slow"
+        lines.append(f"int8 GEMM 1024 is {factor:.2f} × as fast as our f32 (floor {INT8_FLOOR:g}): {word}")
     if "empty" in ours:
-        lines.append(f"a call of an empty program takes {ours['empty']:.2f} µs (limit {CALL_LIMIT:g})")
+        word = "passes" if ours["empty"] < CALL_LIMIT else "too slow"
+        lines.append(
+            f"a call of an empty program takes {ours['empty']:.2f} µs (limit {CALL_LIMIT:g}): {word}"
+        )
     return lines + troubles(rows)
 
 

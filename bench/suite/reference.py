@@ -36,7 +36,7 @@ def make_arrays(program: Program, name: str) -> Arrays:
 def _draw(random: np.random.Generator, value: Value, scale: float) -> Any:
     if value.dtype == "int8":
         return random.integers(-128, 128, value.shape, np.int8)
-    return (random.standard_normal(value.shape, np.float32) * np.float32(scale)).astype(np.float32)
+    return np.multiply(random.standard_normal(value.shape, np.float32), np.float32(scale))
 
 
 def evaluate(program: Program, arrays: Arrays) -> list[Any]:

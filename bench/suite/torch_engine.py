@@ -7,6 +7,7 @@ PyTorch on the CPU, in several ways of which the fastest counts: eager calls (im
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 import torch
@@ -71,13 +72,11 @@ def _packed_weights(program: Program, tensors: dict[str, Any]) -> dict[str, Any]
         name = node.operands[1].name if len(node.operands) > 1 else ""
         x = node.operands[0]
         if node.op == "linear":
-            rows = 1
-            for extent in x.shape[:-1]:
-                rows *= extent
+            rows = prod(x.shape[:-1])
             packed[name] = torch.ops.mkldnn._reorder_linear_weight(tensors[name], rows)
         elif node.op == "conv":
             geometry = ([node["pad"]] * 2, [node["stride"]] * 2, [1, 1], node["groups"])
-            packed[name] = torch._C._nn.mkldnn_reorder_conv2d_weight(
+            packed[name] = torch.ops.aten.mkldnn_reorder_conv2d_weight(
                 tensors[name].to_mkldnn(), *geometry, list(x.shape)
             )
     return packed
