@@ -182,7 +182,7 @@ def _files_named_in(pipeline: str) -> str:
     """The hashes of the files (of rules, of pattern tables) that the options of a pipeline name."""
     names = dict.fromkeys(re.findall(r'"([^"]*)"|([^\s{}=,"]+)', pipeline))
     paths = [Path(one or other) for one, other in names]
-    files = [path for path in paths if "." in path.name and path.is_file()]
+    files = [path for path in paths if "." in path.name and len(path.name) < 256 and path.is_file()]
     return "\n".join(f"{path}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)
 
 

@@ -19,6 +19,7 @@ from ..core.pipelines import Instrument
 
 if TYPE_CHECKING:
     from ..rewrites.engine.patterns import Rule
+    from ..rewrites.fusion_rules import GroupRule
 
 PASS_OF: Final = {
     "cse": "eliminate-common-subexpr",
@@ -76,9 +77,13 @@ def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
             )
     code = 0
     if args.test_rules is not None:
-        code = _test(args, list(_rules(args.test_rules, ctx)), ctx)
+        code = _test(args, ctx)
     if args.mutate_rules is not None:
-        code = max(code, _mutate(args, list(_rules(args.mutate_rules, ctx)), ctx))
+        # Partitioning computes the same whatever a pattern is like: there is nothing for values to notice.
+        rules = [row for row in _rules(args.mutate_rules, ctx) if row[1].group is None]
+        if not rules:
+            raise StepwellError(Diagnostic(f"{args.mutate_rules} has no rules with a replacement"))
+        code = max(code, _mutate(args, rules, ctx))
     return code
 
 
@@ -88,13 +93,31 @@ def _rules(file: str, ctx: Context) -> Iterator[tuple[str, Rule]]:
 
     stem = file.removesuffix(".mlir")
     if file and not (stem in SHIPPED and not Path(file).exists()):
-        rules = rules_of_file(file, ctx)
-        if not rules:
-            raise StepwellError(Diagnostic(f"{file} has no rules"))
-        yield from ((Path(file).stem, rule) for rule in rules)
+        yield from ((Path(file).stem, rule) for rule in rules_of_file(file, ctx))
         return
     for name in [stem] if file else SHIPPED:
         yield from ((name, rule) for rule in shipped_rules(name))
+
+
+def _table_rules() -> Iterator[Rule]:
+    """The rules of the shipped pattern tables."""
+    from ..core.parsing import make_context
+    from ..rewrites.targets import pattern_table, shipped_tables
+
+    for name in shipped_tables():
+        yield from (entry.rule for entry in pattern_table(name, make_context()))
+
+
+def _group_rules(file: str, ctx: Context) -> Sequence[GroupRule]:
+    """The rules of groups of a file, or the shipped ones."""
+    from ..core.parsing import parse_text, read_source
+    from ..rewrites.fusion_rules import group_rules_of_module, shipped_group_rules
+
+    if not file or (file in ("fusion", "fusion.mlir") and not Path(file).exists()):
+        return shipped_group_rules()
+    if not Path(file).exists():
+        return ()
+    return group_rules_of_module(parse_text(ctx, read_source(file), file))
 
 
 def _settings(args: argparse.Namespace, default: int) -> Any:
@@ -103,13 +126,23 @@ def _settings(args: argparse.Namespace, default: int) -> Any:
     return Settings(args.seed, args.cases or default)
 
 
-def _test(args: argparse.Namespace, rules: Sequence[tuple[str, Rule]], ctx: Context) -> int:
+def _test(args: argparse.Namespace, ctx: Context) -> int:
     from ..testing.rules.checking import DEFAULT_CASES, check_rule
+    from ..testing.rules.group_checking import GroupRuleCheck
     from ..testing.rules.reporting import report_text, summary
 
-    reports = []
-    for _, rule in rules:
-        reports.append(check_rule(rule, _settings(args, DEFAULT_CASES), ctx))
+    file, settings, reports = args.test_rules, _settings(args, DEFAULT_CASES), []
+    groups = _group_rules(file, ctx)
+    only_groups = file in ("fusion", "fusion.mlir") and bool(groups)
+    rules = [] if only_groups else [rule for _, rule in _rules(file, ctx)]
+    rules += [] if file else _table_rules()
+    if not rules and not groups:
+        raise StepwellError(Diagnostic(f"{file} has no rules"))
+    for rule in rules:
+        reports.append(check_rule(rule, settings, ctx))
+        print(report_text(reports[-1]), flush=True)
+    for group in groups:
+        reports.append(GroupRuleCheck(ctx, group, groups, settings).run())
         print(report_text(reports[-1]), flush=True)
     print(summary(reports))
     return 0 if all(report.is_good for report in reports) else 1

@@ -17,6 +17,7 @@ pattern.rule "openblas.matmul_add" doc "x @ w + b, where b does not stretch the 
   %f64 = pattern.has_dtype %product64, f64
   %product = pattern.or %f32, %f64
   %root = pattern.op "graph.add"(%product, %b)
+  pattern.require "single-use"(%product) remark "not 'openblas.matmul_add': {name} has {users} users"
   pattern.require "equal-types"(%product, %root)
   pattern.partition %root
 }

@@ -78,6 +78,8 @@ VALUES = [
     Case("assoc of a product", associative(mul(a, div(b, exp(c)))), '%a = any; %b = any; %c = any; %e = op "graph.exp"(%c); %d = op "graph.divide"(%b, %e); %m = op "graph.multiply"(%a, %d); %o = assoc %m',
          (u("exp", result="%e") + bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%q", "%e"), u("exp", result="%e") + bin_("divide", "%y", "%e", "%q") + bin_("multiply", "%q", "%x")),
          (bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%q", "%x"),), "multiply_exp_divide_", 2),
+    Case("assoc with the quotient first", mul(div(b, c), exp(a)).assoc(), EXP + '; %b = any; %c = any; %d = op "graph.divide"(%b, %c); %m = op "graph.multiply"(%d, %e); %o = assoc %m',
+         (u("exp", result="%e") + bin_("multiply", "%e", "%y", "%q") + bin_("divide", "%q", "%x"),), (u("exp", result="%e") + bin_("multiply", "%x", "%y", "%q") + bin_("divide", "%q", "%e"),), "exp_multiply_divide_", 2),
     Case("constant", exp(Constant()), '%a = constant; %e = op "graph.exp"(%a)', (dense("[1.0, 2.0, 3.0, 4.0]") + u("exp", "%k"), full("1.0") + u("exp", "%k")),
          (u("exp"), f'%k = graph.weight "w" : {F}\n' + u("exp", "%k")), "exp_", 0),
     Case("splat", exp(Splat(1.0)), '%a = splat 1.0; %e = op "graph.exp"(%a)', (full("1.0") + u("exp", "%k"), dense("1.0") + u("exp", "%k")), (full("2.0") + u("exp", "%k"), u("exp")), "exp_", 0),

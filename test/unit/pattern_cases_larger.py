@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pattern_cases import EXP, TESTS, VALUES, a, add, b, exp, relu, sub, tanh
-from pattern_programs import Case, M, bin_, call_of, chain, choice, choices, full, matmul, u
+from pattern_programs import Case, F, M, bin_, call_of, chain, choice, choices, full, matmul, u
 from stepwell.rewrites.engine.combinators import together
 from stepwell.rewrites.engine.constraints import Argument
 from stepwell.rewrites.engine.patterns import Any_, op
@@ -20,6 +20,12 @@ sum_of = add(Any_(), Any_())
 BRANCHES = '%c = argument; %a = any; %e = op "graph.exp"(%a); %r = op "graph.relu"(%a)'
 BODY = '%a = any; %s = op "graph.add"(%a, %a)'
 either_branch = If(Argument(), (exp(a), relu(a)), (relu(a), exp(a)))
+
+THREE_ARMS = [
+    f"{{\n{u(one, result='%t')}{u(two, result='%o')}scf.yield %t, %o, %t : {F}, {F}, {F}\n}}"
+    for one, two in (("exp", "relu"), ("relu", "exp"))
+]
+THREE = f"%c:3 = scf.if %b -> ({F}, {F}, {F}) {THREE_ARMS[0]} else {THREE_ARMS[1]}\n" + u("tanh", "%c#1")
 
 LARGER = [
     Case("dominates", dominates(exp(a), path, sum_of), PATH, (DIAMOND, DEEP),
@@ -50,7 +56,11 @@ LARGER = [
     Case("if", If(Argument(), exp(a), relu(a)), BRANCHES + "; %i = if %c then %e else %r", (choice("exp", "relu"),), (choice("relu", "exp"), u("exp")), "scf.if_", 2),
     Case("if of two results", tanh(either_branch.result(1)), BRANCHES + '; %f = op "graph.exp"(%a); %s = op "graph.relu"(%a); %i = if %c then %e, %r else %s, %f; %q = result %i, 1; %t = op "graph.tanh"(%q)',
          (choices(("exp", "relu"), ("relu", "exp")) + u("tanh", "%c#1"),),
-         (choices(("exp", "relu"), ("relu", "exp")) + u("tanh", "%c#0"), choices(("exp", "relu"), ("exp", "relu")) + u("tanh", "%c#1"), choice("exp", "relu", "%q") + u("tanh", "%q")), "scf.if_tanh_", 2),
+         (choices(("exp", "relu"), ("relu", "exp")) + u("tanh", "%c#0"), choices(("exp", "relu"), ("exp", "relu")) + u("tanh", "%c#1"), choice("exp", "relu", "%q") + u("tanh", "%q"), THREE), "scf.if_tanh_", 2),
+    Case("a result of a branch by what is yielded for it", tanh(If(Argument(), relu(a), exp(a)).result(1)), BRANCHES + "; %i = if %c then %r else %e; %q = result %i, 1; %t = op \"graph.tanh\"(%q)",
+         (choices(("exp", "relu"), ("relu", "exp")) + u("tanh", "%c#1"),), (choices(("relu", "exp"), ("exp", "relu")) + u("tanh", "%c#0"), choices(("relu", "exp"), ("exp", "relu")) + u("tanh", "%c#1")), "scf.if_tanh_", 2),
+    Case("function of one result", exp(Call(Function(None, exp(Any_()))).result(0)), '%u = any; %s = op "graph.exp"(%u); %f = function any() returns %s; %c = call any to %f(); %r = result %c, 0; %o = op "graph.exp"(%r)',
+         (call_of("one", "%x", result="%q") + u("exp", "%q"),), (call_of("pair", "%x", result="%c", results=2) + u("exp", "%c#0"),), "func.call_exp_"),
     Case("used_by", exp(a).used_by(relu(exp(a))), EXP + '; %r = op "graph.relu"(%e); %o = together %e, %r', (u("exp") + u("relu", "%p", "%q"),), (u("exp"), u("exp") + u("tanh", "%p", "%q")), "exp_"),
     Case("fork", (forked := exp(a)).used_by(relu(forked), tanh(forked)), EXP + '; %r = op "graph.relu"(%e); %t = op "graph.tanh"(%e); %o = together %e, %r, %t',
          (u("exp") + u("relu", "%p", "%q") + u("tanh", "%p", "%t"),), (u("exp") + u("relu", "%p", "%q"), u("exp") + u("relu", "%p", "%q") + u("tanh", "%q", "%t")), "exp_"),

@@ -24,6 +24,10 @@ func.func private @sum(%u: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
   %r = graph.add %s, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
+func.func private @one(%u: tensor<4xf32>) -> tensor<4xf32> {
+  %r = graph.exp %u : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
 func.func private @pair(%u: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %s = graph.exp %u : (tensor<4xf32>) -> tensor<4xf32>
   %r = graph.tanh %s : (tensor<4xf32>) -> tensor<4xf32>

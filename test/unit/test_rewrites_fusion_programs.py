@@ -190,3 +190,20 @@ def test_networks(name: str) -> None:
     expected = reference.run(module, "main", *inputs)
     fused = stepwell.compile(module, pipeline=FUSION, cache=False)(*inputs)
     check_random_program(max(1.0, *(float(np.max(np.abs(each))) for each in inputs)) ** 2, fused, expected)
+
+
+def test_a_shared_function_of_unknown_sizes() -> None:
+    """Two calls of one function, for which sizes are found that differ."""
+    text = """
+    func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+      %0 = graph.negative %x : (tensor<?xf32>) -> tensor<?xf32>
+      %1 = graph.relu %0 : (tensor<?xf32>) -> tensor<?xf32>
+      %2 = graph.negative %y : (tensor<?xf32>) -> tensor<?xf32>
+      %3 = graph.relu %2 : (tensor<?xf32>) -> tensor<?xf32>
+      func.return %1, %3 : tensor<?xf32>, tensor<?xf32>
+    }"""
+    module = ran(text, FUSION)
+    assert str(module).count("func.func private") == 1 and str(module).count("func.call") == 2
+    x, y = np.arange(-2, 3, dtype=np.float32), np.arange(-1, 2, dtype=np.float32)
+    found = stepwell.compile(module, cache=False)(x, y)
+    check_same(found, [np.maximum(-x, 0), np.maximum(-y, 0)])

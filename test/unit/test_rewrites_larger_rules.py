@@ -145,6 +145,16 @@ def test_roots_that_share_nothing_are_an_error() -> None:
         match((exp(a), relu(b)), program(u("exp"))[1])
 
 
+def test_roots_in_two_blocks_stay() -> None:
+    branch = f"%r = scf.if %b -> ({F}) {{\n{u('relu', result='%t')}scf.yield %t : {F}\n}} else {{\nscf.yield %y : {F}\n}}\n"
+    module, _ = program(u("exp") + branch)
+    pair = (exp(a), relu(a))
+    assert find_all(pair, module) == []
+    assert not Driver(CTX, [rule("pair", pair, (create("graph.sin", a), create("graph.cos", a)))]).run(module)
+    main = module.body.ops.first
+    assert isinstance(main, func.FuncOp) and partition(pair, main, ctx=CTX) == []
+
+
 # What a rule may not do
 
 
@@ -225,15 +235,11 @@ def test_a_condition_is_about_what_is_matched() -> None:
 
 
 def test_a_dominator_far_above_is_seen_when_it_changes() -> None:
-    """The parent becomes one only after its child, 150 ops below, has been looked at."""
-    far = dominates(relu(a), exp(Any_()), tanh(Any_()))
-    rules = [
-        rule("far", far, create("graph.sin", a)),
-        rule("near", op("graph.abs", b), create("graph.relu", b)),
-    ]
-    late = [*["exp"] * 150, "tanh"]
-    module, _ = program(chain("abs", *late))
-    Driver(CTX, [rules[0], rules[1]]).run(module)
+    """The parent loses its use elsewhere only after its child, 150 ops below, has been looked at."""
+    far = dominates(op("graph.abs", a), exp(Any_()), tanh(Any_()))
+    rules = [rule("far", far, create("graph.sin", a)), rule("drop", op("graph.cos", op("graph.abs", b)), b)]
+    module, _ = program(chain("abs", *["exp"] * 150, "tanh") + u("cos", "%v0", "%z"))
+    Driver(CTX, rules).run(module)
     assert names(module) == ["sin"]
 
 

@@ -119,7 +119,21 @@ def test_several_products_in_one_function():
 
 
 def test_regions_of_composite_functions():
-    check(TWO, REGIONS, 3, *random_arrays(np.float32, (7, 7), (7, 7), (7, 7)))
+    check(TWO, REGIONS, 1, *random_arrays(np.float32, (7, 7), (7, 7), (7, 7)))
+
+
+def test_of_two_products_the_one_that_nobody_else_uses_takes_the_other_as_addend():
+    t = "tensor<5x5xf32>"
+    for first, second in (("%0", "%1"), ("%1", "%0")):
+        text = f"""func.func @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{
+  %0 = graph.matmul %x, %y : ({t}, {t}) -> {t}
+  %1 = graph.matmul %y, %x : ({t}, {t}) -> {t}
+  %2 = graph.add {first}, {second} : ({t}, {t}) -> {t}
+  func.return %2, %0 : {t}, {t}
+}}"""
+        check(text, PARTITION, 2, *random_arrays(np.float32, (5, 5), (5, 5)))
+        exe = stepwell.compile(text, pipeline=PARTITION, cache=False)
+        assert "@_stepwell_external_openblas_matmul_add_0" in exe.ir("llvm")
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,12 @@ from stepwell.rewrites.engine.loading import SHIPPED, rules_of_text, shipped_rul
 from stepwell.rewrites.engine.match import condition
 from stepwell.rewrites.engine.patterns import Any_, Rule, create, op, rule
 from stepwell.rewrites.engine.sweeps import callback
+from stepwell.rewrites.fusion_rules import shipped_group_rules
+from stepwell.rewrites.targets import pattern_table, shipped_tables
 from stepwell.testing.ir_generators import Chooser
 from stepwell.testing.rules.checking import Report, Settings, check_rule, check_rules
 from stepwell.testing.rules.compare import Outcome, difference, same_bits
+from stepwell.testing.rules.group_checking import check_group_rules
 from stepwell.testing.rules.hints import GENERATORS, generator
 from stepwell.testing.rules.reporting import report_line, report_text, summary
 
@@ -32,6 +35,17 @@ def check(text: str, cases: int = 30, seed: int = 0) -> Report:
 def test_shipped_rules_are_right(name: str) -> None:
     reports = check_rules(shipped_rules(name), Settings(cases=300 if FULL else 6), CTX)
     assert [report_text(report) for report in reports if not report.is_good] == []
+
+
+def test_shipped_group_rules_are_right() -> None:
+    reports = check_group_rules(shipped_group_rules(), Settings(cases=100 if FULL else 3), CTX)
+    assert [report_text(report) for report in reports if not report.is_good] == []
+
+
+def test_shipped_tables_are_right() -> None:
+    rules = [entry.rule for name in shipped_tables() for entry in pattern_table(name, CTX)]
+    reports = check_rules(rules, Settings(cases=100 if FULL else 4), CTX)
+    assert rules and [report_text(report) for report in reports if not report.is_good] == []
 
 
 # Planted faults

@@ -11,6 +11,7 @@ from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main
 from stepwell.tools.opt_flags import add_flags
+from stepwell.tools.opt_rules import add_rule_flags
 from stepwell.tools.opt_weights import add_weight_flags
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "opt.md").read_text(encoding="utf-8")
@@ -50,5 +51,6 @@ def test_every_flag_of_ours_is_on_the_page():
     parser = argparse.ArgumentParser()
     add_flags(parser, [])
     add_weight_flags(parser)
+    add_rule_flags(parser)
     flags = set(parser._option_string_actions) - {"-h", "--help"}
     assert [flag for flag in sorted(flags) if flag not in PAGE] == []

@@ -59,7 +59,6 @@ tensor_loop.func @no_loop_off_vectors(%A: memref<8xf32>) outs(%B: memref<8xf32>)
 
 /// Nor what would do so by reading columns: the other way round, the reader computes exp.
 // CHECK-LABEL: @no_columns_below_exp
-// CHECK: tensor_loop.alloc
 // CHECK: tensor_loop.block "transpose"
 // CHECK: tensor_loop.block "exp"
 tensor_loop.func @no_columns_below_exp(%A: memref<8x16xf32>) outs(%B: memref<16x8xf32>) {

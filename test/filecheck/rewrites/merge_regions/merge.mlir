@@ -44,8 +44,7 @@ func.func @no_cycle(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %3 : tensor<4xf32>
 }
 
-/// Restrictions are transitive: once %4 has joined the regions of %0 and %1, what depends on one depends on both. %3
-/// depends on %1 only, through %2; but %5 of %3 and %0 may not join the region any more.
+/// Once %4 has joined the regions of %0 and %1, %5 may not join them: it depends on %1 through the two ops between.
 // CHECK-LABEL: func.func @no_cycle_after_a_merge(
 // CHECK: graph.exp %x {graph.target = "dsp", graph.region = 0 : i64}
 // CHECK-NEXT: graph.exp %y {graph.target = "dsp", graph.region = 0 : i64}
@@ -61,6 +60,41 @@ func.func @no_cycle_after_a_merge(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tens
   %4 = graph.add %0, %1 {graph.target = "dsp"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %5 = graph.add %0, %3 {graph.target = "dsp"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %4, %5 : tensor<4xf32>, tensor<4xf32>
+}
+
+/// Restrictions are transitive: when %m makes one region of those of %q0 and %q1, %d, which depends on %q1, depends on
+/// what %q0 does: %p. So %u cannot join %p.
+// CHECK-LABEL: func.func @no_cycle_through_merged_regions(
+// CHECK: graph.exp %x {graph.target = "dsp", graph.region = 0 : i64}
+// CHECK: graph.exp %e {graph.target = "dsp", graph.region = 1 : i64}
+// CHECK: graph.exp %y {graph.target = "dsp", graph.region = 1 : i64}
+// CHECK: graph.add %q0, %q1 {graph.target = "dsp", graph.region = 1 : i64}
+// CHECK: graph.add %p, %d {graph.target = "dsp", graph.region = 2 : i64}
+func.func @no_cycle_through_merged_regions(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %p = graph.exp %x {graph.target = "dsp"} : (tensor<4xf32>) -> tensor<4xf32>
+  %e = graph.tanh %p : (tensor<4xf32>) -> tensor<4xf32>
+  %q0 = graph.exp %e {graph.target = "dsp"} : (tensor<4xf32>) -> tensor<4xf32>
+  %q1 = graph.exp %y {graph.target = "dsp"} : (tensor<4xf32>) -> tensor<4xf32>
+  %d = graph.sin %q1 : (tensor<4xf32>) -> tensor<4xf32>
+  %m = graph.add %q0, %q1 {graph.target = "dsp"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %u = graph.add %p, %d {graph.target = "dsp"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %m, %u : tensor<4xf32>, tensor<4xf32>
+}
+
+/// The same when %m joins the region of %q and brings a new dependence with it.
+// CHECK-LABEL: func.func @no_cycle_through_a_region_that_grew(
+// CHECK: graph.exp %x {graph.target = "dsp", graph.region = 0 : i64}
+// CHECK: graph.exp %y {graph.target = "dsp", graph.region = 1 : i64}
+// CHECK: graph.add %q, %e {graph.target = "dsp", graph.region = 1 : i64}
+// CHECK: graph.add %p, %d {graph.target = "dsp", graph.region = 2 : i64}
+func.func @no_cycle_through_a_region_that_grew(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %p = graph.exp %x {graph.target = "dsp"} : (tensor<4xf32>) -> tensor<4xf32>
+  %e = graph.tanh %p : (tensor<4xf32>) -> tensor<4xf32>
+  %q = graph.exp %y {graph.target = "dsp"} : (tensor<4xf32>) -> tensor<4xf32>
+  %d = graph.sin %q : (tensor<4xf32>) -> tensor<4xf32>
+  %m = graph.add %q, %e {graph.target = "dsp"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %u = graph.add %p, %d {graph.target = "dsp"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %m, %u : tensor<4xf32>, tensor<4xf32>
 }
 
 /// Each branch has regions of its own, and what a branch uses lies between for the block around it.
