@@ -34,6 +34,8 @@ class Row:
     ratio: float | None = None
     interval: tuple[float, float] | None = None
     roof_share: float | None = None
+    ceiling: float | None = None
+    """The ratio that the roof would allow: the best peer's time over the least time possible."""
     gflops: float | None = None
     peak_gflops: float | None = None
     copy_gbs: float | None = None
@@ -76,11 +78,11 @@ def _add_roof(row: Row, case: Case, measurement: Measurement, medians: dict[str,
         return  # the roof is that of f32
     if program.flops:
         row.gflops = program.flops / medians[OURS] / 1e9
-    shares = np.maximum(
-        program.flops / (np.array(measurement.peak_gflops) * 1e9) / np.array(measurement.seconds[OURS]),
-        np.array(measurement.seconds["roof"]) / np.array(measurement.seconds[OURS]),
-    )
-    row.roof_share = float(np.median(shares))
+    arithmetic = program.flops / (np.array(measurement.peak_gflops) * 1e9)
+    least = np.maximum(arithmetic, measurement.seconds["roof"])
+    row.roof_share = float(np.median(least / np.array(measurement.seconds[OURS])))
+    if row.best_peer is not None:
+        row.ceiling = float(np.median(np.array(measurement.seconds[row.best_peer]) / least))
 
 
 def bootstrap(ratios: Any) -> tuple[float, float]:
@@ -105,28 +107,36 @@ class ClassFigures:
     floor: float | None
     goal: float | None
     verdict: str
+    ceiling: float | None
+    """The geometric mean of what the roof would allow."""
 
 
 def class_figures(name: str, asked: dict[str, Any], rows: list[Row]) -> ClassFigures:
     """The geometric mean and the least ratio, and a verdict in words."""
     ratios = {row.name: row.ratio for row in rows if row.ratio is not None}
     floor, goal = asked["floor"], asked["goal"]
-    mean = float(np.exp(np.mean(np.log(list(ratios.values()))))) if ratios else None
+    ceilings = [row.ceiling for row in rows if row.ceiling is not None]
     worst = min(ratios, key=lambda case: ratios[case]) if ratios else None
     figures = ClassFigures(
         name,
         asked["title"],
         len(rows),
         len(ratios),
-        mean,
+        geometric_mean(list(ratios.values())),
         ratios[worst] if worst else None,
         worst,
         floor,
         goal,
         "",
+        geometric_mean(ceilings),
     )
     figures.verdict = _verdict(figures, sum(OURS in row.trouble for row in rows))
     return figures
+
+
+def geometric_mean(values: list[float]) -> float | None:
+    """None of nothing."""
+    return float(np.exp(np.mean(np.log(values)))) if values else None
 
 
 def _verdict(figures: ClassFigures, ours_lost: int) -> str:

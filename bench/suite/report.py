@@ -9,7 +9,16 @@ from .figures import ClassFigures, Row
 
 
 def case_header(engines: Sequence[str]) -> list[str]:
-    return ["case", *(f"{name} µs" for name in engines), "ratio", "95 %", "best peer", "GFLOP/s", "roof"]
+    return [
+        "case",
+        *(f"{name} µs" for name in engines),
+        "ratio",
+        "95 %",
+        "best peer",
+        "GFLOP/s",
+        "roof",
+        "at most",
+    ]
 
 
 def case_cells(row: Row, engines: Sequence[str]) -> list[str]:
@@ -24,6 +33,7 @@ def case_cells(row: Row, engines: Sequence[str]) -> list[str]:
         row.best_peer or "-",
         "-" if row.gflops is None else f"{row.gflops:.0f}",
         "-" if row.roof_share is None else f"{row.roof_share:.0%}",
+        "-" if row.ceiling is None else f"{row.ceiling:.2f}",
     ]
 
 
@@ -35,7 +45,7 @@ def _time(row: Row, engine: str) -> str:
 
 
 def class_header() -> list[str]:
-    return ["class", "what", "cases", "geometric mean", "least case", "floor", "goal", "verdict"]
+    return ["class", "what", "cases", "geometric mean", "least case", "floor", "goal", "at most", "verdict"]
 
 
 def class_cells(figures: ClassFigures) -> list[str]:
@@ -48,6 +58,7 @@ def class_cells(figures: ClassFigures) -> list[str]:
         least,
         "-" if figures.floor is None else f"{figures.floor:g}",
         "-" if figures.goal is None else f"{figures.goal:g}",
+        "-" if figures.ceiling is None else f"{figures.ceiling:.2f}",
         figures.verdict,
     ]
 

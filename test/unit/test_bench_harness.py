@@ -121,6 +121,7 @@ def test_a_row_has_the_ratio_to_the_best_peer():
     assert row.microseconds["stepwell"] == pytest.approx(1000)
     assert row.gflops == pytest.approx(2 * 8**3 / 1e-3 / 1e9)
     assert row.roof_share == pytest.approx(1.024)
+    assert row.ceiling == pytest.approx(2.0 / 1.024)
 
 
 def test_the_interval_is_that_of_the_median():
