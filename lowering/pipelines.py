@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_TO_BUFFERS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops,prepack-weights,schedule-cpu,bufferize"
+_TO_LOOPS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops"
 _TO_LLVM = "lower-loops-to-scf,expand-math,guard-divisions,lower-to-llvm-dialect"
 _EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
 _FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"
@@ -10,11 +10,11 @@ _FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"
 PIPELINES: dict[str, str] = {
     "graph-optimize": f"{_EXACT},fuse-ewise-fma,{_FUSION}",
     "graph-optimize-strict": f"{_EXACT},{_FUSION}",
-    "to-loops": "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops",
+    "to-loops": _TO_LOOPS,
     "to-llvm": _TO_LLVM,
-    "finish": f"{_TO_BUFFERS},{_TO_LLVM}",
+    "finish": f"{_TO_LOOPS},prepack-weights,schedule-cpu,bufferize,{_TO_LLVM}",
     "O0": f"lower-external-functions,lower-graph-to-loops,bufferize{{reuse=false}},{_TO_LLVM}",
-    "O1": f"{_EXACT},remove-unused-functions,finish",
+    "O1": f"{_EXACT},remove-unused-functions,{_TO_LOOPS},schedule-cpu,bufferize,{_TO_LLVM}",
     "O2": "graph-optimize,finish",
     "O3": "graph-optimize,finish",
 }

@@ -1,0 +1,218 @@
+"""
+Which loops may run their iterations in any order: no two different iterations touch an element that one of them writes.
+
+The test is the usual one on affine subscripts (U. Banerjee, "Dependence Analysis", 1997), in its simplest form: an index that
+is `c * v` plus something that inside the loop stays within an interval shorter than `c` tells the iteration of `v`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.irdl import IRDLOperation
+
+from ...analysis.access_regions import Access, body_accesses, root_buffer, shape_of
+from ...analysis.affine import Interval, bounds, from_terms, linear_terms
+from ...analysis.reductions import accumulators, reduction_nest
+from ...analysis.reorder import is_reassociable
+from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
+from ...dialects.tensor_loop.syntax import value_name
+from .affine import simplify, told_apart
+from .nests import block_name, loop_name, ranges_of
+
+_ORDERLESS = frozenset({"arith", "math", "tile"})
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Why iterations must keep their order, and the op that makes it so."""
+
+    reason: str
+    op: Operation
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A box of a buffer that one run of a block touches, over the operands of the block."""
+
+    block: BlockOp
+    buffer: SSAValue
+    is_store: bool
+    lows: tuple[AffineExpr | None, ...]
+    """Over `block.binding_operands`; `None` where not known."""
+    sizes: tuple[int, ...]
+
+
+def orderless(block: BlockOp) -> Blame | None:
+    """Why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
+    for op in block.body.walk():
+        if isinstance(
+            op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp
+        ):
+            continue
+        if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS:
+            return Blame(f"{block_name(block)} holds a '{op.name}', which must keep its place", block)
+    found = body_accesses(block.body.block)
+    buffers = list(dict.fromkeys(access.buffer for access in found.accesses))
+    if found.opaque or len({root_buffer(buffer) for buffer in buffers}) != len(buffers):
+        return Blame(f"{block_name(block)} accesses one buffer by two names", block)
+    return None
+
+
+def touches(block: BlockOp) -> list[Touch]:
+    """Every load and store of `block`, its init included."""
+    return [_touch(block, access) for access in body_accesses(block.body.block).accesses]
+
+
+def _touch(block: BlockOp, access: Access) -> Touch:
+    ranges = ranges_of(block.binding_operands)
+    bindings = list(block.binding_exprs)
+    lows = tuple(
+        None if index is None else simplify(index.replace_dims_and_symbols(bindings, ()), ranges)
+        for index in access.indices
+    )
+    sizes = access.sizes or (1,) * len(lows)
+    return Touch(block, access.buffer, access.is_store, lows, tuple(sizes))
+
+
+class Dependences:
+    """The dependences among the iterations of the loops in `outer`, all that stands outside it being fixed."""
+
+    def __init__(self, outer: ForOp):
+        self.outer = outer
+        self._dims: dict[SSAValue, int] = {}
+        self._ranges: list[Interval | None] = []
+        self.blocks = [op for op in outer.walk() if isinstance(op, BlockOp)]
+
+    @cached_property
+    def opaque(self) -> Blame | None:
+        """Something in the loop whose effects are not known."""
+        for op in self.outer.walk():
+            if isinstance(op, BlockOp):
+                blame = orderless(op)
+                if blame is not None:
+                    return blame
+            elif not isinstance(op, LoopOp | YieldOp | AllocOp) and not _in_block(op):
+                return Blame(f"the loop holds a '{op.name}' outside of blocks", op)
+        return None
+
+    @cached_property
+    def _touched(self) -> dict[SSAValue, list[Touch]]:
+        found: dict[SSAValue, list[Touch]] = {}
+        for block in self.blocks:
+            for touch in touches(block):
+                found.setdefault(root_buffer(touch.buffer), []).append(touch)
+        return {
+            buffer: group
+            for buffer, group in found.items()
+            if any(touch.is_store for touch in group)
+        }
+
+    def blame(self, loop: ForOp) -> Blame | None:
+        """
+        Why the iterations of `loop`, which is `outer` or inside it, depend on each other; `None` when they do not, whatever
+        the other loops from `outer` inwards do.
+        """
+        if self.opaque is not None:
+            return self.opaque
+        if isinstance(loop.extent, int) and loop.extent <= 1:
+            return None
+        for buffer, group in self._touched.items():
+            group = [touch for touch in group if loop.is_ancestor(touch.block)]
+            if group and not self._tells(loop, group):
+                culprit = next((touch for touch in group if touch.is_store), group[0])
+                return Blame(
+                    f"different iterations of {loop_name(loop)} touch the same elements of {value_name(buffer)} in "
+                    f"{block_name(culprit.block)}",
+                    culprit.block,
+                )
+        return None
+
+    def _dim(self, value: SSAValue) -> AffineDimExpr:
+        if value not in self._dims:
+            self._dims[value] = len(self._dims)
+            self._ranges += ranges_of([value])
+        return AffineDimExpr(self._dims[value])
+
+    def _varies(self, value: SSAValue) -> bool:
+        parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+        if not isinstance(value, BlockArgument):
+            owner = value.owner
+            return isinstance(owner, Operation) and self.outer.is_ancestor(owner)
+        return parent is not None and self.outer.is_ancestor(parent)
+
+    def _tells(self, loop: ForOp, group: Sequence[Touch]) -> bool:
+        """Whether the elements touched tell the iteration of `loop`."""
+        if len({touch.buffer for touch in group}) > 1:
+            return False
+        variable = self._dim(loop.variable)
+        equations: list[tuple[Mapping[AffineExpr, int], int]] = []
+        for dimension in range(len(shape_of(group[0].buffer))):
+            found = self._equation(variable.position, [(t, dimension) for t in group])
+            if found is not None:
+                equations.append(found)
+        fixed = [dim for value, dim in self._dims.items() if not self._varies(value)]
+        return variable.position in told_apart(equations, fixed, self._ranges)
+
+    def _equation(
+        self, variable: int, group: Sequence[tuple[Touch, int]]
+    ) -> tuple[Mapping[AffineExpr, int], int] | None:
+        """What one dimension says: terms in the variable, and how far the rest reaches."""
+        varied = set[int]()
+        parsed: list[tuple[dict[AffineExpr, int], int, int]] = []
+        for touch, dimension in group:
+            low = touch.lows[dimension]
+            if low is None or touch.sizes[dimension] == DYNAMIC_INDEX:
+                return None
+            dims = [self._dim(value) for value in touch.block.binding_operands]
+            terms, constant = linear_terms(low.replace_dims_and_symbols(dims, ()))
+            parsed.append((terms, constant, touch.sizes[dimension]))
+        varied = {dim for value, dim in self._dims.items() if dim != variable and self._varies(value)}
+        kept: list[dict[AffineExpr, int]] = []
+        spans: list[Interval] = []
+        for terms, constant, size in parsed:
+            rest = {atom: factor for atom, factor in terms.items() if atom.used_dims() & varied}
+            if any(variable in atom.used_dims() for atom in rest):
+                return None
+            span = bounds(from_terms(rest, constant), self._ranges)
+            if span is None:
+                return None
+            spans.append((span[0], span[1] + size - 1))
+            kept.append({atom: factor for atom, factor in terms.items() if atom not in rest})
+        if any(terms != kept[0] for terms in kept):
+            return None
+        return kept[0], max(high for _, high in spans) - min(low for low, _ in spans)
+
+
+def _in_block(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, BlockOp):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:
+    """Why `loops` around `block` are not loops of reduce axes alone that may take any order."""
+    nest = reduction_nest(block)
+    for loop in loops:
+        if not nest.is_only_reduced(loop.variable):
+            return Blame(f"{loop_name(loop)} is no loop of the reduce axes of {block_name(block)} alone", loop)
+    found = accumulators(block)
+    if found is None:
+        return Blame(f"{block_name(block)} does not just update accumulators", block)
+    for accumulator in found:
+        if not is_reassociable(accumulator):
+            return Blame(
+                f"the updates of {value_name(accumulator.buffer)} in {block_name(block)} may not be regrouped "
+                "(a float sum needs fastmath<reassoc>)",
+                block,
+            )
+    return None
