@@ -237,7 +237,7 @@ def loop_partition(loop: ForOp, points: Sequence[int]) -> list[ForOp]:
         for %i in 96 { block "b" (%vi = %i) }  for %i in 4 { block "b_1" (%vi = %i + 96) }
 
     The order of iterations stays; predicates that always hold in a part are dropped. Legal where the variable is used in bindings
-    only. Where the loop runs through reduce axes the first part alone initialises, so no loop around may run through them too.
+    only. Where the loop runs through reduce axes the first part alone initialises.
     """
     extent = known_extent(loop)
     check_plain(loop)
