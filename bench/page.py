@@ -62,7 +62,9 @@ def compile_text(result: dict[str, Any]) -> str:
         ]
         for timing in result["programs"]
     ]
-    return "\n\n".join(["### Compile time", markdown(header, rows), *result["notes"]])
+    return "\n\n".join(
+        ["### Compile time", f"Seconds, {result['clock']} clock.", markdown(header, rows), *result["notes"]]
+    )
 
 
 def threads_text(result: dict[str, Any]) -> str:

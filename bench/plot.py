@@ -13,6 +13,9 @@ COLOURS = {"ahead": "#2c7a51", "tie": "#8a8f98", "behind": "#b4552d"}
 
 TIE = 0.05
 
+TICKS = (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
+"""Of the axis of ratios, as far as there are any near them."""
+
 
 def colour(ratio: float) -> str:
     if abs(ratio - 1) < TIE:
@@ -39,32 +42,34 @@ def draw(result: dict[str, Any], path: Path) -> None:
     if not rows:
         sys.exit("no case has a ratio to draw")
     figure, axis = pyplot.subplots(figsize=(9, 1 + 0.18 * len(rows)))
-    positions = range(len(rows))
-    ratios = [row["ratio"] for row in rows]
-    spread = [
-        [row["ratio"] - row["interval"][0] for row in rows],
-        [row["interval"][1] - row["ratio"] for row in rows],
-    ]
-    axis.barh(positions, [ratio - 1 for ratio in ratios], left=1, color=list(map(colour, ratios)), height=0.7)
-    axis.errorbar(ratios, list(positions), xerr=spread, fmt="none", ecolor="black", elinewidth=0.8)
-    axis.set_xscale("log")
-    axis.axvline(1, color="black", linewidth=0.8)
-    ticks = [
-        tick
-        for tick in (0.01, 0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
-        if min(ratios) / 2 < tick < 2 * max(ratios)
-    ]
-    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.minorticks_off()
-    axis.set_yticks(list(positions), [f"{row['name']}  [{row['best_peer']}]" for row in rows], fontsize=6)
-    axis.set_ylim(len(rows) - 0.5, -0.5)
+    _draw_bars(axis, rows)
+    _name_classes(axis, rows, {class_["name"]: class_["floor"] for class_ in result["classes"]})
     axis.set_xlabel(
         "time of the best peer / ours (right of 1: ours is faster), 95 % interval; dotted: the floor"
     )
-    _name_classes(axis, rows, {class_["name"]: class_["floor"] for class_ in result["classes"]})
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(figure)
+
+
+def _draw_bars(axis: Any, rows: list[dict[str, Any]]) -> None:
+    """One bar per case, from 1, with its interval."""
+    positions = list(range(len(rows)))
+    ratios = [row["ratio"] for row in rows]
+    low, high = zip(*(row["interval"] for row in rows), strict=True)
+    spread = [
+        [ratio - bound for ratio, bound in zip(ratios, low, strict=True)],
+        [bound - ratio for ratio, bound in zip(ratios, high, strict=True)],
+    ]
+    axis.barh(positions, [ratio - 1 for ratio in ratios], left=1, color=list(map(colour, ratios)), height=0.7)
+    axis.errorbar(ratios, positions, xerr=spread, fmt="none", ecolor="black", elinewidth=0.8)
+    axis.set_xscale("log")
+    axis.axvline(1, color="black", linewidth=0.8)
+    ticks = [tick for tick in TICKS if min(ratios) / 2 < tick < 2 * max(ratios)]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.minorticks_off()
+    axis.set_yticks(positions, [f"{row['name']}  [{row['best_peer']}]" for row in rows], fontsize=6)
+    axis.set_ylim(len(rows) - 0.5, -0.5)
 
 
 def _name_classes(axis: Any, rows: list[dict[str, Any]], floors: dict[str, float | None]) -> None:
