@@ -9,6 +9,7 @@ from .figures import ClassFigures, Row
 
 
 def case_header(engines: Sequence[str]) -> list[str]:
+    """The columns of the table of cases."""
     return [
         "case",
         *(f"{name} µs" for name in engines),
@@ -49,6 +50,7 @@ def class_header() -> list[str]:
 
 
 def class_cells(figures: ClassFigures) -> list[str]:
+    """One row of the table of classes."""
     least = "-" if figures.least is None else f"{figures.least:.2f} ({figures.least_case})"
     return [
         figures.name,

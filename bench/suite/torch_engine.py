@@ -25,6 +25,7 @@ INFERENCE.__enter__()  # for the whole process: entering it in each call would c
 
 
 def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
+    """Those that make sense for the nodes and element types of the program."""
     yield attempt(_eager, program, arrays, "eager")
     if any(node.op == "linear" for node in program.nodes):
         yield attempt(_eager, program, arrays, "mm")

@@ -59,6 +59,7 @@ class Program:
     def node(
         self, op: str, shape: Shape, *operands: Value, dtype: str = "float32", **attributes: Any
     ) -> Value:
+        """Adds a node; its result."""
         result = Value(f"t{len(self.nodes)}", shape, dtype)
         self.nodes.append(Node(op, operands, result, attributes))
         return result

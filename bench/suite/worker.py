@@ -86,6 +86,7 @@ class Worker:
         return answer
 
     def answer(self, request: dict[str, Any]) -> Answer:
+        """Does what the request says."""
         match request["do"]:
             case "load":
                 self.variant = None
