@@ -9,8 +9,8 @@ from xdsl.ir import Dialect
 
 from .map import MapOp as MapOp
 from .map import YieldOp as YieldOp
+from .mma import MmaOp as MmaOp
 from .ops import LoadOp as LoadOp
-from .ops import MmaOp as MmaOp
 from .ops import StoreOp as StoreOp
 from .places import Place as Place
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import ContainerType, VectorType
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     irdl_op_definition,
+    lazy_traits_def,
     operand_def,
     region_def,
     result_def,
@@ -19,7 +20,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -31,7 +32,7 @@ class YieldOp(IRDLOperation):
 
     value = operand_def(AnyAttr())
 
-    traits = traits_def(Pure(), IsTerminator())
+    traits = lazy_traits_def(lambda: (Pure(), IsTerminator(), HasParent(MapOp)))
 
     assembly_format = "$value attr-dict `:` type($value)"
 
@@ -87,9 +88,12 @@ class MapOp(IRDLOperation):
         last = self.body.block.last_op
         if not isinstance(last, YieldOp) or last.value.type != result.element_type:
             raise VerifyException(f"the body must end in a tile.yield of {result.element_type}")
-        for op in self.body.walk():
-            if op.regions or op.dialect_name() not in ("arith", "math", "tile"):
+        for op in self.body.block.ops:
+            if op is not last and (op.regions or op.dialect_name() not in ("arith", "math")):
                 raise VerifyException(f"the body has '{op.name}', expected scalar arithmetic")
+            for value in (*op.operands, *op.results):
+                if isinstance(value.type, ContainerType):
+                    raise VerifyException(f"'{op.name}' computes on {value.type}, expected numbers")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -1,4 +1,4 @@
-"""Loads, stores and the multiply-accumulate of register tiles."""
+"""Loads and stores of register tiles."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from typing import Self, cast
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
-    BFloat16Type,
     DenseArrayBase,
-    Float16Type,
-    Float32Type,
     IndexType,
-    IntegerAttr,
-    IntegerType,
     MemRefType,
     VectorType,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -48,29 +41,29 @@ from .places import (
 
 Pair = tuple[int, int]
 
-MAX_DEPTH = 64
-"""Most steps of the sum that one `tile.mma` may spell out."""
 
-
-def _pair(attribute: Numbers) -> Pair:
+def pair(attribute: Numbers) -> Pair:
+    """Its two numbers."""
     first, second = attribute.get_values()
     return int(first), int(second)
 
 
-def _resolve(parser: Parser, place: ParsedPlace, type_: Attribute) -> tuple[SSAValue, Pair, Pair]:
+def resolve(parser: Parser, place: ParsedPlace, type_: Attribute) -> tuple[SSAValue, Pair, Pair]:
+    """The buffer of a parsed place now that its type is known, `along` and `by`."""
     rank = len(type_.get_shape()) if isinstance(type_, MemRefType) else 0
     along = default_along(rank) if place.along is None else (place.along[0], place.along[1])
     by = (1, 1) if place.by is None else (place.by[0], place.by[1])
     return parser.resolve_operand(place.buffer, type_), along, by
 
 
-def _verify_pairs(op: IRDLOperation, names: Sequence[str]) -> None:
+def verify_pairs(op: IRDLOperation, names: Sequence[str]) -> None:
+    """Raises where one of these properties is not a pair."""
     for name in names:
         if len(cast(Numbers, op.properties[name])) != 2:
             raise VerifyException(f"'{name}' is {op.properties[name]}, expected two numbers")
 
 
-def _box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
+def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
     """The smallest box around a place."""
     sizes = [1] * len(place.indices)
     for dimension, step, extent in zip(place.along, place.by, shape, strict=True):
@@ -79,7 +72,8 @@ def _box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
     return BoxAccess(place.buffer, place.indices, tuple(sizes), is_store)
 
 
-def _verify_tile(type_: VectorType) -> None:
+def verify_tile(type_: VectorType) -> None:
+    """Raises where the type is not that of a tile."""
     if type_.get_num_dims() != 2 or type_.get_num_scalable_dims() or 0 in type_.get_shape():
         raise VerifyException(f"the tile has type {type_}, expected a vector of rows and columns")
 
@@ -124,15 +118,15 @@ class LoadOp(IRDLOperation, AccessesBoxes):
     @property
     def place(self) -> Place:
         """What is loaded."""
-        return Place(self.buffer, tuple(self.indices), _pair(self.along), _pair(self.by))
+        return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:
-        return (_box(self.place, cast(VectorType, self.result.type).get_shape(), is_store=False),)
+        return (box(self.place, cast(VectorType, self.result.type).get_shape(), is_store=False),)
 
     def verify_(self) -> None:
-        _verify_pairs(self, ("along", "by"))
-        _verify_tile(cast(VectorType, self.result.type))
-        verify_place(self.place, "the tile")
+        verify_pairs(self, ("along", "by"))
+        verify_tile(cast(VectorType, self.result.type))
+        verify_place(self.place, "the tile", cast(VectorType, self.result.type).get_shape())
         if cast(VectorType, self.result.type).element_type != self.place.type.element_type:
             raise VerifyException(f"a tile of {self.result.type} cannot be loaded from {self.buffer.type}")
 
@@ -144,7 +138,7 @@ class LoadOp(IRDLOperation, AccessesBoxes):
         buffer_type = parser.parse_type()
         parser.parse_punctuation(",")
         tile_type = parser.parse_type()
-        buffer, along, by = _resolve(parser, parsed, buffer_type)
+        buffer, along, by = resolve(parser, parsed, buffer_type)
         op = cls(buffer, parsed.indices, cast(VectorType, tile_type), along, by)
         op.attributes.update(attributes)
         return op
@@ -195,16 +189,16 @@ class StoreOp(IRDLOperation, AccessesBoxes):
     @property
     def place(self) -> Place:
         """Where it is stored."""
-        return Place(self.buffer, tuple(self.indices), _pair(self.along), _pair(self.by))
+        return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:
-        return (_box(self.place, cast(VectorType, self.tile.type).get_shape(), is_store=True),)
+        return (box(self.place, cast(VectorType, self.tile.type).get_shape(), is_store=True),)
 
     def verify_(self) -> None:
-        _verify_pairs(self, ("along", "by"))
+        verify_pairs(self, ("along", "by"))
         type_ = cast(VectorType, self.tile.type)
-        _verify_tile(type_)
-        verify_place(self.place, "the tile")
+        verify_tile(type_)
+        verify_place(self.place, "the tile", type_.get_shape())
         for what, dimension, size in zip(
             ("rows", "columns"), self.place.along, type_.get_shape(), strict=True
         ):
@@ -222,7 +216,7 @@ class StoreOp(IRDLOperation, AccessesBoxes):
         parser.parse_punctuation(":")
         tile_type = parser.parse_type()
         parser.parse_punctuation(",")
-        buffer, along, by = _resolve(parser, parsed, parser.parse_type())
+        buffer, along, by = resolve(parser, parsed, parser.parse_type())
         op = cls(parser.resolve_operand(tile, tile_type), buffer, parsed.indices, along, by)
         op.attributes.update(attributes)
         return op
@@ -237,124 +231,3 @@ class StoreOp(IRDLOperation, AccessesBoxes):
         printer.print_attribute(self.tile.type)
         printer.print_string(", ")
         printer.print_attribute(self.buffer.type)
-
-
-@irdl_op_definition
-class MmaOp(IRDLOperation, AccessesBoxes):
-    """
-    Multiplies and accumulates: `result[r, c] = acc[r, c] + sum over d < depth of A(r, d) * B(d, c)`, one `d` after the other.
-
-        %next = tile.mma %acc, %A[%i, %k], %B[%k, %j] depth 4
-            : vector<8x48xf32>, memref<100x64xf32>, memref<64x96xf32>
-
-    `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`). Floats are
-    multiplied and added with one rounding; f16 and bf16 elements are widened to an f32 tile, small integers to an i32 one.
-    """
-
-    name = "tile.mma"
-
-    acc = operand_def(VectorType)
-    a = operand_def(MemRefType)
-    a_indices = var_operand_def(IndexType)
-    b = operand_def(MemRefType)
-    b_indices = var_operand_def(IndexType)
-    a_along = prop_def(DenseArrayBase.constr(i64))
-    a_by = prop_def(DenseArrayBase.constr(i64))
-    b_along = prop_def(DenseArrayBase.constr(i64))
-    b_by = prop_def(DenseArrayBase.constr(i64))
-    depth = prop_def(IntegerAttr)
-    result = result_def(VectorType)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect())
-
-    def __init__(self, acc: SSAValue, a: Place, b: Place, depth: int):
-        super().__init__(
-            operands=[acc, a.buffer, list(a.indices), b.buffer, list(b.indices)],
-            result_types=[acc.type],
-            properties={
-                "a_along": numbers(a.along),
-                "a_by": numbers(a.by),
-                "b_along": numbers(b.along),
-                "b_by": numbers(b.by),
-                "depth": IntegerAttr(depth, i64),
-            },
-        )
-
-    @property
-    def a_place(self) -> Place:
-        """Rows and depth of the left operand."""
-        return Place(self.a, tuple(self.a_indices), _pair(self.a_along), _pair(self.a_by))
-
-    @property
-    def b_place(self) -> Place:
-        """Depth and columns of the right operand."""
-        return Place(self.b, tuple(self.b_indices), _pair(self.b_along), _pair(self.b_by))
-
-    def box_accesses(self) -> tuple[BoxAccess, ...]:
-        rows, columns = cast(VectorType, self.acc.type).get_shape()
-        depth = self.depth.value.data
-        return (
-            _box(self.a_place, (rows, depth), is_store=False),
-            _box(self.b_place, (depth, columns), is_store=False),
-        )
-
-    def verify_(self) -> None:
-        _verify_pairs(self, ("a_along", "a_by", "b_along", "b_by"))
-        type_ = cast(VectorType, self.acc.type)
-        _verify_tile(type_)
-        if self.result.type != type_:
-            raise VerifyException(f"the result has type {self.result.type}, expected {type_}")
-        verify_place(self.a_place, "the left operand")
-        verify_place(self.b_place, "the right operand")
-        if not 1 <= self.depth.value.data <= MAX_DEPTH:
-            raise VerifyException(f"the depth is {self.depth.value.data}, expected 1 to {MAX_DEPTH}")
-        left, right = self.a_place.type.element_type, self.b_place.type.element_type
-        if not _fits(left, right, type_.element_type):
-            raise VerifyException(f"a product of {left} and {right} cannot be added to a tile of {type_}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        acc = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        left = parse_place(parser)
-        parser.parse_punctuation(",")
-        right = parse_place(parser)
-        parser.parse_keyword("depth")
-        depth = parser.parse_integer()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        if len(types) != 3:
-            parser.raise_error(f"expected the types of the tile and of two buffers, found {len(types)}")
-        a, a_along, a_by = _resolve(parser, left, types[1])
-        b, b_along, b_by = _resolve(parser, right, types[2])
-        op = cls(
-            parser.resolve_operand(acc, types[0]),
-            Place(a, tuple(left.indices), a_along, a_by),
-            Place(b, tuple(right.indices), b_along, b_by),
-            depth,
-        )
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.acc)
-        for place in (self.a_place, self.b_place):
-            printer.print_string(", ")
-            print_place(printer, place)
-        printer.print_string(f" depth {self.depth.value.data}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list((self.acc.type, self.a.type, self.b.type), printer.print_attribute)
-
-
-def _fits(left: Attribute, right: Attribute, tile: Attribute) -> bool:
-    """Whether products of these elements can be summed up in a tile of that element."""
-    if isinstance(tile, IntegerType):
-        widths = [each.width.data for each in (left, right) if isinstance(each, IntegerType)]
-        return len(widths) == 2 and 1 < max(widths) <= tile.width.data
-    if left != right or not isinstance(left, AnyFloat):
-        return False
-    return left == tile or (isinstance(left, Float16Type | BFloat16Type) and isinstance(tile, Float32Type))

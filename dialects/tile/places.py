@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, MemRefType, i64
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -41,13 +41,16 @@ def numbers(values: Sequence[int]) -> Numbers:
 
 
 def default_along(rank: int) -> tuple[int, int]:
-    """The last two dimensions; of a buffer with one, its rows are broadcast."""
-    return (rank - 2, rank - 1) if rank >= 2 else (BROADCAST, 0)
+    """The last two dimensions; of a buffer with one the rows are broadcast, of one element all is."""
+    if rank >= 2:
+        return (rank - 2, rank - 1)
+    return (BROADCAST, rank - 1)
 
 
-def verify_place(place: Place, what: str) -> None:
-    """Raises where the place is not one of its buffer."""
-    rank = len(place.type.get_shape())
+def verify_place(place: Place, what: str, extents: Sequence[int]) -> None:
+    """Raises where the place, with so many rows and columns, is not one of its buffer."""
+    shape = place.type.get_shape()
+    rank = len(shape)
     if len(place.indices) != rank:
         raise VerifyException(
             f"{what} has {len(place.indices)} indices into a buffer of {rank} dimensions, expected one for each"
@@ -62,6 +65,12 @@ def verify_place(place: Place, what: str) -> None:
     for step in place.by:
         if step < 1:
             raise VerifyException(f"{what} has step {step}, expected 1 or more")
+    for dimension, step, extent in zip(place.along, place.by, extents, strict=True):
+        span = 1 + (extent - 1) * step
+        if dimension != BROADCAST and shape[dimension] != DYNAMIC_INDEX and span > shape[dimension]:
+            raise VerifyException(
+                f"{what} spans {span} elements of dimension {dimension}, which has {shape[dimension]}"
+            )
 
 
 # `%buffer[%i, %j] (along [r, c])? (by [r, c])?`
@@ -72,7 +81,7 @@ class ParsedPlace:
     """A place before the type of its buffer is known."""
 
     buffer: UnresolvedOperand
-    indices: list[SSAValue]
+    indices: Sequence[SSAValue]
     along: list[int] | None
     by: list[int] | None
 

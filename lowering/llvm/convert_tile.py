@@ -12,77 +12,21 @@ from xdsl.dialects.builtin import (
     IntegerType,
     VectorType,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects import llvm_ext, tile
-from ...dialects.tile import Place
+from ...dialects import tile
 from . import convert_arith
-from .addressing import address, lane_alignment, layout_of, load_value, store_value
 from .builder import Builder, ConversionTable
 from .convert_vector import broadcast
 from .small_floats import change_format, element_type
+from .tile_cursor import PlaceCursor
+from .tile_groups import convert_mma_of_groups
 from .tiles import convert_splat, is_tile, pieces_of
-
-
-class _Cursor:
-    """Addresses in the buffer of a place; each is made once per block."""
-
-    def __init__(self, builder: Builder, place: Place):
-        self.builder = builder
-        self.layout = layout_of(builder, place.buffer)
-        self.corner = address(builder, place.buffer, self.layout, place.indices)
-        self.steps = tuple(
-            0 if dimension < 0 else self.layout.strides[dimension] * step
-            for dimension, step in zip(place.along, place.by, strict=True)
-        )
-
-    def at(self, first: int, second: int) -> SSAValue:
-        """The pointer to element (first, second) of the place."""
-        offset = first * self.steps[0] + second * self.steps[1]
-        if offset == 0:
-            return self.corner
-        builder, layout = self.builder, self.layout
-        return builder.cached(
-            ("tile", self.corner, offset, layout.memory_type),
-            lambda: builder.gep(self.corner, offset, layout.memory_type),
-        )
-
-    def scalar(self, first: int, second: int) -> SSAValue:
-        """That element."""
-        type_ = self.layout.value_type
-        return load_value(self.builder, self.at(first, second), type_, lane_alignment(type_))
-
-    def row(self, first: int, second: int, lanes: int) -> SSAValue:
-        """`lanes` elements from (first, second) on."""
-        builder = self.builder
-        type_ = builder.types.vector(self.layout.value_type, lanes)
-        if self.steps[1] == 1 or lanes == 1:
-            return load_value(builder, self.at(first, second), type_, lane_alignment(type_))
-        if self.steps[1] == 0:
-            return broadcast(builder, self.scalar(first, second), type_)
-        gathered = builder.zero(type_)
-        for lane in range(lanes):
-            element = self.scalar(first, second + lane)
-            gathered = builder.emit(llvm.InsertElementOp, (gathered, element, builder.constant(lane)), type_)
-        return gathered
-
-    def put_row(self, first: int, second: int, value: SSAValue) -> None:
-        """Stores a vector from (first, second) on."""
-        builder = self.builder
-        assert isinstance(value.type, VectorType)
-        (lanes,) = value.type.get_shape()
-        if self.steps[1] == 1 or lanes == 1:
-            store_value(builder, value, self.at(first, second), lane_alignment(value.type))
-            return
-        scalar = self.layout.value_type
-        for lane in range(lanes):
-            element = builder.emit(llvm_ext.ExtractElementOp, (value, builder.constant(lane)), scalar)
-            store_value(builder, element, self.at(first, second + lane), lane_alignment(scalar))
 
 
 def convert_load(builder: Builder, op: tile.LoadOp) -> None:
     assert isinstance(op.result.type, VectorType)
-    cursor = _Cursor(builder, op.place)
+    cursor = PlaceCursor(builder, op.place)
     same_rows = cursor.steps[0] == 0
     made: dict[tuple[int, int], SSAValue] = {}
     pieces: list[SSAValue] = []
@@ -96,7 +40,7 @@ def convert_load(builder: Builder, op: tile.LoadOp) -> None:
 
 def convert_store(builder: Builder, op: tile.StoreOp) -> None:
     assert isinstance(op.tile.type, VectorType)
-    cursor = _Cursor(builder, op.place)
+    cursor = PlaceCursor(builder, op.place)
     for (row, column, _), value in zip(pieces_of(op.tile.type), builder.pieces[op.tile], strict=True):
         cursor.put_row(row, column, value)
 
@@ -107,7 +51,10 @@ def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
     multiply-adds. The accumulators stay in registers: they are values.
     """
     assert isinstance(op.acc.type, VectorType)
-    left, right = _Cursor(builder, op.a_place), _Cursor(builder, op.b_place)
+    if op.groups is not None:
+        convert_mma_of_groups(builder, op)
+        return
+    left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     element = builder.types.convert(op.acc.type.element_type)
     rows, _ = op.acc.type.get_shape()
     pieces = pieces_of(op.acc.type)
@@ -123,29 +70,33 @@ def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
             for piece in in_row
         ]
         for row in range(rows):
-            scalar = _widened(builder, left.scalar(row, step), element)
+            scalar = _widened(builder, left.scalar(row, step), element, signed=op.unsigned is None)
             for number, vector in enumerate(vectors):
                 place = row * len(in_row) + number
                 totals[place] = _accumulate(builder, scalar, vector, totals[place])
     builder.pieces[op.result] = totals
 
 
-def _widened(builder: Builder, value: SSAValue, target: VectorType | object) -> SSAValue:
-    assert isinstance(target, VectorType) or not isinstance(value.type, VectorType)
-    wanted = element_type(target)  # pyright: ignore[reportArgumentType]
+def _widened(builder: Builder, value: SSAValue, target: Attribute, *, signed: bool = True) -> SSAValue:
+    wanted = element_type(target)
     if element_type(value.type) == wanted:
         return value
     if isinstance(wanted, IntegerType):
-        return builder.resize_integer(value, target, signed=True)  # pyright: ignore[reportArgumentType]
-    return change_format(builder, value, target)  # pyright: ignore[reportArgumentType]
+        return builder.resize_integer(value, target, signed=signed)
+    return change_format(builder, value, target)
 
 
 def _accumulate(builder: Builder, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
-    key = ("broadcast", scalar, total.type)
-    spread = builder.cached(key, lambda: broadcast(builder, scalar, total.type))
+    spread = _spread(builder, scalar, total.type)
     if isinstance(element_type(total.type), IntegerType):
         return builder.add(total, builder.mul(spread, vector))
-    return builder.intrinsic_value("llvm.fma", (spread, vector, total), total.type)
+    # Not `fma`, which is a call of the library where there is no such instruction.
+    return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), total.type)
+
+
+def _spread(builder: Builder, scalar: SSAValue, type_: Attribute) -> SSAValue:
+    """`scalar` in all lanes, once per block."""
+    return builder.cached(("broadcast", scalar, type_), lambda: broadcast(builder, scalar, type_))
 
 
 def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
@@ -171,7 +122,7 @@ def convert_map(builder: Builder, op: tile.MapOp, convert: Callable[[Builder, Op
             builder.values[argument] = builder.pieces[source][number]
         whole = {value: builder.values[value] for value in outside}
         for value, scalar in whole.items():
-            builder.values[value] = broadcast(builder, scalar, builder.types.vector(scalar.type, piece.lanes))
+            builder.values[value] = _spread(builder, scalar, builder.types.vector(scalar.type, piece.lanes))
         with builder.types.cut_to(piece.lanes):
             for each in block.ops:
                 if not isinstance(each, tile.YieldOp):

@@ -63,7 +63,8 @@ def convert_splat(builder: Builder, op: arith.ConstantOp) -> None:
         if isinstance(number, float):
             made[type_] = builder.float_constant(number, type_)
         else:
-            made[type_] = builder.constant(int(number), type_)
+            assert isinstance(number, int)
+            made[type_] = builder.constant(number, type_)
     builder.pieces[op.result] = [made[type_] for type_ in piece_types(builder, op.result.type)]
 
 

@@ -1,0 +1,239 @@
+"""The multiply-accumulate of register tiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Self, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    DenseArrayBase,
+    Float16Type,
+    Float32Type,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect
+from xdsl.utils.exceptions import VerifyException
+
+from ..traits import AccessesBoxes, BoxAccess
+from .ops import box, pair, resolve, verify_pairs, verify_tile
+from .places import Place, numbers, parse_place, print_place, verify_place
+
+MAX_DEPTH = 64
+"""Most steps of the sum that one `tile.mma` may spell out."""
+
+GROUP = 4
+"""Elements of a group: a dot product of as many bytes is what instructions add to a 32-bit integer."""
+
+INSTRUCTIONS = ("vpdpbusd",)
+"""Instructions that a `tile.mma` may name."""
+
+
+@irdl_op_definition
+class MmaOp(IRDLOperation, AccessesBoxes):
+    """
+    Multiplies and accumulates: `result[r, c] = acc[r, c] + sum over d < depth of A(r, d) * B(d, c)`, one `d` after the other.
+
+        %next = tile.mma %acc, %A[%i, %k], %B[%k, %j] depth 4
+            : vector<8x48xf32>, memref<100x64xf32>, memref<64x96xf32>
+
+    `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`). Floats are
+    multiplied and added with one rounding; f16 and bf16 elements are widened to an f32 tile. Integers wrap; narrower ones are
+    widened with their sign, those of A without one after `unsigned`.
+
+        %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups unsigned using "vpdpbusd"
+            : vector<8x48xi32>, memref<100x64xi8>, memref<16x96x4xi8>
+
+    With `groups` each of the `depth` steps is a dot product of four bytes: `A(r, 4 * d + e) * B(d, c)[e]` for `e` in 0..3, where
+    `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the machine that does that;
+    without it the products are exact as well, by whatever instructions there are.
+    """
+
+    name = "tile.mma"
+
+    acc = operand_def(VectorType)
+    a = operand_def(MemRefType)
+    a_indices = var_operand_def(IndexType)
+    b = operand_def(MemRefType)
+    b_indices = var_operand_def(IndexType)
+    a_along = prop_def(DenseArrayBase.constr(i64))
+    a_by = prop_def(DenseArrayBase.constr(i64))
+    b_along = prop_def(DenseArrayBase.constr(i64))
+    b_by = prop_def(DenseArrayBase.constr(i64))
+    depth = prop_def(IntegerAttr)
+    groups = opt_prop_def(UnitAttr)
+    unsigned = opt_prop_def(UnitAttr)
+    using = opt_prop_def(StringAttr)
+    result = result_def(VectorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    def __init__(
+        self,
+        acc: SSAValue,
+        a: Place,
+        b: Place,
+        depth: int,
+        *,
+        groups: bool = False,
+        unsigned: bool = False,
+        using: str | None = None,
+    ):
+        super().__init__(
+            operands=[acc, a.buffer, list(a.indices), b.buffer, list(b.indices)],
+            result_types=[acc.type],
+            properties={
+                "a_along": numbers(a.along),
+                "a_by": numbers(a.by),
+                "b_along": numbers(b.along),
+                "b_by": numbers(b.by),
+                "depth": IntegerAttr(depth, i64),
+                "groups": UnitAttr() if groups else None,
+                "unsigned": UnitAttr() if unsigned else None,
+                "using": None if using is None else StringAttr(using),
+            },
+        )
+
+    @property
+    def a_place(self) -> Place:
+        """Rows and depth of the left operand."""
+        return Place(self.a, tuple(self.a_indices), pair(self.a_along), pair(self.a_by))
+
+    @property
+    def b_place(self) -> Place:
+        """Depth and columns of the right operand."""
+        return Place(self.b, tuple(self.b_indices), pair(self.b_along), pair(self.b_by))
+
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        rows, columns = cast(VectorType, self.acc.type).get_shape()
+        depth = self.depth.value.data
+        right = box(self.b_place, (depth, columns), is_store=False)
+        if self.groups is not None:
+            right = replace(right, sizes=(*right.sizes[:-1], GROUP))
+            depth *= GROUP
+        return (box(self.a_place, (rows, depth), is_store=False), right)
+
+    def verify_(self) -> None:
+        verify_pairs(self, ("a_along", "a_by", "b_along", "b_by"))
+        type_ = cast(VectorType, self.acc.type)
+        verify_tile(type_)
+        if self.result.type != type_:
+            raise VerifyException(f"the result has type {self.result.type}, expected {type_}")
+        depth = self.depth.value.data
+        if not 1 <= depth <= MAX_DEPTH:
+            raise VerifyException(f"the depth is {depth}, expected 1 to {MAX_DEPTH}")
+        rows, columns = type_.get_shape()
+        left_depth = depth if self.groups is None else depth * GROUP
+        verify_place(self.a_place, "the left operand", (rows, left_depth))
+        verify_place(self.b_place, "the right operand", (depth, columns))
+        left, right = self.a_place.type.element_type, self.b_place.type.element_type
+        if not _fits(left, right, type_.element_type):
+            raise VerifyException(f"a product of {left} and {right} cannot be added to a tile of {type_}")
+        if self.unsigned is not None and not isinstance(left, IntegerType):
+            raise VerifyException(f"the left operand is unsigned, expected integers, found {left}")
+        if self.groups is not None:
+            self._verify_groups(type_)
+        if self.using is not None and self.using.data not in INSTRUCTIONS:
+            raise VerifyException(f"the instruction is {self.using}, expected {' or '.join(INSTRUCTIONS)}")
+        if self.using is not None and (self.groups is None or self.unsigned is None):
+            raise VerifyException(f"the instruction {self.using} multiplies groups, the left ones unsigned")
+
+    def _verify_groups(self, type_: VectorType) -> None:
+        right = self.b_place
+        types = (self.a_place.type.element_type, right.type.element_type, type_.element_type)
+        if types != (i8, i8, i32):
+            found = f"{types[0]}, {types[1]} and {types[2]}"
+            raise VerifyException(f"groups are of elements of {found}, expected i8, i8 and i32")
+        shape = right.type.get_shape()
+        if shape[-1:] != (GROUP,):
+            raise VerifyException(
+                f"groups lie in the last dimension of {self.b.type}, expected {GROUP} elements in that"
+            )
+        if len(shape) - 1 in right.along:
+            raise VerifyException(
+                f"the right operand runs along dimension {len(shape) - 1}, in which its groups lie"
+            )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        acc = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        left = parse_place(parser)
+        parser.parse_punctuation(",")
+        right = parse_place(parser)
+        parser.parse_keyword("depth")
+        depth = parser.parse_integer()
+        groups = parser.parse_optional_keyword("groups") is not None
+        unsigned = parser.parse_optional_keyword("unsigned") is not None
+        using = parser.parse_str_literal() if parser.parse_optional_keyword("using") is not None else None
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        if len(types) != 3:
+            parser.raise_error(f"expected the types of the tile and of two buffers, found {len(types)}")
+        a, a_along, a_by = resolve(parser, left, types[1])
+        b, b_along, b_by = resolve(parser, right, types[2])
+        op = cls(
+            parser.resolve_operand(acc, types[0]),
+            Place(a, tuple(left.indices), a_along, a_by),
+            Place(b, tuple(right.indices), b_along, b_by),
+            depth,
+            groups=groups,
+            unsigned=unsigned,
+            using=using,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.acc)
+        for place in (self.a_place, self.b_place):
+            printer.print_string(", ")
+            print_place(printer, place)
+        printer.print_string(f" depth {self.depth.value.data}")
+        if self.groups is not None:
+            printer.print_string(" groups")
+        if self.unsigned is not None:
+            printer.print_string(" unsigned")
+        if self.using is not None:
+            printer.print_string(" using ")
+            printer.print_string_literal(self.using.data)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list((self.acc.type, self.a.type, self.b.type), printer.print_attribute)
+
+
+def _fits(left: Attribute, right: Attribute, tile: Attribute) -> bool:
+    """Whether products of these elements can be summed up in a tile of that element."""
+    if isinstance(tile, IntegerType):
+        widths = [each.width.data for each in (left, right) if isinstance(each, IntegerType)]
+        return len(widths) == 2 and min(widths) > 1 and max(widths) <= tile.width.data
+    if left != right or not isinstance(left, AnyFloat):
+        return False
+    return left == tile or (isinstance(left, Float16Type | BFloat16Type) and isinstance(tile, Float32Type))

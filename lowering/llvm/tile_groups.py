@@ -1,0 +1,81 @@
+"""
+`tile.mma` of groups: dot products of four bytes, added to 32-bit integers.
+
+A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. `vpdpbusd` multiplies and adds a piece at
+once. Elsewhere the products are spelled out in 32 bits and summed up by `llvm.vector.partial.reduce.add`, for which LLVM knows the
+multiply-adds of pairs of 16-bit integers. All of these wrap and none saturates, so the results are the same.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8, i32
+from xdsl.ir import SSAValue
+
+from ...dialects import tile
+from ...dialects.tile.mma import GROUP
+from .builder import Builder
+from .convert_vector import broadcast
+from .tile_cursor import PlaceCursor
+from .tiles import pieces_of
+
+VPDPBUSD = {
+    16: "llvm.x86.avx512.vpdpbusd.512",
+    8: "llvm.x86.avx512.vpdpbusd.256",
+    4: "llvm.x86.avx512.vpdpbusd.128",
+}
+"""By lanes of the sum."""
+
+
+def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
+    """Per step of the depth: the groups of a row of B, then for each row one group of A in all lanes."""
+    assert isinstance(op.acc.type, VectorType)
+    left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
+    if left.steps[1] != 1 or right.steps[1] != GROUP or right.layout.strides[-1] != 1:
+        builder.error("groups are not next to each other in memory")
+        builder.pieces[op.result] = builder.pieces[op.acc]
+        return
+    rows, _ = op.acc.type.get_shape()
+    pieces = pieces_of(op.acc.type)
+    in_row = [piece for piece in pieces if piece.row == 0]
+    totals = list(builder.pieces[op.acc])
+    for step in range(op.depth.value.data):
+        columns = [
+            builder.load(
+                right.at(step, piece.column), builder.types.vector(i8, GROUP * piece.lanes), alignment=1
+            )
+            for piece in in_row
+        ]
+        for row in range(rows):
+            group = builder.load(left.at(row, GROUP * step), i32, alignment=1)
+            for number, vector in enumerate(columns):
+                place = row * len(in_row) + number
+                totals[place] = _accumulate(builder, op, group, vector, totals[place])
+    builder.pieces[op.result] = totals
+
+
+def _accumulate(
+    builder: Builder, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue
+) -> SSAValue:
+    """`total` and the dot products of a group of A with each group of a piece of B."""
+    assert isinstance(total.type, VectorType) and isinstance(vector.type, VectorType)
+    (lanes,) = total.type.get_shape()
+    spread = builder.cached(
+        ("groups", group, lanes),
+        lambda: builder.bitcast(broadcast(builder, group, total.type), vector.type),
+    )
+    if op.using is not None and lanes in VPDPBUSD:
+        return builder.intrinsic_value(VPDPBUSD[lanes], (total, spread, vector), total.type)
+    wide = builder.types.vector(i32, GROUP * lanes)
+    left = builder.cached(
+        ("wide", spread), lambda: builder.resize_integer(spread, wide, signed=op.unsigned is None)
+    )
+    right = builder.cached(("wide", vector), lambda: builder.resize_integer(vector, wide, signed=True))
+    products = builder.mul(left, right)
+    if lanes in VPDPBUSD:
+        return builder.intrinsic_value("llvm.vector.partial.reduce.add", (total, products), total.type)
+    for element in range(GROUP):
+        mask = DenseArrayBase.from_list(i32, range(element, GROUP * lanes, GROUP))
+        part = builder.emit(llvm.ShuffleVectorOp, (products, products), total.type, {"mask": mask})
+        total = builder.add(total, part)
+    return total
