@@ -56,7 +56,7 @@ def _simplify_atom(atom: AffineExpr, ranges: Ranges) -> AffineExpr:
     rest = {part: factor for part, factor in terms.items() if factor % divisor}
     remainder = from_terms(rest, constant % divisor)
     interval = bounds(remainder, ranges)
-    fits = interval is not None and 0 <= interval[0] and interval[1] < divisor
+    fits = interval is not None and interval[0] >= 0 and interval[1] < divisor
     if kind is MOD:
         return remainder if fits else AffineBinaryOpExpr(MOD, remainder, AffineConstantExpr(divisor))
     quotients = from_terms(whole, constant // divisor)

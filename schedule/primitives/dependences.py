@@ -53,7 +53,15 @@ def orderless(block: BlockOp) -> Blame | None:
     """Why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
     for op in block.body.walk():
         if isinstance(
-            op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp
+            op,
+            memref.LoadOp
+            | memref.StoreOp
+            | memref.DimOp
+            | scf.IfOp
+            | scf.ForOp
+            | scf.YieldOp
+            | InitOp
+            | YieldOp,
         ):
             continue
         if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS:
@@ -108,11 +116,7 @@ class Dependences:
         for block in self.blocks:
             for touch in touches(block):
                 found.setdefault(root_buffer(touch.buffer), []).append(touch)
-        return {
-            buffer: group
-            for buffer, group in found.items()
-            if any(touch.is_store for touch in group)
-        }
+        return {buffer: group for buffer, group in found.items() if any(touch.is_store for touch in group)}
 
     def blame(self, loop: ForOp) -> Blame | None:
         """
@@ -133,6 +137,16 @@ class Dependences:
                     culprit.block,
                 )
         return None
+
+    def blame_of(self, loop: ForOp, buffer: SSAValue) -> Blame | None:
+        """As `blame`, for the accesses to one buffer only."""
+        if self.opaque is not None:
+            return self.opaque
+        group = [touch for touch in self._touched.get(buffer, ()) if loop.is_ancestor(touch.block)]
+        if (isinstance(loop.extent, int) and loop.extent <= 1) or not group or self._tells(loop, group):
+            return None
+        reason = f"different iterations of {loop_name(loop)} write the same elements"
+        return Blame(reason, group[0].block)
 
     def _dim(self, value: SSAValue) -> AffineDimExpr:
         if value not in self._dims:
@@ -204,7 +218,9 @@ def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:
     nest = reduction_nest(block)
     for loop in loops:
         if not nest.is_only_reduced(loop.variable):
-            return Blame(f"{loop_name(loop)} is no loop of the reduce axes of {block_name(block)} alone", loop)
+            return Blame(
+                f"{loop_name(loop)} is no loop of the reduce axes of {block_name(block)} alone", loop
+            )
     found = accumulators(block)
     if found is None:
         return Blame(f"{block_name(block)} does not just update accumulators", block)

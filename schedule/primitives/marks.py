@@ -31,7 +31,10 @@ def unroll(loop: ForOp) -> None:
     Legal always; the extent must be known, at most 1024.
     """
     if not isinstance(loop.extent, int) or loop.extent > MOST_UNROLLED:
-        refuse(f"{loop_name(loop)} has no known extent of at most {MOST_UNROLLED}, so it cannot be unrolled", loop)
+        refuse(
+            f"{loop_name(loop)} has no known extent of at most {MOST_UNROLLED}, so it cannot be unrolled",
+            loop,
+        )
     _set_kind(loop, "unrolled")
 
 
@@ -48,7 +51,12 @@ def vectorize(loop: ForOp) -> None:
         refuse(f"{loop_name(loop)} holds other loops, so it cannot be vectorized", loop)
     blame = Dependences(loop).blame(loop)
     content = body_ops(loop.body.block)
-    if blame is not None and len(content) == 1 and isinstance(content[0], BlockOp) and content[0].has_reduce_axes:
+    if (
+        blame is not None
+        and len(content) == 1
+        and isinstance(content[0], BlockOp)
+        and content[0].has_reduce_axes
+    ):
         blame = only_reduces(content[0], [loop])
     if blame is not None:
         refuse(f"{loop_name(loop)} cannot be vectorized: {blame.reason}", loop, blame.op)

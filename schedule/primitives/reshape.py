@@ -93,14 +93,18 @@ def _extents(loop: ForOp, extent: int, factors: Sequence[int | None], balanced: 
     if not factors:
         refuse(f"no factors for {loop_name(loop)}, expected at least one", loop)
     if len(given) + 1 < len(factors):
-        refuse(f"{len(factors) - len(given)} factors of {loop_name(loop)} are to be inferred, expected one at most", loop)
+        refuse(
+            f"{len(factors) - len(given)} factors of {loop_name(loop)} are to be inferred, expected one at most",
+            loop,
+        )
     for factor in given:
         if factor < 1:
             refuse(f"factor {factor} of {loop_name(loop)}, expected a positive number", loop)
     if len(given) == len(factors):
         if prod(given) < extent:
             refuse(
-                f"the factors of {loop_name(loop)} make {prod(given)} iterations, expected at least its {extent}", loop
+                f"the factors of {loop_name(loop)} make {prod(given)} iterations, expected at least its {extent}",
+                loop,
             )
         if balanced:
             refuse(f"a balanced split of {loop_name(loop)} needs a factor to infer", loop)
@@ -127,7 +131,11 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
         refuse("one loop to fuse, expected at least two", *loops)
     for outer, inner in zip(loops, loops[1:], strict=False):
         if body_ops(outer.body.block) != [inner]:
-            refuse(f"{loop_name(inner)} is not the only op in {loop_name(outer)}, so the two cannot be fused", outer, inner)
+            refuse(
+                f"{loop_name(inner)} is not the only op in {loop_name(outer)}, so the two cannot be fused",
+                outer,
+                inner,
+            )
     extents = [known_extent(loop) for loop in loops]
     for loop in loops:
         check_plain(loop)
@@ -140,7 +148,11 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
         inner = prod(extents[number + 1 :])
         expr: AffineExpr = AffineDimExpr(0)
         if inner != 1:
-            expr = AffineExpr.binary(FLOOR, expr, AffineExpr.constant(inner)) if inner else AffineExpr.constant(0)
+            expr = (
+                AffineExpr.binary(FLOOR, expr, AffineExpr.constant(inner))
+                if inner
+                else AffineExpr.constant(0)
+            )
         if number and extents[number]:
             expr = AffineExpr.binary(MOD, expr, AffineExpr.constant(extents[number]))
         bound[loop.variable] = (expr, [fused.variable])

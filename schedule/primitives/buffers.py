@@ -1,0 +1,227 @@
+"""Who uses a buffer, when, and edits of the accesses of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from ...dialects.tensor_loop.syntax import value_name
+from .errors import refuse
+from .nests import axes_block, block_name, bound_block, fresh_block_name, function_of, new_nest, place, top_of
+
+
+@dataclass
+class User:
+    """A block that loads from or stores to a buffer, and the place in the function of the nest that holds it."""
+
+    block: BlockOp
+    time: int
+    loads: list[memref.LoadOp] = field(default_factory=list)
+    stores: list[memref.StoreOp] = field(default_factory=list)
+
+
+def users_of(buffer: SSAValue, blamed: Operation) -> list[User]:
+    """The blocks that load or store `buffer`, in order; refuses where it is used in another way or is a view."""
+    if isinstance(buffer.owner, Operation) and not isinstance(buffer.owner, AllocOp):
+        refuse(
+            f"{value_name(buffer)} is made by a '{buffer.owner.name}', expected an argument or a tensor_loop.alloc",
+            blamed,
+        )
+    function = function_of(blamed)
+    times = {op: number for number, op in enumerate(function.body.block.ops)}
+    found: dict[BlockOp, User] = {}
+    for use in buffer.uses:
+        op = use.operation
+        if isinstance(op, BlockOp):
+            continue
+        block = _block_around(op)
+        if block is None or not isinstance(op, memref.LoadOp | memref.StoreOp):
+            refuse(
+                f"{value_name(buffer)} is used by a '{op.name}', expected loads and stores in blocks only",
+                blamed,
+                op,
+            )
+        if block not in found:
+            found[block] = User(block, times[top_of(block)])
+        if isinstance(op, memref.LoadOp):
+            found[block].loads.append(op)
+        else:
+            found[block].stores.append(op)
+    return sorted(found.values(), key=lambda user: user.time)
+
+
+def _block_around(op: Operation) -> BlockOp | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, BlockOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def time_of(op: Operation) -> int:
+    """The number of the op at the top of the function that holds `op`."""
+    top = top_of(op)
+    return next(number for number, each in enumerate(function_of(op).body.block.ops) if each is top)
+
+
+def loads_in(block: BlockOp) -> list[memref.LoadOp]:
+    return [op for op in block.walk() if isinstance(op, memref.LoadOp)]
+
+
+def stores_in(block: BlockOp) -> list[memref.StoreOp]:
+    return [op for op in block.walk() if isinstance(op, memref.StoreOp)]
+
+
+def check_unwritten(
+    buffers: Iterable[SSAValue], first: int, last: int, blamed: BlockOp, but: Sequence[BlockOp] = ()
+) -> None:
+    """Refuses where a block in the nests number `first` to `last` writes one of `buffers`."""
+    for buffer in dict.fromkeys(buffers):
+        for user in users_of(buffer, blamed):
+            if user.stores and first <= user.time <= last and user.block not in but:
+                refuse(
+                    f"{block_name(user.block)} writes {value_name(buffer)}, which {block_name(blamed)} reads, in between",
+                    blamed,
+                    user.block,
+                )
+
+
+def only_store(block: BlockOp) -> memref.StoreOp:
+    """The one store of a block outside its init, at the top of its body; refuses others."""
+    init = block.init
+    stores = [op for op in stores_in(block) if init is None or not init.is_ancestor(op)]
+    if len(stores) != 1 or stores[0].parent_block() is not block.body.block:
+        refuse(f"{block_name(block)} has {len(stores)} stores, expected one that no condition guards", block)
+    return stores[0]
+
+
+def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> list[int | None]:
+    """
+    Per dimension of `buffer` the axis of `block` that is the index; `None` for a dimension of size 1. Refuses other indices.
+    """
+    shape = buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
+    found: list[int | None] = []
+    for index, extent in zip(indices, shape, strict=True):
+        if isinstance(index, BlockArgument) and index in block.axes and index.index not in found:
+            found.append(index.index)
+        elif extent == 1:
+            found.append(None)
+        else:
+            refuse(
+                f"{block_name(block)} indexes {value_name(buffer)} by other values than its axes, each once",
+                block,
+            )
+    return found
+
+
+def emit_affine(expr: AffineExpr, values: Sequence[SSAValue], before: Operation) -> SSAValue:
+    """Index arithmetic that computes `expr`, put before an op. Dividends are not negative."""
+
+    def add(
+        op: arith.ConstantOp | arith.AddiOp | arith.MuliOp | arith.SubiOp | arith.FloorDivSIOp,
+    ) -> SSAValue:
+        op.location = before.location
+        Rewriter.insert_op(op, InsertPoint.before(before))
+        return op.results[0]
+
+    def emit(node: AffineExpr) -> SSAValue:
+        if isinstance(node, AffineDimExpr):
+            return values[node.position]
+        if isinstance(node, AffineConstantExpr):
+            return add(arith.ConstantOp(IntegerAttr(node.value, IndexType())))
+        assert isinstance(node, AffineBinaryOpExpr)
+        lhs, rhs = emit(node.lhs), emit(node.rhs)
+        match node.kind:
+            case AffineBinaryOpKind.Add:
+                return add(arith.AddiOp(lhs, rhs))
+            case AffineBinaryOpKind.Mul:
+                return add(arith.MuliOp(lhs, rhs))
+            case AffineBinaryOpKind.FloorDiv:
+                return add(arith.FloorDivSIOp(lhs, rhs))
+            case _:
+                whole = add(arith.FloorDivSIOp(lhs, rhs))
+                return add(arith.SubiOp(lhs, add(arith.MuliOp(whole, rhs))))
+
+    return emit(expr)
+
+
+def inline_body(block: BlockOp, values: Mapping[SSAValue, SSAValue], before: Operation) -> SSAValue:
+    """Puts a copy of the body of a block, its last store left out, before an op; what the store would store."""
+    from .nests import clone_located
+
+    known = dict(values)
+    store = only_store(block)
+    for op in list(block.body.block.ops):
+        if op is store or op.name in ("tensor_loop.yield", "tensor_loop.init"):
+            continue
+        Rewriter.insert_op(clone_located(op, known), InsertPoint.before(before))
+    return known.get(store.value, store.value)
+
+
+def new_alloc(type_: MemRefType, name: str, scope: str, before: Operation) -> AllocOp:
+    """A buffer made right before the op at the top of the function that holds `before`."""
+    alloc = AllocOp(type_, scope=scope)
+    alloc.memref.name_hint = name
+    alloc.location = before.location
+    Rewriter.insert_op(alloc, InsertPoint.before(top_of(before)))
+    return alloc
+
+
+def static_type(buffer: SSAValue, blamed: Operation) -> MemRefType:
+    """The type of a buffer; refuses one of unknown size or with a layout."""
+    type_ = buffer.type
+    if not isinstance(type_, MemRefType) or -1 in type_.get_shape() or not type_.has_static_shape():
+        refuse(f"the size of {value_name(buffer)} is not known before the program runs", blamed)
+    if type_.layout.name != "none":
+        refuse(f"{value_name(buffer)} has a layout, expected a buffer without one", blamed)
+    return type_
+
+
+def copy_nest(
+    name: str, source: SSAValue, target: SSAValue, shape: Sequence[int], at: InsertPoint, like: BlockOp
+) -> BlockOp:
+    """Loops around a block that copies `shape` elements from the start of one buffer to the start of another."""
+    body = axes_block(len(shape))
+    load = memref.LoadOp.get(source, body.args)
+    body.add_ops([load, memref.StoreOp.get(load.res, target, body.args)])
+    return spatial_nest(name, shape, body, at, like)
+
+
+def spatial_nest(name: str, shape: Sequence[int], body: Block, at: InsertPoint, like: BlockOp) -> BlockOp:
+    """One loop per axis around a block over `body`, all spatial, at a place at the top of the function."""
+    names = [f"d{number}" for number in range(len(shape))]
+    loops = new_nest(names, shape, like)
+    block = bound_block(
+        fresh_block_name(function_of(like), name),
+        [("spatial", extent, f"v{each}") for extent, each in zip(shape, names, strict=True)],
+        [AffineDimExpr(number) for number in range(len(shape))],
+        [loop.variable for loop in loops],
+        body,
+        like,
+    )
+    place(loops, block, at)
+    return block
+
+
+def replace_buffer(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
+    """Has the loads and stores of a block access another buffer."""
+    for op in block.walk():
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is old:
+            op.operands[1 if isinstance(op, memref.StoreOp) else 0] = new
+    block.refresh_regions()
+
+
+def is_temporary(buffer: SSAValue) -> bool:
+    return isinstance(buffer.owner, AllocOp) and isinstance(buffer.owner.parent_op(), FuncOp)

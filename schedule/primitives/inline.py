@@ -1,0 +1,214 @@
+"""Primitives that compute an element where it is used: compute_inline, reverse_compute_inline."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects.tensor_loop import BlockOp
+from ...dialects.tensor_loop.syntax import value_name
+from .buffers import (
+    axes_at,
+    check_unwritten,
+    inline_body,
+    is_temporary,
+    loads_in,
+    only_store,
+    time_of,
+    users_of,
+)
+from .dependences import orderless
+from .errors import refuse
+from .nests import block_name, covers_axes, erase, erase_nest, is_alone
+
+LAST = 1 << 62
+
+
+def _check_elementwise(block: BlockOp) -> None:
+    if block.has_reduce_axes:
+        refuse(f"{block_name(block)} has reduce axes: its result is complete after all its runs only", block)
+    blame = orderless(block)
+    if blame is not None:
+        refuse(blame.reason, block)
+
+
+def _check_limits(block: BlockOp) -> None:
+    """Refuses a predicate that says more than that an axis ends where its extent says."""
+    limits = dict(zip(block.binding_exprs, block.extents, strict=True))
+    for expr, bound in block.constraints:
+        if limits.get(expr) != bound:
+            refuse(f"{block_name(block)} runs under a condition, so it does not compute every element", block)
+
+
+def compute_inline(block: BlockOp) -> None:
+    """
+    Computes the elements of a temporary where they are loaded.
+
+        block "add" { T[vi] = A[vi] + 1 }  block "mul" { C[vi] = T[vi] * 2 }    compute_inline("add")
+        block "mul" { C[vi] = (A[vi] + 1) * 2 }
+
+    Legal for a block without reduce axes that alone writes a temporary, one element at its axes, from buffers that nobody writes
+    after it.
+    """
+    _check_elementwise(block)
+    store = only_store(block)
+    buffer = store.memref
+    if not is_temporary(buffer):
+        refuse(
+            f"{value_name(buffer)} is no temporary: {block_name(block)} writes an output and must stay", block
+        )
+    users = users_of(buffer, block)
+    for user in users:
+        if user.stores and user.block is not block:
+            refuse(f"{block_name(user.block)} writes {value_name(buffer)} too", block, user.block)
+    if any(load.memref is buffer for load in loads_in(block)):
+        refuse(f"{block_name(block)} reads {value_name(buffer)}, which it writes", block)
+    axes = axes_at(block, store.indices, buffer)
+    _check_limits(block)
+    for axis, extent in enumerate(block.extents):
+        if axis not in axes and extent != 1:
+            refuse(f"axis {value_name(block.axes[axis])} does not choose the element that is written", block)
+    for axis, extent in zip(axes, buffer.type.get_shape(), strict=True):  # pyright: ignore[reportAttributeAccessIssue]
+        if axis is not None and block.extents[axis] != extent:
+            refuse(f"{block_name(block)} does not compute every element of {value_name(buffer)}", block)
+    check_unwritten([load.memref for load in loads_in(block)], time_of(block), LAST, block)
+    for user in users:
+        for load in user.loads:
+            values = _axis_values(block, axes, load.indices, load)
+            load.res.replace_all_uses_with(inline_body(block, values, load))
+            erase(load)
+    for user in users:
+        if user.block is not block:
+            user.block.refresh_regions()
+    erase_nest(block)
+    assert isinstance(buffer.owner, Operation)
+    erase(buffer.owner)
+
+
+def _axis_values(
+    block: BlockOp, axes: list[int | None], indices: tuple[SSAValue, ...] | object, before: Operation
+) -> dict[SSAValue, SSAValue]:
+    values: dict[SSAValue, SSAValue] = {}
+    for axis, index in zip(axes, list(indices), strict=True):  # pyright: ignore[reportCallIssue, reportArgumentType]
+        if axis is not None:
+            values[block.axes[axis]] = index
+    for argument in block.axes:
+        if argument not in values:
+            zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
+            zero.location = before.location
+            Rewriter.insert_op(zero, InsertPoint.before(before))
+            values[argument] = zero.result
+    return values
+
+
+def reverse_compute_inline(block: BlockOp) -> None:
+    """
+    Computes a block on the elements of a temporary where they are stored.
+
+        block "add" { T[vi] = A[vi] + 1 }  block "mul" { C[vi] = T[vi] * 2 }    reverse_compute_inline("mul")
+        block "add" { C[vi] = (A[vi] + 1) * 2 }
+
+    Legal for a block without reduce axes that alone reads a temporary, at its axes, and visits every element, where the temporary is
+    written by one block without reduce axes; nobody else touches what it writes, or writes what it reads, between the two.
+    """
+    _check_elementwise(block)
+    store = only_store(block)
+    found = [load.memref for load in loads_in(block) if is_temporary(load.memref)]
+    candidates = [buffer for buffer in dict.fromkeys(found) if _has_writer(buffer, block)]
+    if len(candidates) != 1:
+        refuse(
+            f"{block_name(block)} reads {len(candidates)} temporaries that one block writes, expected one",
+            block,
+        )
+    (buffer,) = candidates
+    users = users_of(buffer, block)
+    producer = next(user.block for user in users if user.stores)
+    _check_pair(block, producer, buffer)
+    loads = [load for load in loads_in(block) if load.memref is buffer]
+    axes = axes_at(block, loads[0].indices, buffer)
+    if any(axes_at(block, load.indices, buffer) != axes for load in loads):
+        refuse(f"{block_name(block)} reads {value_name(buffer)} at several places", block)
+    _check_points(block, producer, buffer, axes)
+    start, end = time_of(producer), time_of(block)
+    if start == end or not is_alone(block):
+        refuse(f"{block_name(block)} shares its loops with other blocks", block)
+    check_unwritten([load.memref for load in loads_in(block) if load.memref is not buffer], start, end, block)
+    _check_untouched(store.memref, start, end, block)
+    written = only_store(producer)
+    values = _axis_values(block, axes, written.indices, written)
+    _forward(block, producer, buffer, values)
+    erase_nest(block)
+    assert isinstance(buffer.owner, Operation)
+    producer.refresh_regions()
+    erase(buffer.owner)
+
+
+def _has_writer(buffer: SSAValue, block: BlockOp) -> bool:
+    return any(user.stores and user.block is not block for user in users_of(buffer, block))
+
+
+def _check_pair(block: BlockOp, producer: BlockOp, buffer: SSAValue) -> None:
+    for user in users_of(buffer, block):
+        if user.block not in (block, producer):
+            refuse(f"{block_name(user.block)} uses {value_name(buffer)} too", block, user.block)
+    if producer.has_reduce_axes:
+        refuse(
+            f"{block_name(producer)} has reduce axes: {value_name(buffer)} is complete after all its runs only",
+            block,
+            producer,
+            hint="reverse_compute_at moves the block under a loop that holds all of them",
+        )
+    blame = orderless(producer)
+    if blame is not None:
+        refuse(blame.reason, block, producer)
+    if any(load.memref is buffer for load in loads_in(producer)):
+        refuse(f"{block_name(producer)} reads {value_name(buffer)}, which it writes", producer)
+    if only_store(producer).memref is not buffer:
+        refuse(f"{block_name(producer)} writes more than {value_name(buffer)}", producer)
+    if only_store(block).memref is buffer:
+        refuse(f"{block_name(block)} writes {value_name(buffer)}, which it reads", block)
+
+
+def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: list[int | None]) -> None:
+    """Both blocks visit every element of the buffer."""
+    stored = axes_at(producer, only_store(producer).indices, buffer)
+    for each, places in ((block, axes), (producer, stored)):
+        if not covers_axes(each):
+            refuse(f"{block_name(each)} is not known to run for every value of its axes", block, each)
+        for axis, extent in zip(places, buffer.type.get_shape(), strict=True):  # pyright: ignore[reportAttributeAccessIssue]
+            if axis is not None and each.extents[axis] != extent:
+                refuse(
+                    f"{block_name(each)} does not visit every element of {value_name(buffer)}", block, each
+                )
+        if any(axis not in places and extent != 1 for axis, extent in enumerate(each.extents)):
+            refuse(f"{block_name(each)} visits elements of {value_name(buffer)} more than once", block, each)
+
+
+def _check_untouched(buffer: SSAValue, start: int, end: int, block: BlockOp) -> None:
+    for user in users_of(buffer, block):
+        if user.block is not block and start <= user.time <= end:
+            refuse(
+                f"{block_name(user.block)} touches {value_name(buffer)}, which {block_name(block)} writes, in between",
+                block,
+                user.block,
+            )
+
+
+def _forward(block: BlockOp, producer: BlockOp, buffer: SSAValue, values: dict[SSAValue, SSAValue]) -> None:
+    """Replaces the store of the producer by the body of the block."""
+    from .nests import clone_located
+
+    written = only_store(producer)
+    known = dict(values)
+    for op in list(block.body.block.ops):
+        if op.name == "tensor_loop.yield":
+            continue
+        copy = clone_located(op, known)
+        Rewriter.insert_op(copy, InsertPoint.before(written))
+    for load in list(loads_in(producer)):
+        if load.memref is buffer:
+            load.res.replace_all_uses_with(written.value)
+            erase(load)
+    erase(written)

@@ -1,0 +1,149 @@
+"""Primitives that keep parts of buffers elsewhere: cache_read, cache_write, set_scope."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint
+
+from ...analysis.reductions import accumulators
+from ...dialects.tensor_loop import AllocOp, BlockOp
+from ...dialects.tensor_loop.function import SCOPES
+from ...dialects.tensor_loop.syntax import value_name
+from .buffers import (
+    axes_at,
+    copy_nest,
+    loads_in,
+    new_alloc,
+    only_store,
+    replace_buffer,
+    static_type,
+    stores_in,
+    time_of,
+    users_of,
+)
+from .dependences import orderless
+from .errors import refuse
+from .nests import block_name, covers_axes, top_of
+
+
+def read_buffer(block: BlockOp, index: int) -> SSAValue:
+    """Buffer number `index` of those that `block` reads."""
+    return _numbered(block, [region.buffer for region in block.reads], index, "reads")
+
+
+def written_buffer(block: BlockOp, index: int) -> SSAValue:
+    return _numbered(block, [region.buffer for region in block.writes], index, "writes")
+
+
+def _numbered(block: BlockOp, buffers: list[SSAValue], index: int, verb: str) -> SSAValue:
+    if not 0 <= index < len(buffers):
+        names = ", ".join(value_name(buffer) for buffer in buffers) or "nothing"
+        refuse(f"{block_name(block)} {verb} {names}: there is no buffer number {index}", block)
+    return buffers[index]
+
+
+def _check_scope(block: BlockOp, scope: str) -> None:
+    if scope not in SCOPES:
+        refuse(f'unknown scope "{scope}", expected "global" or "local"', block)
+
+
+def cache_read(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
+    """
+    Copies a buffer that a block reads, and has the block read the copy.
+
+        block "mul" { C[vi] = A[vi] * 2 }                                       cache_read("mul", 0)
+        for %d0 in 8 { block "A_cache" { T[vd0] = A[vd0] } }  block "mul" { C[vi] = T[vi] * 2 }
+
+    Legal where nothing in the nest of the block writes the buffer. Returns the block that copies, for `compute_at`.
+    """
+    _check_scope(block, scope)
+    buffer = read_buffer(block, index)
+    type_ = static_type(buffer, block)
+    blame = orderless(block)
+    if blame is not None:
+        refuse(blame.reason, block)
+    time = time_of(block)
+    for user in users_of(buffer, block):
+        if user.time == time and user.stores:
+            refuse(
+                f"{block_name(user.block)} writes {value_name(buffer)} in the same nest, so a copy would miss it",
+                block,
+                user.block,
+            )
+    name = buffer.name_hint or "buffer"
+    copy = new_alloc(MemRefType(type_.element_type, type_.get_shape()), f"{name}_cache", scope, block).memref
+    made = copy_nest(
+        f"{name}_cache", buffer, copy, type_.get_shape(), InsertPoint.before(top_of(block)), block
+    )
+    replace_buffer(block, buffer, copy)
+    return made
+
+
+def cache_write(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
+    """
+    Has a block write a buffer of its own, which is copied to where the block wrote.
+
+        block "mul" { C[vi] = A[vi] * 2 }                                       cache_write("mul", 0)
+        block "mul" { T[vi] = A[vi] * 2 }  for %d0 in 8 { block "C_cache" { C[vd0] = T[vd0] } }
+
+    Legal where the block writes every element of the buffer at its axes, reads none that it has not written, and nothing else in its
+    nest touches the buffer. Returns the block that copies, for `reverse_compute_at`.
+    """
+    _check_scope(block, scope)
+    buffer = written_buffer(block, index)
+    type_ = static_type(buffer, block)
+    blame = orderless(block)
+    if blame is not None:
+        refuse(blame.reason, block)
+    time = time_of(block)
+    for user in users_of(buffer, block):
+        if user.time == time and user.block is not block:
+            refuse(
+                f"{block_name(user.block)} touches {value_name(buffer)} in the same nest as {block_name(block)}",
+                block,
+                user.block,
+            )
+    _check_writes_all(block, buffer)
+    name = buffer.name_hint or "buffer"
+    own = new_alloc(MemRefType(type_.element_type, type_.get_shape()), f"{name}_cache", scope, block).memref
+    made = copy_nest(f"{name}_cache", own, buffer, type_.get_shape(), InsertPoint.after(top_of(block)), block)
+    replace_buffer(block, buffer, own)
+    return made
+
+
+def _check_writes_all(block: BlockOp, buffer: SSAValue) -> None:
+    """Every element is written before it is read."""
+    assert isinstance(buffer.type, MemRefType)
+    loads = [load for load in loads_in(block) if load.memref is buffer]
+    if loads and (block.init is None or accumulators(block) is None):
+        hint = "stage it before its init is decomposed" if block.has_reduce_axes else None
+        refuse(f"{block_name(block)} reads {value_name(buffer)} as it was before", block, hint=hint)
+    if block.init is not None and not any(
+        block.init.is_ancestor(store) for store in stores_in(block) if store.memref is buffer
+    ):
+        refuse(f"the init of {block_name(block)} does not set {value_name(buffer)}", block)
+    store = only_store(block)
+    axes = axes_at(block, store.indices, buffer)
+    full = all(
+        axis is None or block.extents[axis] == extent
+        for axis, extent in zip(axes, buffer.type.get_shape(), strict=True)
+    )
+    if not full or not covers_axes(block):
+        refuse(f"{block_name(block)} is not known to write every element of {value_name(buffer)}", block)
+
+
+def set_scope(block: BlockOp, index: int, scope: str) -> None:
+    """
+    Says where a temporary that a block writes should live.
+
+        %T = alloc : memref<8xf32>                                              set_scope("mul", 0, "local")
+        %T = alloc scope "local" : memref<8xf32>
+
+    Legal for temporaries; the scopes are "global" and "local".
+    """
+    _check_scope(block, scope)
+    buffer = written_buffer(block, index)
+    if not isinstance(buffer.owner, AllocOp):
+        refuse(f"{value_name(buffer)} is an argument of the function, expected a temporary", block)
+    buffer.owner.scope = StringAttr(scope)
