@@ -56,7 +56,7 @@ def class_cells(figures: ClassFigures) -> list[str]:
         figures.name,
         figures.title,
         f"{figures.measured} of {figures.cases}",
-        "-" if figures.mean is None else f"{figures.mean:.2f}",
+        "-" if figures.mean is None else f"{figures.mean:.3f}",
         least,
         "-" if figures.floor is None else f"{figures.floor:g}",
         "-" if figures.goal is None else f"{figures.goal:g}",
