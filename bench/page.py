@@ -30,7 +30,7 @@ def run_text(result: dict[str, Any]) -> str:
         markdown(class_header(), classes),
         "Every case; times in microseconds per call, the ratio with its 95 % interval, and the share of the roof:",
         markdown(case_header(engines), [case_cells(row, engines) for row in rows]),
-        *(f"* {line}" for line in result["notes"]),
+        bullets(result["notes"]),
     ]
     return "\n\n".join(parts)
 
@@ -63,13 +63,22 @@ def compile_text(result: dict[str, Any]) -> str:
         for timing in result["programs"]
     ]
     return "\n\n".join(
-        ["### Compile time", f"Seconds, {result['clock']} clock.", markdown(header, rows), *result["notes"]]
+        [
+            "### Compile time",
+            f"Seconds, {result['clock']} clock.",
+            markdown(header, rows),
+            bullets(result["notes"]),
+        ]
     )
 
 
 def threads_text(result: dict[str, Any]) -> str:
     """The findings of threads.py --json."""
-    return "\n".join(["### Two threads", "", *(f"* {line}" for line in result["notes"])])
+    return f"### Two threads\n\n{bullets(result['notes'])}"
+
+
+def bullets(lines: list[str]) -> str:
+    return "\n".join(f"* {line}" for line in lines)
 
 
 def read(path: Path) -> dict[str, Any]:
