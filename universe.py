@@ -69,6 +69,7 @@ PASSES: dict[str, str] = {
 }
 
 TARGETS: dict[str, str] = {
+    "asm": "runtime.emit_assembly:AssemblyTarget",
     "llvm-ir": "lowering.emit_llvm_text:LLVMTextTarget",
 }
 """Output formats for `-t`."""
@@ -80,6 +81,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object; see core.plugins.StepwellPlugin
     "op-explainer": {"graph": "dialects.graph.documentation:explain"},
     "codegen": {"openblas": "runtime.external_openblas:OPENBLAS"},
+    "config-key": {"target": "schedule.targets:KEY"},
 }
 
 

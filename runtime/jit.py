@@ -36,6 +36,13 @@ def host_target() -> Target:
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
+@cache
+def load_all_machines() -> None:
+    """Makes code for other machines than this one possible; a build of LLVM may have ours only."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
 def _target_machine(target: Target) -> llvm.TargetMachine:
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, jit=True, reloc="pic", codemodel="small"

@@ -14,7 +14,8 @@ from ..dialects.tensor_loop import Extent, ForOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
 from .contraction import contraction_of
 from .loop_order import LoopOrder, choose_order
-from .tile_contraction import tile_contraction
+from .targets import chosen_target
+from .tile_contraction import choose_tiling, tile_contraction
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,22 @@ class ScheduleCPUPass(StepwellPass):
     Left as they are: grids that are not a perfect nest around one block, blocks with asserts or ops other than
     loads, stores and arithmetic, and single loops (they have been scheduled). Float sums are marked only if
     their additions carry `fastmath<reassoc>`. Running it twice changes nothing.
+
+    `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out.
     """
 
     name = "schedule-cpu"
 
+    target: str | None = None
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = chosen_target(self.target)
         for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
             if grid.parent is None:  # taken up in the tiles of a contraction
                 continue
             contraction = contraction_of(grid)
             if contraction is not None:
-                tile_contraction(contraction)
+                tile_contraction(contraction, choose_tiling(contraction, target=target))
                 self.count("contractions tiled")
                 continue
             order = choose_order(grid)

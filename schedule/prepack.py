@@ -19,6 +19,7 @@ from ..core.passes import StepwellPass
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import FuncOp, GridOp
 from .contraction import Contraction, Operand, contraction_of
+from .targets import Target, chosen_target
 from .tile_contraction import Tiling, choose_tiling, emit_packing, panels_type, tile_contraction
 
 PREPARE = "stepwell.prepare"
@@ -31,7 +32,8 @@ class PrepackWeightsPass(StepwellPass):
     Lays out constant right operands of products and convolutions as their register tiles read them, once.
 
     A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
-    function makes that when the program is loaded. The product is cut into register tiles on the way, as `schedule-cpu` does.
+    function makes that when the program is loaded. The product is cut into register tiles on the way, as `schedule-cpu` does,
+    for `target` (docs/targets.md).
 
     Before:
 
@@ -46,12 +48,14 @@ class PrepackWeightsPass(StepwellPass):
 
     name = "prepack-weights"
 
+    target: str | None = None
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         calls: dict[str, list[CallKernelOp]] = {}
         for call in op.walk():
             if isinstance(call, CallKernelOp):
                 calls.setdefault(call.callee_name, []).append(call)
-        packer = _Packer(op)
+        packer = _Packer(op, chosen_target(self.target))
         for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
             users = calls.get(kernel.sym_name.data, [])
             if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
@@ -69,8 +73,9 @@ def _in_prepare(call: Operation) -> bool:
 class _Packer:
     """Packs the weights of one module."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, target: Target):
         self.module = module
+        self.target = target
         names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
         self._used = names
 
@@ -99,7 +104,7 @@ class _Packer:
         sources = [call.inputs[position] for call in calls]
         if not all(_is_constant(source, self.module) for source in sources):
             return False
-        tiling = choose_tiling(c, prepacked=True)
+        tiling = choose_tiling(c, True, self.target)
         packed_type = MemRefType(c.b.type.element_type, panels_type(c, tiling))
         packing = self._packing(c, tiling, packed_type)
         made: dict[SSAValue, SSAValue] = {}

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-REGISTER_BYTES = 64
-REGISTERS = 32
-LATENCY = 4
-"""Cycles of a fused multiply-add; each accumulator takes one at a time."""
+from .targets import X86_64_V4, Target
 
 MOST_VECTORS = 8
+
+PIECE = 16
+"""Elements that the lowering of tiles puts in one value of LLVM."""
 
 
 @dataclass(frozen=True)
@@ -27,27 +27,31 @@ class RegisterTile:
     columns: int
 
 
-def fits(rows: int, vectors: int) -> bool:
+def fits(rows: int, vectors: int, target: Target = X86_64_V4) -> bool:
     """
-    Whether a tile leaves room for the vectors of a row of b and a broadcast element of a. With three vectors or more LLVM
-    spills two registers earlier than the count says (measured).
+    Whether a tile leaves room for the vectors of a row of b and a broadcast element of a, and for products where they are
+    not added at once. With 32 registers and three vectors or more LLVM spills two registers earlier than the count says
+    (measured).
     """
-    return rows * vectors + vectors + 1 <= (REGISTERS - 1 if vectors < 3 else REGISTERS - 3)
+    kept = 1 if vectors < 3 or target.registers < 32 else 3
+    return rows * vectors + vectors + (1 if target.fma else 4) <= target.registers - kept
 
 
-def choose_tile(rows: int, columns: int, element_bytes: int) -> RegisterTile:
+def choose_tile(rows: int, columns: int, element_bytes: int, target: Target = X86_64_V4) -> RegisterTile:
     """The tile with the fewest cycles for a result of `rows` x `columns`."""
-    lanes = REGISTER_BYTES // element_bytes
+    lanes = target.lanes(element_bytes)
     best: tuple[float, int, RegisterTile] | None = None
     for vectors in range(1, MOST_VECTORS + 1):
         if vectors > 1 and (vectors - 1) * lanes >= columns:
             break
-        for most in range(1, REGISTERS):
-            if not fits(most, vectors):
+        if not _is_cut_well(vectors * lanes):
+            continue
+        for most in range(1, target.registers):
+            if not fits(most, vectors, target):
                 break
             height = ceil(rows / ceil(rows / most))
             cost = sum(
-                count * _cycles(each, width, lanes) * wide
+                count * _cycles(each, width, lanes, target) * wide
                 for each, count in split_evenly(rows, height)
                 for width, wide in split_columns(columns, vectors * lanes)
             )
@@ -58,11 +62,18 @@ def choose_tile(rows: int, columns: int, element_bytes: int) -> RegisterTile:
     return best[2]
 
 
-def _cycles(rows: int, columns: int, lanes: int) -> float:
+def _is_cut_well(columns: int) -> bool:
+    """Whether the last of the pieces of 16 elements that a row is cut into fills its registers: LLVM rounds it up to a power of 2."""
+    rest = columns % PIECE
+    return rest & (rest - 1) == 0
+
+
+def _cycles(rows: int, columns: int, lanes: int, target: Target) -> float:
     """Cycles per step of the sum of one tile."""
     vectors = ceil(columns / lanes)
     loads = rows + vectors
-    return max(rows * vectors / 2, loads / 2, LATENCY) + loads / 20
+    instructions = rows * vectors * (1 if target.fma else 2)
+    return max(instructions / 2, loads / 2, target.latency) + loads / 20
 
 
 def split_evenly(extent: int, most: int) -> list[tuple[int, int]]:

@@ -19,21 +19,13 @@ from .contraction import Contraction, Operand, index_ranges
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
+from .targets import X86_64_V4, Target
 
 DEPTH = 4
 """Steps of the sum that one `tile.mma` spells out."""
 
 BLOCK_DEPTH = 256
 """Most steps of the sum between reloads of a tile: a panel of b is then at most 64 KiB."""
-
-BLOCK_BYTES = 512 * 1024
-"""Bytes of packed b that stay in the second-level cache."""
-
-A_BYTES = 256 * 1024
-"""Bytes of a (of the current part of k) that stay in the second-level cache beside a panel of b."""
-
-PACK_FROM_BYTES = 256 * 1024
-"""Bytes of b from which packing pays off."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +43,21 @@ class Tiling:
     """Whether the loop over panels is outside that over rows of tiles: each panel is read once, all of a for each."""
 
 
-def choose_tiling(c: Contraction, prepacked: bool = False) -> Tiling:
-    """The default for one core: see docs/schedules.md. `prepacked`: b is laid out in panels before."""
+def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_64_V4) -> Tiling:
+    """The default for one core of `target`: see docs/targets.md. `prepacked`: b is laid out in panels before."""
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
-    chosen = choose_tile(rows, columns, bytes_per)
+    chosen = choose_tile(rows, columns, bytes_per, target)
     b_bytes = columns * depth * bytes_per * prod(c.extents[axis] for axis in c.reduce)
     reused = rows * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
     strided = c.b.stride_along(c.n) != 1
-    pack = prepacked or strided or (b_bytes >= PACK_FROM_BYTES and reused >= 4 * chosen.rows)
+    pack = prepacked or strided or (b_bytes >= target.pack_from_bytes and reused >= 4 * chosen.rows)
     if c.reduce or not pack or rows <= 2 * chosen.rows:
-        return Tiling(chosen, pack, panels_outside=rows * depth * bytes_per <= A_BYTES)
+        return Tiling(chosen, pack, panels_outside=rows * depth * bytes_per <= target.a_bytes)
     least = ceil(depth / BLOCK_DEPTH)
     blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
-    panels = max(1, BLOCK_BYTES // (depth // blocks * chosen.columns * bytes_per))
-    return Tiling(chosen, pack, blocks, panels, rows * (depth // blocks) * bytes_per <= A_BYTES)
+    panels = max(1, target.block_bytes // (depth // blocks * chosen.columns * bytes_per))
+    return Tiling(chosen, pack, blocks, panels, rows * (depth // blocks) * bytes_per <= target.a_bytes)
 
 
 def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None) -> None:

@@ -1,0 +1,180 @@
+"""Targets: what is known of the host, tiles that fit named machines, machine code for them; docs/targets.md."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stepwell
+from stepwell.core.diagnostics import StepwellError
+from stepwell.core.parsing import make_context, parse
+from stepwell.core.pass_context import PassContext
+from stepwell.core.pipelines import run_pipeline
+from stepwell.runtime.emit_assembly import AssemblyTarget
+from stepwell.schedule.register_tiles import choose_tile, fits
+from stepwell.schedule.targets import (
+    NAMED,
+    base_of_host,
+    cache_sizes,
+    chosen_target,
+    cpu_flags,
+    host_target,
+    target_named,
+)
+from stepwell.tools.targets_page import page
+
+PRODUCT = """
+func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> tensor<30x90xf32> {
+  %y = graph.matmul %x, %w : (tensor<30x70xf32>, tensor<70x90xf32>) -> tensor<30x90xf32>
+  func.return %y : tensor<30x90xf32>
+}"""
+TO_TILES = "lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu"
+EVERY = pytest.mark.parametrize("name", NAMED)
+
+
+def test_the_page_is_up_to_date() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "targets.md").read_text()
+    assert text == page(), "run python -m stepwell.tools.targets_page > docs/targets.md"
+
+
+# The host
+
+
+def test_host_is_a_named_machine_with_its_own_caches() -> None:
+    host = host_target()
+    assert host.name == "host" and host.cores >= 1
+    assert any(each.registers == host.registers and each.cpu == host.cpu for each in NAMED.values())
+    assert 0 < host.l1_bytes <= host.l2_bytes
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "expected"),
+    [
+        ("x86_64", {"avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"}, "x86-64-v4"),
+        ("x86_64", {"avx512f", "avx2", "fma"}, "x86-64-v3"),
+        ("x86_64", {"avx2"}, "x86-64"),
+        ("x86_64", set(), "x86-64"),
+        ("amd64", None, "x86-64-v3"),
+        ("aarch64", {"asimd"}, "aarch64-neon"),
+        ("arm64", None, "aarch64-neon"),
+        ("riscv64", None, "x86-64"),
+    ],
+)
+def test_registers_follow_from_flags(machine: str, flags: set[str] | None, expected: str) -> None:
+    found = base_of_host(machine, None if flags is None else frozenset(flags))
+    assert found.name == expected
+
+
+def test_flags_are_read(tmp_path: Path) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text(
+        "processor\t: 0\nvendor_id\t: x\nflags\t\t: sse2 avx2 fma\n\nprocessor\t: 1\nflags\t\t: none\n"
+    )
+    assert cpu_flags(info) == {"sse2", "avx2", "fma"}
+    info.write_text("processor : 0\n")
+    assert cpu_flags(info) is None
+    assert cpu_flags(tmp_path / "nothing") is None
+
+
+def test_caches_are_read(tmp_path: Path) -> None:
+    described = [
+        ("1", "Data", "48K"),
+        ("1", "Instruction", "64K"),
+        ("2", "Unified", "2M"),
+        ("3", "Unified", "0K"),
+        ("4", "Unified", "many"),
+        ("5", "Unified", ""),
+    ]
+    for number, words in enumerate(described):
+        folder = tmp_path / f"index{number}"
+        folder.mkdir()
+        for name, word in zip(("level", "type", "size"), words, strict=True):
+            (folder / name).write_text(f"{word}\n")
+    (tmp_path / "index9").mkdir()
+    assert cache_sizes(tmp_path) == {1: 48 * 1024, 2: 2 * 1024**2}
+    assert cache_sizes(tmp_path / "nothing") == {}
+
+
+def test_unknown_targets_are_explained() -> None:
+    with pytest.raises(StepwellError, match="unknown target 'x86-64-v5'") as error:
+        target_named("x86-64-v5")
+    assert "did you mean 'x86-64-v" in str(error.value.diagnostic)
+
+
+def test_the_option_goes_before_the_context() -> None:
+    assert chosen_target(None) == host_target()
+    with PassContext(config={"target": "aarch64-neon"}):
+        assert chosen_target(None).name == "aarch64-neon"
+        assert chosen_target("x86-64").name == "x86-64"
+
+
+# Tiles
+
+
+@EVERY
+@pytest.mark.parametrize("element_bytes", [4, 8])
+def test_tiles_fit_the_registers(name: str, element_bytes: int) -> None:
+    target = NAMED[name]
+    for rows in (1, 2, 7, 14, 64, 1000):
+        for columns in (1, 3, 10, 16, 33, 64, 1000):
+            chosen = choose_tile(rows, columns, element_bytes, target)
+            assert fits(chosen.rows, -(-chosen.columns // target.lanes(element_bytes)), target)
+            assert 1 <= chosen.rows <= rows and 1 <= chosen.columns <= columns
+
+
+def test_tiles_of_large_products() -> None:
+    found = {name: choose_tile(1024, 1024, 4, target) for name, target in NAMED.items()}
+    assert {name: (each.rows, each.columns) for name, each in found.items()} == {
+        "x86-64": (4, 8),
+        "x86-64-v3": (6, 16),
+        "x86-64-v4": (6, 64),
+        "aarch64-neon": (6, 16),
+    }
+
+
+@EVERY
+def test_native_results_do_not_depend_on_the_target(name: str) -> None:
+    numbers = np.random.default_rng(4)
+    x, w = (numbers.integers(-3, 4, shape).astype(np.float32) for shape in ((30, 70), (70, 90)))
+    with PassContext(3, config={"target": name}):
+        compiled = stepwell.compile(PRODUCT, opt_level=3, cache=False)
+    np.testing.assert_array_equal(compiled(x, w)[0], x @ w)
+
+
+@pytest.mark.parametrize(
+    ("name", "instruction"),
+    [("x86-64", "mulps"), ("x86-64-v3", "vfmadd"), ("x86-64-v4", "zmm"), ("aarch64-neon", "fmla")],
+)
+def test_machine_code_for_named_machines(name: str, instruction: str) -> None:
+    """Vector instructions of the machine, and nothing of the tile in memory between them."""
+    binding = pytest.importorskip("llvmlite.binding")
+    binding.initialize_all_targets()
+    if name.startswith("aarch64"):
+        try:
+            binding.Target.from_triple(NAMED[name].triple)
+        except RuntimeError:
+            pytest.skip("this build of LLVM knows no aarch64")
+    ctx, module, output = (
+        make_context(),
+        parse(PRODUCT.replace("30x", "24x").replace("70", "64").replace("90", "64")),
+        io.StringIO(),
+    )
+    pipeline = (
+        f'lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu{{target="{name}"}},bufferize,to-llvm'
+    )
+    run_pipeline(ctx, module, pipeline)
+    AssemblyTarget(machine=name).emit(ctx, module, output)
+    lines = output.getvalue().splitlines()
+    assert any(instruction in line for line in lines)
+    assert not any("fmaf" in line for line in lines)
+    at = [
+        number for number, line in enumerate(lines) if any(each in line for each in ("mulps", "vfma", "fmla"))
+    ]
+    spills = [
+        line
+        for line in lines[at[0] : at[-1]]
+        if ("xmm" in line or "ymm" in line or "zmm" in line) and "rsp" in line
+    ]
+    assert not spills

@@ -1,0 +1,114 @@
+"""
+The page of targets and of the rules by which schedules follow from them, docs/targets.md.
+
+`python -m stepwell.tools.targets_page > docs/targets.md` brings it up to date; a test fails when it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..schedule.register_tiles import choose_tile
+from ..schedule.targets import NAMED, Target
+
+_INTRODUCTION = """# Targets
+
+Made by `python -m stepwell.tools.targets_page`; do not edit.
+
+A schedule is made for a *target*: vector registers and caches, by name or those of the machine it is made on (`host`, the default).
+Which one: the option `target` of `schedule-cpu` and `prepack-weights`, else the key `target` of the pass context
+(`PassContext(config={"target": "x86-64-v3"})`, `stepwell-opt --config target=x86-64-v3`). Results do not depend on it beyond the
+order of sums: LLVM cuts wide vectors to the registers that there are. `stepwell.compile` makes machine code for the host whatever the
+schedule is for; `stepwell-opt -t 'asm{machine="aarch64-neon"}'` prints that of another machine.
+
+On the host the registers come from the CPU flags of Linux (AVX-512 F, VL, BW and DQ: as `x86-64-v4`; AVX2 and FMA: as `x86-64-v3`),
+elsewhere from the kind of machine; the data caches from `/sys/devices/system/cpu`, else those of the named target.
+"""
+
+_RULES = (
+    (
+        "rows x columns of a register tile",
+        "every contraction",
+        "the pair with the fewest cycles for the whole result: per step of the sum, the multiply-adds, two a cycle (two "
+        "instructions each without FMA), or the loads, two a cycle, or the latency of a sum; loads count a little on top",
+    ),
+    (
+        "tiles that are not considered",
+        "`rows * vectors + vectors + 1` (+ 4 without FMA) above the registers - 1; above - 3 with 32 registers and 3 vectors or more",
+        "LLVM would spill",
+    ),
+    (
+        "b copied into panels as wide as a tile",
+        "b is a constant; or its rows are not contiguous; or it has L2 / 8 bytes or more and is read by 4 tiles of rows or more",
+        "panels are read in order, a tile at a time",
+    ),
+    (
+        "parts of k",
+        "b in panels, more than two tiles of rows, one reduce axis: as many equal parts as make each at most 256 steps",
+        "a panel of a part stays near while the rows go by",
+    ),
+    (
+        "panels per block",
+        "the same: as many as have L2 / 4 bytes",
+        "the block stays in L2 while the rows go by",
+    ),
+    (
+        "panels outside the rows",
+        "a of a part of k has L2 / 8 bytes at most",
+        "each panel is read once, all of a stays in L2",
+    ),
+)
+
+_RESULTS = ((1, 64), (4, 128), (64, 10), (56, 64), (128, 768), (1024, 1024))
+
+
+def page() -> str:
+    """The text of docs/targets.md."""
+    sections = [_INTRODUCTION, *_machines(), *_rules(), *_tiles()]
+    return "\n".join(section.rstrip("\n") + "\n" for section in sections)
+
+
+def _machines() -> Iterator[str]:
+    yield "## What is known of each\n"
+    rows = [_machine(target) for target in NAMED.values()]
+    yield _table(("target", "register", "registers", "FMA", "L1 data", "L2", "L3", "L2 / 4", "L2 / 8"), rows)
+
+
+def _machine(target: Target) -> Sequence[str]:
+    sizes = (
+        target.l1_bytes,
+        target.l2_bytes,
+        target.l3_bytes,
+        target.block_bytes,
+        target.a_bytes,
+    )
+    return (
+        f"`{target.name}`",
+        f"{target.register_bytes} bytes",
+        str(target.registers),
+        "yes" if target.fma else "no",
+        *(f"{size // 1024} KiB" for size in sizes),
+    )
+
+
+def _rules() -> Iterator[str]:
+    yield "## Which rule fires when\n"
+    yield _table(("choice", "when", "why"), _RULES)
+
+
+def _tiles() -> Iterator[str]:
+    yield "## Tiles of f32\n"
+    rows: list[Sequence[str]] = []
+    for height, width in _RESULTS:
+        tiles = [choose_tile(height, width, 4, target) for target in NAMED.values()]
+        rows.append((f"{height} x {width}", *(f"{tile.rows} x {tile.columns}" for tile in tiles)))
+    yield _table(("result", *(f"`{name}`" for name in NAMED)), rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    print(page(), end="")
