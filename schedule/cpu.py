@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 from ..core.passes import StepwellPass
 from ..dialects.tensor_loop import Extent, ForOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
+from .byte_products import has_instruction, is_byte_product, tile_byte_product
 from .contraction import contraction_of
 from .loop_order import LoopOrder, choose_order
 from .targets import chosen_target
@@ -51,7 +52,10 @@ class ScheduleCPUPass(StepwellPass):
                 continue
             contraction = contraction_of(grid)
             if contraction is not None:
-                tile_contraction(contraction, choose_tiling(contraction, target=target))
+                if is_byte_product(contraction) and has_instruction(target):
+                    tile_byte_product(contraction)
+                else:
+                    tile_contraction(contraction, choose_tiling(contraction, target=target))
                 self.count("contractions tiled")
                 continue
             order = choose_order(grid)
