@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .builder import MathBuilder, Value
 from .coefficients import ERF_SMALL, ERFC_LOG2
-from .exponential import MAGIC, exp2_of_fraction, nearest_integer, power_of_two
+from .exponential import MAGIC, exp2_of_fraction, power_of_biased
 from .power import ONE_BITS
 
 
@@ -17,6 +17,7 @@ def erf(m: MathBuilder, x: Value) -> Value:
     near = m.fma(x, m.polynomial(x * x, ERF_SMALL), x)
     size = x.abs()
     exponent = m.polynomial(size.maximum(1.0).minimum(4.0), ERFC_LOG2)
-    n, k = nearest_integer(exponent + MAGIC)
-    complement = exp2_of_fraction(m, exponent - k) * power_of_two(n)
+    biased = exponent + (MAGIC + 127)
+    k = biased - (MAGIC + 127)
+    complement = exp2_of_fraction(m, exponent - k) * power_of_biased(biased.bits())
     return m.select(size.bits().less(ONE_BITS), near, (1.0 - complement).copysign(x))

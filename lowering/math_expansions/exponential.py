@@ -20,10 +20,13 @@ MAGIC = 12582912.0
 """1.5 * 2^23: adding it rounds |x| < 2^22 to an integer, found in the low bits of the sum."""
 MAGIC_BITS = 0x4B400000
 
+TWO_BIASES = 254
+"""Twice the bias of the exponent of f32: added to MAGIC, it makes the factors of `scale` two shifts."""
 
-def nearest_integer(x_plus_magic: Value) -> tuple[Value, Value]:
-    """The integer in `x + MAGIC`, as i32 and as f32."""
-    return x_plus_magic.bits() - MAGIC_BITS, x_plus_magic - MAGIC
+
+def power_of_biased(biased: Value) -> Value:
+    """2^n for the bits of `n + MAGIC + 127`, -127 < n < 128: the low bits are n + 127, the others are shifted out."""
+    return (biased << 23).as_float("f32")
 
 
 def integer_to_float(n: Value) -> Value:
@@ -36,24 +39,28 @@ def power_of_two(n: Value) -> Value:
     return ((n + 127) << 23).as_float("f32")
 
 
-def scale(p: Value, n: Value) -> Value:
-    """p * 2^n for 0.5 <= p < 2 and -250 < n < 250, rounded at most once."""
-    half = n >> 1
-    return (p * power_of_two(half)) * power_of_two(n - half)
+def scale(p: Value, biased: Value) -> Value:
+    """
+    p * 2^n for the bits of `n + MAGIC + TWO_BIASES`, 0.5 <= p < 2 and -250 < n < 250, rounded at most once.
+
+    Each half of n comes with one bias of the exponent; the bits above are shifted out.
+    """
+    half = biased >> 1
+    return (p * power_of_biased(half)) * power_of_biased(biased - half)
 
 
-def reduce_by_ln2(m: MathBuilder, x: Value) -> tuple[Value, Value]:
-    """(n, r) with x = n ln 2 + r and |r| <= 0.3467."""
-    n, k = nearest_integer(m.fma(x, LOG2_E, MAGIC))
+def reduce_by_ln2(m: MathBuilder, x: Value, bias: int) -> tuple[Value, Value]:
+    """(the bits of n + MAGIC + bias, r) with x = n ln 2 + r and |r| <= 0.3467."""
+    biased = m.fma(x, LOG2_E, MAGIC + bias)
+    k = biased - (MAGIC + bias)
     r = m.fma(k, -LN2_HIGH, x)
-    return n, m.fma(k, -LN2_LOW, r)
+    return biased.bits(), m.fma(k, -LN2_LOW, r)
 
 
-def exp_parts(m: MathBuilder, x: Value) -> tuple[Value, Value]:
-    """(p, n) with exp(x) = p * 2^n, 0.7 < p < 1.42; |x| below 10^4."""
-    n, r = reduce_by_ln2(m, x)
-    tail = m.fma(r * r, m.polynomial(r, EXP), r)
-    return tail + 1.0, n
+def exp_parts(m: MathBuilder, x: Value, bias: int = TWO_BIASES) -> tuple[Value, Value]:
+    """(p, the bits of n + MAGIC + bias) with exp(x) = p * 2^n, 0.7 < p < 1.42; |x| below 10^4."""
+    biased, r = reduce_by_ln2(m, x, bias)
+    return m.polynomial(r, (1.0, 1.0, *EXP)), biased
 
 
 def exp2_of_fraction(m: MathBuilder, f: Value) -> Value:
@@ -63,34 +70,33 @@ def exp2_of_fraction(m: MathBuilder, f: Value) -> Value:
 
 def exp(m: MathBuilder, x: Value) -> Value:
     """exp(x); -104 is below the last result that is not 0, 89 above the last that is not inf."""
-    p, n = exp_parts(m, x.maximum(-104.0).minimum(89.0))
-    return scale(p, n)
+    p, biased = exp_parts(m, x.maximum(-104.0).minimum(89.0))
+    return scale(p, biased)
 
 
 def exp2(m: MathBuilder, x: Value) -> Value:
     """2^x = 2^n 2^f with n the nearest integer; f = x - n is exact."""
     x = x.maximum(-151.0).minimum(129.0)
-    n, k = nearest_integer(x + MAGIC)
-    return scale(exp2_of_fraction(m, x - k), n)
+    biased = x + (MAGIC + TWO_BIASES)
+    k = biased - (MAGIC + TWO_BIASES)
+    return scale(exp2_of_fraction(m, x - k), biased.bits())
 
 
-def expm1_parts(m: MathBuilder, x: Value) -> tuple[Value, Value]:
-    """(q, n) with exp(x) = (1 + q) * 2^n; q is relatively precise."""
-    n, r = reduce_by_ln2(m, x)
-    return m.fma(r * r, m.polynomial(r, EXPM1), r), n
+def expm1_parts(m: MathBuilder, x: Value, bias: int) -> tuple[Value, Value]:
+    """(q, 2^(n + bias - 127)) with exp(x) = (1 + q) * 2^n; q is relatively precise."""
+    biased, r = reduce_by_ln2(m, x, bias)
+    return m.fma(r * r, m.polynomial(r, EXPM1), r), power_of_biased(biased)
 
 
 def expm1_positive(m: MathBuilder, x: Value) -> Value:
     """exp(x) - 1 = q 2^n + (2^n - 1) for 0 <= x <= 88."""
-    q, n = expm1_parts(m, x)
-    s = power_of_two(n)
+    q, s = expm1_parts(m, x, 127)
     return m.fma(q, s, s - 1.0)
 
 
 def expm1(m: MathBuilder, x: Value) -> Value:
     """exp(x) - 1 = 2 (q 2^(n-1) + (2^(n-1) - 1/2)), halved so that n = 128 has a factor; tiny x is its own result."""
-    q, n = expm1_parts(m, x.maximum(-30.0).minimum(89.0))
-    s = power_of_two(n - 1)
+    q, s = expm1_parts(m, x.maximum(-30.0).minimum(89.0), 126)
     result = m.fma(q, s, s - 0.5)
     tiny = (x.bits() & 0x7FFFFFFF).less(0x33000000)  # |x| < 2^-25
     return m.select(tiny, x, result + result)

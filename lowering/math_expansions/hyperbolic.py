@@ -10,7 +10,7 @@ import math as pymath
 
 from .builder import MathBuilder, Value
 from .coefficients import SINH
-from .exponential import exp_parts, expm1_positive, scale
+from .exponential import TWO_BIASES, exp_parts, expm1_positive, scale
 from .inverse_trigonometric import odd_polynomial
 from .logarithm import log1p_plus
 from .power import ONE_BITS
@@ -27,8 +27,8 @@ def tanh(m: MathBuilder, x: Value) -> Value:
 
 def half_exp(m: MathBuilder, size: Value) -> Value:
     """exp(size)/2, which is finite up to the largest finite cosh."""
-    p, n = exp_parts(m, size.minimum(92.0))
-    return scale(p, n - 1)
+    p, biased = exp_parts(m, size.minimum(92.0), TWO_BIASES - 1)
+    return scale(p, biased)
 
 
 def sinh(m: MathBuilder, x: Value) -> Value:

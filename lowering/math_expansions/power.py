@@ -11,7 +11,7 @@ import math as pymath
 
 from .builder import MathBuilder, Value
 from .coefficients import LOG2_ATANH
-from .exponential import MAGIC, exp2_of_fraction, integer_to_float, nearest_integer, scale
+from .exponential import MAGIC, TWO_BIASES, exp2_of_fraction, integer_to_float, scale
 from .logarithm import ABS, INFINITY_BITS
 
 SQRT_HALF_BITS64 = 0x3FE6A09E667F3BCD
@@ -40,8 +40,8 @@ def exp2_of_f64(m: MathBuilder, t: Value) -> Value:
     """2^t in f32 for an f64; overflow to inf, underflow to 0 through the denormals."""
     t = t.maximum(-160.0).minimum(160.0)
     k = t.round_even()
-    n, _ = nearest_integer(k.narrow("f32") + MAGIC)
-    return scale(exp2_of_fraction(m, (t - k).narrow("f32")), n)
+    biased = k.narrow("f32") + (MAGIC + TWO_BIASES)
+    return scale(exp2_of_fraction(m, (t - k).narrow("f32")), biased.bits())
 
 
 def is_integer(y: Value) -> Value:

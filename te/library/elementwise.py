@@ -143,15 +143,16 @@ def silu(x: Tensor) -> Tensor:
     """
     `x * sigmoid(x)`; -0 at -inf.
 
-    With `h = exp(-|x| / 2)`: `x / (1 + h^2)` from 0 up, `(x h) (h / (1 + h^2))` below. Splitting `exp(x)` in two keeps the
+    With `h = exp(-|x| / 2)`: `x (1 / (1 + h^2))` from 0 up, `(x h) (h / (1 + h^2))` below. Splitting `exp(x)` in two keeps the
     factors normal where it would be a denormal number of few bits, so the result is good to 4 ulp all the way down.
     """
 
     def body(value: Expr) -> Expr:
         root = ops.exp(ops.abs(value) * -0.5)
         denominator = 1 + root * root
-        below = (value * root) * (root / denominator)
-        return _limit_at_minus_infinity(value, ops.select(value < 0, below, value / denominator))
+        below = value < 0
+        factor = ops.select(below, root, 1) / denominator
+        return _limit_at_minus_infinity(value, ops.select(below, value * root, value) * factor)
 
     return composite("silu", x, body)
 

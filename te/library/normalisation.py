@@ -86,12 +86,12 @@ def layer_norm(
     total = reduced("layer_norm_sum", x, dims, False, ops.sum, wide)
     mean = elementwise("layer_norm_mean", total, lambda value: value / count)
     squares = reduced("layer_norm_squares", x, dims, False, ops.sum, squared)
-    deviation = elementwise("layer_norm_std", squares, lambda value: ops.sqrt(value / count + epsilon))
+    scale = elementwise("layer_norm_scale", squares, lambda value: 1 / ops.sqrt(value / count + epsilon))
 
     def body(indices: Indices) -> Expr:
         row = tuple(index for dim, index in enumerate(indices) if dim not in dims)
         inner = tuple(indices[dim] for dim in dims)
-        value = (ops.cast(acc, x[indices]) - mean[row]) / deviation[row]
+        value = (ops.cast(acc, x[indices]) - mean[row]) * scale[row]
         return ops.cast(x.dtype, value * ops.cast(acc, gamma[inner]) + ops.cast(acc, beta[inner]))
 
     return stage("layer_norm", x.shape, body)
@@ -222,12 +222,12 @@ def rms_norm(x: Tensor, gamma: Tensor, axes: int | Sequence[int] = (-1,), epsilo
     acc = dtypes.accumulator(x.dtype)
     count = count_constant(sizes, acc)
     squares = _squares("rms_norm", x, dims)
-    size = elementwise("rms_norm_rms", squares, lambda value: ops.sqrt(value / count + epsilon))
+    scale = elementwise("rms_norm_scale", squares, lambda value: 1 / ops.sqrt(value / count + epsilon))
 
     def body(indices: Indices) -> Expr:
         row = tuple(index for dim, index in enumerate(indices) if dim not in dims)
         inner = tuple(indices[dim] for dim in dims)
-        value = ops.cast(acc, x[indices]) / size[row]
+        value = ops.cast(acc, x[indices]) * scale[row]
         return ops.cast(x.dtype, value * ops.cast(acc, gamma[inner]))
 
     return stage("rms_norm", x.shape, body)

@@ -182,7 +182,7 @@ def _row(indices: Indices, dim: int) -> Indices:
 
 
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """`e / sum(e)` with `e = exp(x - max(x))` along `axis`."""
+    """`e / sum(e)` with `e = exp(x - max(x))` along `axis`; one division per sum, which is at least 1."""
     require_float("softmax", x)
     dim = normalise_axis("softmax", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
@@ -191,7 +191,8 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
         "softmax_exp", x.shape, lambda i: ops.exp(ops.cast(acc, x[i]) - ops.cast(acc, largest[_row(i, dim)]))
     )
     total = reduced("softmax_sum", e, (dim,), False, ops.sum)
-    return stage("softmax", x.shape, lambda i: ops.cast(x.dtype, e[i] / total[_row(i, dim)]))
+    scale = elementwise("softmax_scale", total, lambda value: 1 / value)
+    return stage("softmax", x.shape, lambda i: ops.cast(x.dtype, e[i] * scale[_row(i, dim)]))
 
 
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:

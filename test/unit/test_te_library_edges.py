@@ -57,6 +57,7 @@ class TestStages:
             "softmax_max",
             "softmax_exp",
             "softmax_sum",
+            "softmax_scale",
             "softmax",
         ]
 

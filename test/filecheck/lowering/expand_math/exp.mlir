@@ -1,16 +1,16 @@
 // RUN: stepwell-opt %s -p expand-math | filecheck %s
 
-/// exp(x) = 2^n (1 + r + r^2 P(r)): clamp, n and r by Cody and Waite, the polynomial, 2^n in two factors.
+/// exp(x) = 2^n (1 + r + r^2 P(r)): clamp, n (with two biases of the exponent) and r by Cody and Waite, the polynomial, 2^n in two factors.
 // CHECK-LABEL: @exp
 func.func @exp(%x: f32) -> f32 {
   // CHECK: %[[LOW:.*]] = arith.constant -1.040000e+02 : f32
   // CHECK-NEXT: %[[ABOVE:.*]] = arith.maximumf %x, %[[LOW]] : f32
   // CHECK-NEXT: %[[HIGH:.*]] = arith.constant 8.900000e+01 : f32
   // CHECK-NEXT: %[[X:.*]] = arith.minimumf %[[ABOVE]], %[[HIGH]] : f32
-  // CHECK: %[[T:.*]] = math.fma %[[X]]
-  // CHECK-NEXT: %[[BITS:.*]] = arith.bitcast %[[T]] : f32 to i32
-  // CHECK: %[[N:.*]] = arith.subi %[[BITS]]
+  // CHECK: %[[MAGIC:.*]] = arith.constant 0x4B4000FE : f32
+  // CHECK-NEXT: %[[T:.*]] = math.fma %[[X]], %{{.*}}, %[[MAGIC]]
   // CHECK: math.fma %{{.*}}, %{{.*}}, %[[X]] : f32
+  // CHECK-NEXT: %[[N:.*]] = arith.bitcast %[[T]] : f32 to i32
   // CHECK: %[[HALF:.*]] = arith.shrsi %[[N]]
   // CHECK: arith.subi %[[N]], %[[HALF]] : i32
   // CHECK: %[[Y:.*]] = arith.mulf

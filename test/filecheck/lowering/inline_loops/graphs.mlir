@@ -50,10 +50,11 @@ func.func @use(%x: tensor<2x4xf32>, %w: tensor<4x3xf32>, %b: tensor<3xf32>) -> t
 // CHECK: tensor_loop.block "softmax_max"
 // CHECK: tensor_loop.block "softmax_exp" {{.*}} writes(%out[
 // CHECK: math.exp
-// CHECK: %softmax_sum = tensor_loop.alloc : memref<2xf32>
+// CHECK: %softmax_scale = tensor_loop.alloc : memref<2xf32>
 // CHECK: tensor_loop.block "softmax_sum" {{.*}} reads(%out[
 // CHECK-NOT: math.exp
-// CHECK: tensor_loop.block "softmax" {{.*}} reads(%out[{{.*}}], %softmax_sum[{{.*}}]) writes(%out[
+// CHECK: tensor_loop.block "softmax_scale" {{.*}} reads(%softmax_scale[{{.*}}]) writes(%softmax_scale[
+// CHECK: tensor_loop.block "softmax" {{.*}} reads(%out[{{.*}}], %softmax_scale[{{.*}}]) writes(%out[
 // CHECK-NOT: tensor_loop.alloc
 func.func @no_exponential_twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = graph.softmax %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -67,7 +68,7 @@ func.func @no_exponential_twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK: tensor_loop.block "layer_norm_sum"
 // CHECK: tensor_loop.block "layer_norm_mean"
 // CHECK: tensor_loop.block "layer_norm_squares"
-// CHECK: tensor_loop.block "layer_norm_std"
+// CHECK: tensor_loop.block "layer_norm_scale"
 // CHECK: tensor_loop.block "layer_norm" {{.*}} writes(%out[
 // CHECK-NOT: tensor_loop.block
 func.func @layer_norm(%x: tensor<2x3xf32>, %g: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
