@@ -65,6 +65,7 @@ PASSES: dict[str, str] = {
     "inline-weights": "rewrites.externalize_weights:InlineWeightsPass",
     "verify-weights": "rewrites.externalize_weights:VerifyWeightsPass",
     "expand-math": "lowering.expand_math:ExpandMathPass",
+    "outline-parallel-loops": "lowering.threads:OutlineParallelLoopsPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }
 

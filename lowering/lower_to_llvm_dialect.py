@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
 from ..dialects import tile
-from .llvm import convert_arith, convert_math, convert_memref, convert_tile, convert_vector
+from .llvm import convert_arith, convert_math, convert_memref, convert_tile, convert_vector, parallel
 from .llvm.builder import Builder, ConversionTable
 from .llvm.convert_control import ControlConversions, region_blocks
 from .llvm.convert_func import (
@@ -78,6 +78,7 @@ class FunctionConverter:
             tile.MapOp: self.convert_map,
             **ControlConversions(self.convert).table(),
             **FunctionConversions(signature).table(),
+            func.CallOp: parallel.convert_any_call,
         }
 
     def convert(self, builder: Builder, op: Operation) -> None:
@@ -243,6 +244,8 @@ class LowerToLLVMDialectPass(StepwellPass):
         result: list[Operation] = [shell]
         if is_entry(function) and len(state.errors) == errors:
             result.append(entry_wrapper(function, signature, Builder(state)))
+        if parallel.TASK in function.attributes:
+            result.append(parallel.task_function(function, signature, Builder(state)))
         return result
 
     @staticmethod

@@ -60,7 +60,7 @@ def compile(
         raise CompileError(f"numerics is {numerics!r}, expected one of {', '.join(NUMERICS)}")
     if opt_level not in range(4):
         raise CompileError(f"opt_level is {opt_level!r}, expected 0, 1, 2 or 3")
-    thread_count(threads)
+    most_threads = thread_count(threads)
     if isinstance(module_or_path, ModuleOp):
         module = module_or_path.clone()
         module.location = module_or_path.location
@@ -69,7 +69,13 @@ def compile(
         module = parse(module_or_path)
     set_signatures(module, entry)
     source = Source(
-        module, entry, chosen_pipeline(pipeline, opt_level, numerics), cache, verify_each, weights
+        module,
+        entry,
+        chosen_pipeline(pipeline, opt_level, numerics),
+        cache,
+        verify_each,
+        weights,
+        most_threads,
     )
     return _executable(source)
 
@@ -94,6 +100,7 @@ class Source:
     use_cache: bool
     verify_each: bool
     weights: str | Path | Mapping[str, Any] | None
+    threads: int = 1
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`: what is lowered later, for new shapes, is lowered under it."""
@@ -152,7 +159,7 @@ class Source:
             op.weight_key: nearest_source_point(op) for op in self.module.walk() if isinstance(op, WeightOp)
         }
         arrays = bind_weights(description, named, source_directory(self.module), self.weights, places)
-        return Program(description, code, arrays, self.use_cache)
+        return Program(description, code, arrays, self.use_cache, self.threads)
 
     def text_of(self, stair: str, shapes: Shapes | None) -> str:
         """The text on `stair`."""

@@ -19,6 +19,7 @@ from .errors import ArgumentError, ExecutionError
 from .external import External, LinkedExternals, raise_failure
 from .fastcall import MISFIT, FastCall, fast_call
 from .jit import NativeLibrary
+from .threads import RUN_PARALLEL, runner, uses_threads
 
 ENTRY_PREFIX = "_stepwell_entry_"
 """The wrapper of entry `f` is the symbol `_stepwell_entry_f`, `i32 (ptr to argument pointers)`."""
@@ -80,14 +81,17 @@ class Program:
         object_code: bytes,
         weights: Mapping[str, np.ndarray[Any, Any]],
         use_cache: bool = True,
+        threads: int = 1,
     ):
         self.description = description
         self.use_cache = use_cache
         symbols = [ENTRY_PREFIX + entry.name for entry in description.entries]
         self.externals = LinkedExternals(description.externals, use_cache)
-        self.library = NativeLibrary(
-            object_code, symbols, self.externals.objects, self.externals.addresses, self.externals
-        )
+        addresses, kept = self.externals.addresses, (self.externals, None)
+        if uses_threads(object_code):
+            kept = (self.externals, run := runner(threads, use_cache))
+            addresses = addresses | {RUN_PARALLEL: run.address}
+        self.library = NativeLibrary(object_code, symbols, self.externals.objects, addresses, kept)
         self._weights = weights
         self._prepared: dict[str, np.ndarray[Any, Any]] = {}
         by_order = sorted(description.entries, key=lambda entry: not entry.is_prepare)

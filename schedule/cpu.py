@@ -10,11 +10,12 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from ..core.passes import StepwellPass
-from ..dialects.tensor_loop import Extent, ForOp, GridOp
+from ..dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
 from .byte_products import has_instruction, is_byte_product, tile_byte_product
 from .contraction import contraction_of
 from .loop_order import LoopOrder, choose_order
+from .parallelize import parallelize
 from .targets import chosen_target
 from .tile_contraction import choose_tiling, tile_contraction
 
@@ -66,6 +67,8 @@ class ScheduleCPUPass(StepwellPass):
             self.count("grids scheduled")
             if order.vectorized:
                 self.count("loops vectorized")
+        for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
+            self.count("loops parallelized", parallelize(function))
 
 
 def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:

@@ -1,0 +1,225 @@
+"""The pass `outline-parallel-loops`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..analysis.work import GRAIN, chunk_of, nanoseconds_of_iteration, trip_count
+from ..core.passes import StepwellPass
+from .llvm.builder import constant_of
+from .llvm.parallel import CHUNK, TASK
+from .loops_emitter import PARALLEL
+
+NOALIAS = "stepwell.noalias"
+"""Function attribute: no two memref arguments share memory."""
+
+
+@dataclass(frozen=True)
+class OutlineParallelLoopsPass(StepwellPass):
+    """
+    Makes the body of each parallel loop a function over a range of iterations, called in chunks by the pool of threads.
+
+    Before:
+
+        func.func @double(%x: memref<4096x64xf32>, %y: memref<4096x64xf32>) {
+          scf.for %i = %c0 to %c4096 step %c1 { ... } {stepwell.parallel}
+        }
+
+    After:
+
+        func.func @double(%x: memref<4096x64xf32>, %y: memref<4096x64xf32>) {
+          func.call @double_part(%c0, %c4096, %x, %y) {stepwell.chunk = 1024 : i64}
+        }
+        func.func private @double_part(%lower: index, %upper: index, %x: ..., %y: ...) attributes {stepwell.task} {
+          scf.for %i = %lower to %upper step %c1 { ... }
+        }
+
+    A chunk is what takes about `grain` nanoseconds by an estimate of the work; how many threads there will be does not
+    matter, so results cannot depend on it. Loops stay serial that make less than two chunks, carry values, have bounds
+    not known, or use a value from outside that no frame can hold (a vector). Of loops in each other the outermost is
+    taken. A stack buffer used in the loop only becomes one of each chunk.
+    """
+
+    name = "outline-parallel-loops"
+
+    grain: int = GRAIN
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        taken = {
+            name.data for each in op.ops if isinstance(name := each.get_attr_or_prop("sym_name"), StringAttr)
+        }
+        for function in [each for each in op.ops if isinstance(each, func.FuncOp)]:
+            for loop in list(_parallel_loops(function)):
+                if (part := _Outlining(function, loop, self.grain).run(taken)) is None:
+                    self.count("loops left serial")
+                    continue
+                Rewriter.insert_op(part, InsertPoint.after(function))
+                self.count("loops outlined")
+
+
+def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:
+    """The marked loops that are in no marked one. All marks go."""
+    marked = [op for op in function.walk() if isinstance(op, scf.ForOp) and PARALLEL in op.attributes]
+    for op in marked:
+        del op.attributes[PARALLEL]
+    last: scf.ForOp | None = None
+    for op in marked:  # a walk meets what a loop holds right after it
+        if last is None or not last.is_ancestor(op):
+            last = op
+            yield op
+
+
+class _Outlining:
+    """One loop on its way into a function."""
+
+    def __init__(self, function: func.FuncOp, loop: scf.ForOp, grain: int):
+        self.function = function
+        self.loop = loop
+        self.grain = grain
+        self.captured: list[SSAValue] = []
+        self.copied: list[Operation] = []
+        self.private: list[memref.AllocaOp] = []
+
+    def run(self, taken: set[str]) -> func.FuncOp | None:
+        """The new function, the loop having become its call; None when the loop stays."""
+        trips, step = trip_count(self.loop), constant_of(self.loop.step)
+        if trips is None or step is None or self.loop.iter_args:
+            return None
+        chunk = chunk_of(trips, nanoseconds_of_iteration(self.loop), self.grain)
+        if chunk >= trips or not self._sort_outer_values():
+            return None
+        name = _fresh(f"{self.function.sym_name.data}_part", taken)
+        lower, upper = self.loop.lb, self.loop.ub
+        captured = list(self.captured)
+        call = func.CallOp(name, [lower, upper, *captured], [])
+        call.attributes[CHUNK] = IntegerAttr(chunk * step, i64)
+        call.location = self.loop.location
+        Rewriter.insert_op(call, InsertPoint.before(self.loop))
+        return self._part(name, captured)
+
+    def _sort_outer_values(self) -> bool:
+        """Decides for each value from outside how the function gets it; False when one cannot."""
+        values: dict[SSAValue, None] = {}
+        inside = set(self.loop.body.walk())
+        for op in self.loop.body.walk():
+            for operand in op.operands:
+                if not _is_inside(operand, self.loop, inside):
+                    values[operand] = None
+        if constant_of(self.loop.step) is not None:
+            values[self.loop.step] = None
+        for value in values:
+            owner = value.owner
+            if isinstance(owner, arith.ConstantOp | memref.GetGlobalOp):
+                self.copied.append(owner)
+            elif isinstance(owner, memref.AllocaOp) and all(use.operation in inside for use in value.uses):
+                self.private.append(owner)
+            elif _fits_frame(value.type):
+                self.captured.append(value)
+            else:
+                return False
+        return True
+
+    def _part(self, name: str, captured: list[SSAValue]) -> func.FuncOp:
+        types: list[Attribute] = [IndexType(), IndexType(), *(value.type for value in captured)]
+        block = Block(arg_types=types)
+        for argument, hint in zip(
+            block.args, ["lower", "upper", *(v.name_hint for v in captured)], strict=True
+        ):
+            argument.name_hint = hint
+        new_of: dict[SSAValue, SSAValue] = dict(zip(captured, block.args[2:], strict=True))
+        for op in self.copied:
+            copy = op.clone()
+            copy.results[0].name_hint = op.results[0].name_hint
+            block.add_op(copy)
+            new_of[op.results[0]] = copy.results[0]
+        for alloca in self.private:
+            alloca.detach()
+            block.add_op(alloca)
+        loop = self.loop
+        step = new_of[loop.step]
+        loop.detach()
+        loop.operands = (block.args[0], block.args[1], step)
+        for op in loop.body.walk():
+            for index, operand in enumerate(op.operands):
+                if operand in new_of:
+                    op.operands[index] = new_of[operand]
+        back = func.ReturnOp()
+        back.location = loop.location
+        block.add_ops([loop, back])
+        return self._function(name, block, captured)
+
+    def _function(self, name: str, block: Block, captured: list[SSAValue]) -> func.FuncOp:
+        part = func.FuncOp(name, ([a.type for a in block.args], ()), Region(block), "private")
+        part.location = self.function.location
+        part.attributes[TASK] = UnitAttr()
+        if NOALIAS in self.function.attributes and all(map(_is_buffer_of_its_own, captured)):
+            part.attributes[NOALIAS] = UnitAttr()
+        if self.function.arg_attrs is not None:
+            known = self.function.arg_attrs.data
+            attributes = [
+                _for_llvm(known[value.index])
+                if isinstance(value, BlockArgument) and value.block is self.function.body.block
+                else DictionaryAttr({})
+                for value in captured
+            ]
+            part.properties["arg_attrs"] = ArrayAttr([DictionaryAttr({}), DictionaryAttr({}), *attributes])
+        return part
+
+
+def _for_llvm(attributes: DictionaryAttr) -> DictionaryAttr:
+    """What LLVM may assume of an argument holds in the part, too; its role does not."""
+    return DictionaryAttr({name: each for name, each in attributes.data.items() if name.startswith("llvm.")})
+
+
+def _is_inside(value: SSAValue, loop: scf.ForOp, inside: set[Operation]) -> bool:
+    """Whether `value` is made in the loop."""
+    if isinstance(value, BlockArgument):
+        parent = value.block.parent_op()
+        return parent is loop or parent in inside
+    return value.owner in inside
+
+
+def _fits_frame(type_: Attribute) -> bool:
+    """Whether a value is at most 8 bytes: a number or the pointer of a buffer."""
+    if isinstance(type_, IntegerType):
+        return type_.width.data <= 64
+    if isinstance(type_, AnyFloat):
+        return type_.bitwidth <= 64
+    return isinstance(type_, IndexType | MemRefType)
+
+
+def _is_buffer_of_its_own(value: SSAValue) -> bool:
+    """Whether nothing else that is captured can be the same memory; true for what is no buffer."""
+    if not isinstance(value.type, MemRefType):
+        return True
+    if isinstance(value, BlockArgument):
+        return isinstance(value.block.parent_op(), func.FuncOp)
+    return isinstance(value.owner, memref.AllocOp | memref.AllocaOp)
+
+
+def _fresh(wish: str, taken: set[str]) -> str:
+    name, number = wish, 0
+    while name in taken:
+        number += 1
+        name = f"{wish}_{number}"
+    taken.add(name)
+    return name

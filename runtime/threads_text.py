@@ -1,0 +1,358 @@
+"""
+The LLVM text of the pool of threads that all programs of a process share (docs/threads.md).
+
+`i32 _stepwell_pool(task, frame, lower, upper, chunk, threads)` runs `i32 task(frame, first, end)` on `[lower, lower + chunk)`,
+`[lower + chunk, lower + 2 * chunk)` … up to `upper`, on at most `threads` threads, the caller being one, and returns 0 or the
+status of the lowest chunk that failed. Chunks are the same for any number of threads. Only getpid and pthreads of libc are used.
+
+How one call goes:
+
+* One caller at a time has the pool (`@busy`). Anyone else (another thread of Python, a task that calls the pool again)
+  runs its chunks in order, alone; nobody ever waits for the pool.
+* The caller writes the job down, opens the `@gate`, bumps the `@epoch`, and takes chunks by incrementing `@next`; so does
+  every worker that gets in. Chunks are taken in order, so all before a failing one have run when the call returns.
+* When no chunk is left, the caller closes the gate and waits for those inside: first it spins, then it sleeps.
+* Workers look at the epoch for a while, then sleep. They are started when first wanted, and never end.
+* A process that was forked has no workers: `@process` is the one whose state this is, another starts afresh.
+
+The gate is one word, since getting in must check and count at once: bits 0 to 11 how many workers are inside, 12 to 23 how
+many may be, bit 24 open, bit 25 the caller sleeps. A worker inside keeps the call from returning, so the job it
+reads is never that of another call.
+"""
+
+from __future__ import annotations
+
+POOL = "_stepwell_pool"
+SERIAL = "_stepwell_serial"
+LIMITED = "_stepwell_limited"
+
+MOST_THREADS = 1024
+"""Workers are counted in 12 bits; more threads than that are not asked of a pool."""
+
+WORKER_SPINS = 1000
+"""Looks at the epoch before a worker sleeps, about 40 µs with the pause of recent x86 cores."""
+
+CALLER_SPINS = 500
+"""Looks at the gate before the caller sleeps. A worker that lost its core needs ours: spinning on would keep it from it."""
+
+_HINTS = {
+    "x86_64": "call void @llvm.x86.sse2.pause()",
+    "i686": "call void @llvm.x86.sse2.pause()",
+    "aarch64": 'call void asm sideeffect "isb", "~{memory}"()',
+    "arm64": 'call void asm sideeffect "isb", "~{memory}"()',
+}
+"""What tells a core that it waits, by the first word of the triple."""
+
+
+def pool_text(triple: str) -> str:
+    """The text for a machine."""
+    hint = _HINTS.get(triple.partition("-")[0], "fence seq_cst")
+    declared = "declare void @llvm.x86.sse2.pause()\n" if "pause" in hint else ""
+    text = _TEXT.replace("WORKER_SPINS", str(WORKER_SPINS)).replace("CALLER_SPINS", str(CALLER_SPINS))
+    return declared + text.replace("PAUSE", hint)
+
+
+def limited_text(threads: int) -> str:
+    """The function that programs call, for those with at most so many threads."""
+    return f"""
+declare i32 @{POOL}(ptr, ptr, i64, i64, i64, i32)
+
+define i32 @{LIMITED}(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk) {{
+  %status = tail call i32 @{POOL}(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk, i32 {threads})
+  ret i32 %status
+}}
+"""
+
+
+_TEXT = """
+%job = type { ptr, ptr, i64, i64, i64, i64 }
+
+@mutex = internal global [128 x i8] zeroinitializer, align 128
+@work = internal global [128 x i8] zeroinitializer, align 128
+@done = internal global [128 x i8] zeroinitializer, align 128
+@job = internal global %job zeroinitializer, align 128
+@failure = internal global i64 -1, align 128
+@next = internal global i64 0, align 128
+@gate = internal global i32 0, align 128
+@epoch = internal global i32 0, align 128
+@sleepers = internal global i32 0, align 4
+@busy = internal global i32 0, align 128
+@process = internal global i32 0, align 4
+@workers = internal global i32 0, align 4
+
+declare i32 @getpid()
+declare i32 @pthread_mutex_init(ptr, ptr)
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_init(ptr, ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_signal(ptr)
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_detach(ptr)
+
+; Runs all chunks in order, no pool needed; stops at the first that fails.
+define i32 @_stepwell_serial(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk) {
+entry:
+  %any = icmp slt i64 %lower, %upper
+  br i1 %any, label %run, label %good
+run:
+  %first = phi i64 [ %lower, %entry ], [ %end, %on ]
+  %ahead = add i64 %first, %chunk
+  %end = call i64 @llvm.smin.i64(i64 %ahead, i64 %upper)
+  %status = call i32 %task(ptr %frame, i64 %first, i64 %end)
+  %failed = icmp ne i32 %status, 0
+  br i1 %failed, label %bad, label %on
+on:
+  %more = icmp slt i64 %end, %upper
+  br i1 %more, label %run, label %good
+bad:
+  ret i32 %status
+good:
+  ret i32 0
+}
+
+define i32 @_stepwell_pool(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk, i32 %threads) {
+entry:
+  %span = sub i64 %upper, %lower
+  %has.chunks = icmp sgt i64 %span, %chunk
+  %has.threads = icmp sgt i32 %threads, 1
+  %worth = and i1 %has.chunks, %has.threads
+  br i1 %worth, label %look, label %serial
+look:
+  %me = call i32 @getpid()
+  %owner = load atomic i32, ptr @process acquire, align 4
+  %is.mine = icmp eq i32 %owner, %me
+  br i1 %is.mine, label %claim, label %other
+other:
+  %is.changing = icmp eq i32 %owner, -1
+  br i1 %is.changing, label %serial, label %change
+change:
+  %change.pair = cmpxchg ptr @process, i32 %owner, i32 -1 acq_rel acquire, align 4
+  %changes = extractvalue { i32, i1 } %change.pair, 1
+  br i1 %changes, label %fresh, label %serial
+fresh:
+  %fresh.1 = call i32 @pthread_mutex_init(ptr @mutex, ptr null)
+  %fresh.2 = call i32 @pthread_cond_init(ptr @work, ptr null)
+  %fresh.3 = call i32 @pthread_cond_init(ptr @done, ptr null)
+  store atomic i32 0, ptr @gate monotonic, align 4
+  store atomic i32 0, ptr @sleepers monotonic, align 4
+  store i32 0, ptr @workers, align 4
+  store atomic i32 0, ptr @busy monotonic, align 4
+  store atomic i32 %me, ptr @process release, align 4
+  br label %claim
+claim:
+  %busy.pair = cmpxchg ptr @busy, i32 0, i32 1 acq_rel monotonic, align 4
+  %is.free = extractvalue { i32, i1 } %busy.pair, 1
+  br i1 %is.free, label %open, label %serial
+serial:
+  %serial.status = call i32 @_stepwell_serial(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk)
+  ret i32 %serial.status
+open:
+  %padded = add i64 %span, %chunk
+  %padded.1 = sub i64 %padded, 1
+  %count = sdiv i64 %padded.1, %chunk
+  %spare = sub i32 %threads, 1
+  %spare.wide = zext i32 %spare to i64
+  %others = sub i64 %count, 1
+  %helpers.wide = call i64 @llvm.smin.i64(i64 %spare.wide, i64 %others)
+  %helpers = trunc i64 %helpers.wide to i32
+  call void @start(i32 %helpers)
+  store ptr %task, ptr @job, align 8
+  store ptr %frame, ptr getelementptr (%job, ptr @job, i32 0, i32 1), align 8
+  store i64 %lower, ptr getelementptr (%job, ptr @job, i32 0, i32 2), align 8
+  store i64 %upper, ptr getelementptr (%job, ptr @job, i32 0, i32 3), align 8
+  store i64 %chunk, ptr getelementptr (%job, ptr @job, i32 0, i32 4), align 8
+  store i64 %count, ptr getelementptr (%job, ptr @job, i32 0, i32 5), align 8
+  store atomic i64 0, ptr @next monotonic, align 8
+  store atomic i64 -1, ptr @failure monotonic, align 8
+  %allowed = shl i32 %helpers, 12
+  %opened = or i32 %allowed, 16777216
+  store atomic i32 %opened, ptr @gate release, align 4
+  %epoch = atomicrmw add ptr @epoch, i32 1 seq_cst, align 4
+  %sleeping = load atomic i32, ptr @sleepers seq_cst, align 4
+  %some.sleep = icmp sgt i32 %sleeping, 0
+  br i1 %some.sleep, label %wake, label %share
+wake:
+  %wakes = call i32 @llvm.smin.i32(i32 %sleeping, i32 %helpers)
+  %wake.1 = call i32 @pthread_mutex_lock(ptr @mutex)
+  br label %signal
+signal:
+  %left = phi i32 [ %wakes, %wake ], [ %left.next, %signal ]
+  %signalled = call i32 @pthread_cond_signal(ptr @work)
+  %left.next = sub i32 %left, 1
+  %signal.more = icmp sgt i32 %left.next, 0
+  br i1 %signal.more, label %signal, label %woken
+woken:
+  %wake.2 = call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %share
+share:
+  call void @drain()
+  %closed = atomicrmw and ptr @gate, i32 -16777217 acq_rel, align 4
+  br label %watch
+watch:
+  %looks = phi i32 [ 0, %share ], [ %looks.next, %again ]
+  %state = load atomic i32, ptr @gate acquire, align 4
+  %inside = and i32 %state, 4095
+  %all.out = icmp eq i32 %inside, 0
+  br i1 %all.out, label %finish, label %again
+again:
+  PAUSE
+  %looks.next = add i32 %looks, 1
+  %tired = icmp eq i32 %looks.next, CALLER_SPINS
+  br i1 %tired, label %lie.down, label %watch
+lie.down:
+  %lock = call i32 @pthread_mutex_lock(ptr @mutex)
+  %flagged = atomicrmw or ptr @gate, i32 33554432 acq_rel, align 4
+  br label %doze
+doze:
+  %state.2 = load atomic i32, ptr @gate acquire, align 4
+  %inside.2 = and i32 %state.2, 4095
+  %all.out.2 = icmp eq i32 %inside.2, 0
+  br i1 %all.out.2, label %rise, label %sleep
+sleep:
+  %slept = call i32 @pthread_cond_wait(ptr @done, ptr @mutex)
+  br label %doze
+rise:
+  %unlock = call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %finish
+finish:
+  %failure = load atomic i64, ptr @failure acquire, align 8
+  %is.good = icmp eq i64 %failure, -1
+  %bad.status = trunc i64 %failure to i32
+  %status = select i1 %is.good, i32 0, i32 %bad.status
+  store atomic i32 0, ptr @busy release, align 4
+  ret i32 %status
+}
+
+; Starts workers until there are %wanted, or the system gives no more; only who has the pool calls this.
+define internal void @start(i32 %wanted) {
+entry:
+  %thread = alloca ptr, align 8
+  br label %look
+look:
+  %have = load i32, ptr @workers, align 4
+  %enough = icmp sge i32 %have, %wanted
+  br i1 %enough, label %return, label %create
+create:
+  %epoch = load atomic i32, ptr @epoch monotonic, align 4
+  %epoch.wide = zext i32 %epoch to i64
+  %seen = inttoptr i64 %epoch.wide to ptr
+  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @worker, ptr %seen)
+  %is.there = icmp eq i32 %failed, 0
+  br i1 %is.there, label %count, label %return
+count:
+  %handle = load ptr, ptr %thread, align 8
+  %detached = call i32 @pthread_detach(ptr %handle)
+  %more = add i32 %have, 1
+  store i32 %more, ptr @workers, align 4
+  br label %look
+return:
+  ret void
+}
+
+; Takes chunks of the job until none is left.
+define internal void @drain() {
+entry:
+  %task = load ptr, ptr @job, align 8
+  %frame = load ptr, ptr getelementptr (%job, ptr @job, i32 0, i32 1), align 8
+  %lower = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 2), align 8
+  %upper = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 3), align 8
+  %chunk = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 4), align 8
+  %count = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 5), align 8
+  br label %take
+take:
+  %ticket = atomicrmw add ptr @next, i64 1 monotonic, align 8
+  %is.left = icmp slt i64 %ticket, %count
+  br i1 %is.left, label %run, label %return
+run:
+  %offset = mul i64 %ticket, %chunk
+  %first = add i64 %lower, %offset
+  %ahead = add i64 %first, %chunk
+  %end = call i64 @llvm.smin.i64(i64 %ahead, i64 %upper)
+  %status = call i32 %task(ptr %frame, i64 %first, i64 %end)
+  %failed = icmp ne i32 %status, 0
+  br i1 %failed, label %fail, label %take
+fail:
+  ; the lowest chunk wins; those after it need not run
+  %rank = shl i64 %ticket, 32
+  %status.wide = zext i32 %status to i64
+  %key = or i64 %rank, %status.wide
+  %before = atomicrmw umin ptr @failure, i64 %key acq_rel, align 8
+  %stopped = atomicrmw max ptr @next, i64 %count monotonic, align 8
+  br label %return
+return:
+  ret void
+}
+
+define internal ptr @worker(ptr %seen) {
+entry:
+  %seen.wide = ptrtoint ptr %seen to i64
+  %started = trunc i64 %seen.wide to i32
+  br label %rest
+rest:
+  %last = phi i32 [ %started, %entry ], [ %now, %enter ], [ %now, %out ], [ %now, %tell ]
+  br label %spin
+spin:
+  %looks = phi i32 [ 0, %rest ], [ %looks.next, %idle ]
+  %found = load atomic i32, ptr @epoch seq_cst, align 4
+  %is.new = icmp ne i32 %found, %last
+  br i1 %is.new, label %go, label %idle
+idle:
+  PAUSE
+  %looks.next = add i32 %looks, 1
+  %tired = icmp eq i32 %looks.next, WORKER_SPINS
+  br i1 %tired, label %lie.down, label %spin
+lie.down:
+  %lock = call i32 @pthread_mutex_lock(ptr @mutex)
+  %sleepers.1 = atomicrmw add ptr @sleepers, i32 1 seq_cst, align 4
+  br label %doze
+doze:
+  %found.2 = load atomic i32, ptr @epoch seq_cst, align 4
+  %is.new.2 = icmp ne i32 %found.2, %last
+  br i1 %is.new.2, label %rise, label %sleep
+sleep:
+  %slept = call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
+  br label %doze
+rise:
+  %sleepers.2 = atomicrmw sub ptr @sleepers, i32 1 seq_cst, align 4
+  %unlock = call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %go
+go:
+  %now = phi i32 [ %found, %spin ], [ %found.2, %rise ]
+  %gate.first = load atomic i32, ptr @gate acquire, align 4
+  br label %enter
+enter:
+  %gate = phi i32 [ %gate.first, %go ], [ %gate.seen, %try ]
+  %open.bit = and i32 %gate, 16777216
+  %is.open = icmp ne i32 %open.bit, 0
+  %inside = and i32 %gate, 4095
+  %allowed.high = lshr i32 %gate, 12
+  %allowed = and i32 %allowed.high, 4095
+  %has.room = icmp ult i32 %inside, %allowed
+  %may = and i1 %is.open, %has.room
+  br i1 %may, label %try, label %rest
+try:
+  %entered = add i32 %gate, 1
+  %pair = cmpxchg ptr @gate, i32 %gate, i32 %entered acq_rel acquire, align 4
+  %gate.seen = extractvalue { i32, i1 } %pair, 0
+  %is.in = extractvalue { i32, i1 } %pair, 1
+  br i1 %is.in, label %help, label %enter
+help:
+  call void @drain()
+  br label %out
+out:
+  %left = atomicrmw sub ptr @gate, i32 1 acq_rel, align 4
+  %left.count = and i32 %left, 33558527
+  ; the last one out (count 1) while the caller sleeps (bit 25)
+  %is.awaited = icmp eq i32 %left.count, 33554433
+  br i1 %is.awaited, label %tell, label %rest
+tell:
+  %tell.1 = call i32 @pthread_mutex_lock(ptr @mutex)
+  %tell.2 = call i32 @pthread_cond_signal(ptr @done)
+  %tell.3 = call i32 @pthread_mutex_unlock(ptr @mutex)
+  br label %rest
+}
+
+declare i64 @llvm.smin.i64(i64, i64)
+declare i32 @llvm.smin.i32(i32, i32)
+"""

@@ -1,0 +1,87 @@
+"""Which loops of a scheduled function run on several threads."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Block
+
+from ..analysis.loop_nests import body_ops
+from ..analysis.work import WORTH_SHARING, chunk_of, nanoseconds, nanoseconds_of_iteration
+from ..dialects.tensor_loop import ForOp, FuncOp, LoopOp
+from .primitives.dependences import Dependences
+from .primitives.reshape import loop_partition, split
+
+ENOUGH = 8
+"""Iterations of a loop that share well among a few threads; with less, loops inside are looked at first."""
+
+VECTORS = 64
+"""The chunks of a loop of vectors are a multiple of that many iterations."""
+
+
+def parallelize(function: FuncOp) -> int:
+    """
+    Marks the outermost loops that may share their work; how many those are.
+
+    Before, the work worth it (`analysis.work`), the iterations of %i independent:
+
+        tensor_loop.for %i in 512 { tensor_loop.for %j in 1024 vectorized { <exp> } }
+
+    After:
+
+        tensor_loop.for %i in 512 parallel { tensor_loop.for %j in 1024 vectorized { <exp> } }
+
+    A loop that is `vectorized` itself is split in two first. Where a loop has few iterations, those inside it are taken
+    if they are worth it. Loops marked by a schedule are left as they are, with all inside them.
+    """
+    return _inside(function.body.block)
+
+
+def _inside(block: Block) -> int:
+    count = 0
+    for op in body_ops(block):
+        if isinstance(op, LoopOp) and nanoseconds(op) >= WORTH_SHARING:
+            count += _loop(op)
+    return count
+
+
+def _loop(op: LoopOp) -> int:
+    """Marks `op` or what is inside."""
+    if not isinstance(op, ForOp) or not isinstance(op.extent, int):
+        return _inside(op.body.block)
+    if op.kind_name == "parallel":
+        return 0
+    if op.extent < ENOUGH and (count := _inside(op.body.block)):
+        return count
+    if op.extent > 1 and op.kind_name != "unrolled" and Dependences(op).blame(op) is None:
+        return _mark(op)
+    return _inside(op.body.block) if op.extent >= ENOUGH else 0
+
+
+def _mark(loop: ForOp) -> int:
+    if loop.kind_name == "vectorized":
+        outer = _split_vectors(loop)
+        if outer is None:
+            return 0
+        loop = outer
+    loop.kind = StringAttr("parallel")
+    return 1
+
+
+def _split_vectors(loop: ForOp) -> ForOp | None:
+    """Cuts a loop of vectors into chunks, the rest behind them; the loop over the chunks, None without two of them."""
+    extent = loop.extent
+    assert isinstance(extent, int)
+    size = chunk_of(extent, nanoseconds_of_iteration(loop))
+    size = -(-size // VECTORS) * VECTORS
+    count = extent // size
+    if count < 2:
+        return None
+    kind = loop.kind
+    loop.kind = None
+    main = loop
+    if count * size < extent:
+        main, rest = loop_partition(loop, [count * size])
+        rest.kind = kind
+    outer, inner = split(main, [count, size])
+    inner.kind = kind
+    return outer
