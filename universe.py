@@ -17,6 +17,7 @@ DIALECTS: dict[str, str] = {
     "graph": "dialects.graph:Graph",
     "llvm_ext": "dialects.llvm_ext:LLVMExt",
     "pattern": "dialects.pattern:Pattern",
+    "schedule": "dialects.schedule:Schedule",
     "tensor_loop": "dialects.tensor_loop:TensorLoop",
     "tile": "dialects.tile:Tile",
 }
@@ -31,6 +32,7 @@ PASSES: dict[str, str] = {
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
     "prepack-weights": "schedule.prepack:PrepackWeightsPass",
+    "apply-schedule": "schedule.apply_schedule:ApplySchedulePass",
     "schedule-cpu": "schedule.cpu:ScheduleCPUPass",
     "lower-loops-to-scf": "lowering.lower_loops_to_scf:LowerLoopsToSCFPass",
     "apply-patterns": "rewrites.apply_patterns:ApplyPatternsPass",
@@ -46,6 +48,7 @@ PASSES: dict[str, str] = {
     "fuse-matmul-add": "rewrites.fuse_matmul_add:FuseMatmulAddPass",
     "calibrate-map": "rewrites.calibrate_module:CalibrateMapPass",
     "calibrate-module": "rewrites.calibrate_module:CalibrateModulePass",
+    "optimize-layouts": "rewrites.optimize_layouts:OptimizeLayoutsPass",
     "plan-fusion": "rewrites.plan_fusion:PlanFusionPass",
     "apply-fusion-plan": "rewrites.apply_fusion_plan:ApplyFusionPlanPass",
     "inline-primitive": "rewrites.inline_primitive:InlinePrimitivePass",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, MemRefType, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -39,9 +39,7 @@ from .nests import (
     function_of,
     is_alone,
     loops_of,
-    new_nest,
     rebind,
-    replace_loop,
     top_of,
 )
 from .reshape import check_plain
@@ -195,20 +193,15 @@ def pad_to_tile(block: BlockOp, multiples: Sequence[int]) -> None:
     if not grown:
         return
     _check_paddable(block, grown)
-    store = only_store(block)
-    out = store.memref
+    out = only_store(block).memref
+    _check_pads_written(block, out)
     read = [buffer for buffer in dict.fromkeys(load.memref for load in loads_in(block)) if buffer is not out]
     for buffer in read:
         _pad_read(block, buffer, grown, padded)
     _pad_written(block, out, grown, padded)
     by_variable = {value: padded[axis] for axis, value in enumerate(bound)}
     for loop in loops:
-        (wider,) = new_nest([loop.variable.name_hint], [by_variable[loop.variable]], loop)
-        loop.variable.replace_all_uses_with(wider.variable)
-        from .nests import move_body
-
-        move_body(loop, wider)
-        replace_loop(loop, wider)
+        loop.static_extents = DenseArrayBase.from_list(i64, [by_variable[loop.variable]])
     rebind(block, block.binding_exprs, list(block.binding_operands), (), None, padded)
 
 
@@ -219,6 +212,14 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
     for op in (*loads_in(block), *stores_in(block)):
         static_type(op.memref, block)
         mentioned = [index for index in op.indices if _mentions(index, block, grown)]
+        beyond = [
+            axis
+            for index, extent in zip(op.indices, static_type(op.memref, block).get_shape(), strict=True)
+            for axis in grown
+            if index is block.axes[axis] and block.kinds[axis] == "reduce" and block.extents[axis] != extent
+        ]
+        if beyond:
+            refuse(f"{block_name(block)} does not reduce all of {value_name(op.memref)}", block)
         if any(index not in block.axes for index in mentioned):
             refuse(
                 f"{block_name(block)} indexes {value_name(op.memref)} by more than an axis that is padded",
@@ -235,6 +236,16 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
                 block,
             )
     axes_at(block, only_store(block).indices, only_store(block).memref)
+
+
+def _check_pads_written(block: BlockOp, out: SSAValue) -> None:
+    """The result of the padded block, cut off, is what the block wrote: all of its buffer, nothing of what was there before."""
+    if any(load.memref is out for load in loads_in(block)) and block.init is None:
+        refuse(f"{block_name(block)} reads {value_name(out)} as it was before", block)
+    store_axes = axes_at(block, only_store(block).indices, out)
+    for axis, extent in zip(store_axes, static_type(out, block).get_shape(), strict=True):
+        if axis is not None and block.extents[axis] != extent:
+            refuse(f"{block_name(block)} does not write every element of {value_name(out)}", block)
 
 
 def _mentions(index: SSAValue, block: BlockOp, axes: set[int]) -> bool:
@@ -304,12 +315,6 @@ def _pad_written(block: BlockOp, out: SSAValue, grown: set[int], padded: Sequenc
     shape = _padded_shape(block, only_store(block), grown, padded)
     if shape == list(type_.get_shape()):
         return
-    if any(load.memref is out for load in loads_in(block)) and block.init is None:
-        refuse(f"{block_name(block)} reads {value_name(out)} as it was before", block)
-    store_axes = axes_at(block, only_store(block).indices, out)
-    for axis, extent in zip(store_axes, type_.get_shape(), strict=True):
-        if axis is not None and block.extents[axis] != extent:
-            refuse(f"{block_name(block)} does not write every element of {value_name(out)}", block)
     name = f"{out.name_hint or 'buffer'}_padded"
     own = new_alloc(MemRefType(type_.element_type, shape), name, "global", block).memref
     copy_nest(f"{name}_crop", own, out, type_.get_shape(), InsertPoint.after(top_of(block)), block)

@@ -134,7 +134,7 @@ def _init_block(
 # rfactor
 
 
-def rfactor(loop: ForOp, axis: int = 0) -> BlockOp:
+def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
     """
     Sums up the iterations of a reduce loop apart, then their sums: the loop becomes spatial.
 
@@ -143,7 +143,7 @@ def rfactor(loop: ForOp, axis: int = 0) -> BlockOp:
         for %i in 4 { for %k0 in 8 { block "sum" { S[vi] += R[vk0, vi] } } }
 
     `axis` is the dimension of R that the loop chooses. Legal for a reduction alone in its nest with one accumulator and an init that
-    sets it, whose updates may be regrouped. Returns the block "sum_rf".
+    sets it, whose updates may be regrouped. Returns "sum_rf" and "sum".
     """
     found = [block for block in blocks_of(loop) if loop.variable in block.binding_operands]
     if len(found) != 1 or not is_alone(found[0]):
@@ -173,7 +173,7 @@ def rfactor(loop: ForOp, axis: int = 0) -> BlockOp:
     block.block_name = StringAttr("")
     final_name = final.block_name.data
     block.block_name = StringAttr(fresh_block_name(function_of(block), f"{final_name}_rf"))
-    return block
+    return block, final
 
 
 def _accumulator(block: BlockOp) -> Accumulator:

@@ -1,0 +1,27 @@
+"""
+The schedule dialect: how loop functions are to run, as a program of steps on handles.
+
+    schedule.program {
+      %b = schedule.get_block "matmul" in @f
+      %i, %j, %k = schedule.get_loops %b : 3
+      %i0, %i1 = schedule.split %i [?, 8]
+      schedule.reorder %i0, %j, %k, %i1
+      schedule.unroll %i1
+    }
+
+The steps are in `ops.py`; `schedule/replay.py` runs them.
+"""
+
+from xdsl.ir import Dialect
+
+from .base import StepOp as StepOp
+from .base import numbers_attribute as numbers_attribute
+from .base import numbers_of as numbers_of
+from .handles import BLOCK as BLOCK
+from .handles import LOOP as LOOP
+from .handles import BlockType as BlockType
+from .handles import LoopType as LoopType
+from .ops import STEPS as STEPS
+from .ops import ProgramOp as ProgramOp
+
+Schedule = Dialect("schedule", [ProgramOp, *STEPS], [LoopType, BlockType])

@@ -1,0 +1,223 @@
+"""
+What the steps of a schedule have in common: handles in, parameters, handles out.
+
+The syntax is `schedule.<step> %handle, ... <parameters> attr-dict (: number of results)?`. It is read and written here by a table per
+op, since `assembly_format` has no form for a list such as `[?, 8]` nor for results whose number nothing else tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import IRDLOperation, var_operand_def, var_result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from .handles import BLOCK, TYPES, BlockType, LoopType
+
+FieldKind = Literal["string", "number", "numbers", "symbol", "flag", "attribute", "map"]
+
+Kinds = tuple[str, ...]
+"""`loop`, `block` or `any`, one per handle; `...` after the last one stands for any number of it."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter: the property that holds it, its kind, the keyword before it, and whether it may be left out."""
+
+    name: str
+    kind: FieldKind
+    keyword: str | None = None
+    optional: bool = False
+
+
+def numbers_attribute(numbers: Sequence[int | None]) -> DenseArrayBase:
+    """A list of integers, `None` for one that is to be inferred, as a property."""
+    return DenseArrayBase.from_list(i64, [DYNAMIC_INDEX if number is None else number for number in numbers])
+
+
+def numbers_of(attribute: Attribute) -> list[int | None]:
+    """Inverse of `numbers_attribute`."""
+    assert isinstance(attribute, DenseArrayBase)
+    return [None if number == DYNAMIC_INDEX else int(number) for number in attribute.get_values()]
+
+
+class StepOp(IRDLOperation):
+    """One step of a schedule."""
+
+    handles = var_operand_def(LoopType | BlockType)
+    made = var_result_def(LoopType | BlockType)
+
+    TAKES: ClassVar[Kinds] = ()
+    MAKES: ClassVar[Kinds] = ()
+    FIELDS: ClassVar[tuple[Field, ...]] = ()
+
+    def __init__(
+        self, handles: Sequence[SSAValue] = (), num_results: int | None = None, **properties: Attribute | None
+    ):
+        kinds = _spread(self.MAKES, num_results if num_results is not None else len(self.MAKES))
+        super().__init__(
+            operands=[handles],
+            result_types=[[TYPES.get(kind, BLOCK) for kind in kinds]],
+            properties=properties,
+        )
+
+    @property
+    def num_made(self) -> int | None:
+        """How many handles it makes, where the parameters tell; `None` where that is written after a colon."""
+        return None if "..." in self.MAKES else len(self.MAKES)
+
+    @property
+    def step(self) -> str:
+        """The name without that of the dialect."""
+        return self.name.partition(".")[2]
+
+    def verify_(self) -> None:
+        for what, kinds, values in (
+            ("handles", self.TAKES, self.handles),
+            ("results", self.MAKES, self.made),
+        ):
+            least = len([kind for kind in kinds if kind != "..."])
+            if len(values) < least or ("..." not in kinds and len(values) > least):
+                more = " or more" if "..." in kinds else ""
+                raise VerifyException(f"{len(values)} {what}, expected {least}{more}")
+            for value, kind in zip(values, _spread(kinds, len(values)), strict=True):
+                if kind != "any" and value.type != TYPES[kind]:
+                    raise VerifyException(f"a handle is of type {value.type}, expected {TYPES[kind]}")
+        expected = self.num_made
+        if expected is not None and len(self.made) != expected:
+            raise VerifyException(f"{len(self.made)} results, expected {expected}")
+        self.verify_parameters()
+
+    def verify_parameters(self) -> None:
+        """What must hold of the parameters."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StepOp:
+        handles: list[SSAValue] = []
+        while (value := _parse_optional_handle(parser)) is not None:
+            handles.append(value)
+            if parser.parse_optional_punctuation(",") is None:
+                break
+        properties = {field.name: _parse_field(parser, field) for field in cls.FIELDS}
+        attributes = parser.parse_optional_attr_dict()
+        op = cls.__new__(cls)
+        count = None
+        if "..." in cls.MAKES and parser.parse_optional_punctuation(":") is not None:
+            count = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        StepOp.__init__(op, handles, 0 if "..." in cls.MAKES else None, **properties)
+        if "..." in cls.MAKES:
+            count = op.num_made if count is None else count
+            op = cls.__new__(cls)
+            StepOp.__init__(op, handles, 1 if count is None else count, **properties)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.handles:
+            printer.print_string(" ")
+            printer.print_list(self.handles, printer.print_ssa_value)
+        for field in self.FIELDS:
+            value = self.properties.get(field.name)
+            if value is not None:
+                _print_field(printer, field, value)
+        printer.print_op_attributes(self.attributes)
+        if self.num_made is None:
+            printer.print_string(f" : {len(self.made)}")
+
+
+def _spread(kinds: Kinds, count: int) -> list[str]:
+    """The kind of each of `count` handles."""
+    if "..." not in kinds:
+        return list(kinds)
+    fixed = [kind for kind in kinds if kind != "..."]
+    return (fixed + [fixed[-1]] * count)[:count]
+
+
+def _parse_optional_handle(parser: Parser) -> SSAValue | None:
+    operand = parser.parse_optional_unresolved_operand()
+    if operand is None:
+        return None
+    values = parser.ssa_values.get(operand.operand_name)
+    if values is None or operand.index >= len(values):
+        raise ParseError(operand.span, f"handle %{operand.operand_name} is not defined before this step")
+    return values[operand.index]
+
+
+def _parse_field(parser: Parser, field: Field) -> Attribute | None:
+    if field.kind == "flag":
+        return UnitAttr() if parser.parse_optional_keyword(field.keyword or field.name) is not None else None
+    if field.keyword is not None:
+        if field.optional:
+            if parser.parse_optional_keyword(field.keyword) is None:
+                return None
+        else:
+            parser.parse_keyword(field.keyword)
+    match field.kind:
+        case "string":
+            return StringAttr(parser.parse_str_literal(f" for the {field.name}"))
+        case "number":
+            return IntegerAttr(
+                parser.parse_integer(allow_boolean=False, context_msg=f" for the {field.name}"), i64
+            )
+        case "numbers":
+            return numbers_attribute(
+                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_number(parser))
+            )
+        case "symbol":
+            return SymbolRefAttr(parser.parse_symbol_name())
+        case "map":
+            attribute = parser.parse_attribute()
+            if not isinstance(attribute, AffineMapAttr):
+                parser.raise_error(f"expected an affine map for the {field.name}")
+            return attribute
+        case _:
+            return parser.parse_attribute()
+
+
+def _parse_number(parser: Parser) -> int | None:
+    if parser.parse_optional_punctuation("?") is not None:
+        return None
+    return parser.parse_integer(allow_boolean=False)
+
+
+def _print_field(printer: Printer, field: Field, value: Attribute) -> None:
+    printer.print_string(" ")
+    if field.kind == "flag":
+        printer.print_string(field.keyword or field.name)
+        return
+    if field.keyword is not None:
+        printer.print_string(f"{field.keyword} ")
+    match value:
+        case StringAttr() if field.kind == "string":
+            printer.print_string_literal(value.data)
+        case IntegerAttr() if field.kind == "number":
+            printer.print_string(str(value.value.data))
+        case DenseArrayBase() if field.kind == "numbers":
+            shown = ["?" if number is None else str(number) for number in numbers_of(value)]
+            printer.print_string(f"[{', '.join(shown)}]")
+        case SymbolRefAttr() if field.kind == "symbol":
+            printer.print_symbol_name(value.root_reference.data)
+        case _:
+            printer.print_attribute(value)
+
+
+def empty_program() -> Region:
+    """A region of one block without ops."""
+    from xdsl.ir import Block
+
+    return Region(Block())

@@ -1,0 +1,369 @@
+"""The ops of the dialect, one per primitive. What each does and when it is legal: docs/schedules.md."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Region
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from .base import Field, StepOp, empty_program, numbers_of
+
+_INDEX = Field("index", "number")
+_SCOPE = Field("scope", "string", "scope", optional=True)
+
+
+@irdl_op_definition
+class ProgramOp(IRDLOperation):
+    """A schedule: steps in order."""
+
+    name = "schedule.program"
+
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+    assembly_format = "attr-dict-with-keyword $body"
+
+    def __init__(self, body: Region | None = None):
+        super().__init__(regions=[empty_program() if body is None else body])
+
+    def verify_(self) -> None:
+        for op in self.body.block.ops:
+            if not isinstance(op, StepOp):
+                raise VerifyException(f"'{op.name}' is no step of a schedule")
+
+
+class InProgram(StepOp):
+    """A step, which stands in a `schedule.program`."""
+
+    traits = traits_def(HasParent(ProgramOp))
+
+
+@irdl_op_definition
+class GetBlockOp(InProgram):
+    """The block of that name: `%b = schedule.get_block "matmul" in @f`."""
+
+    name = "schedule.get_block"
+    block_name = prop_def(StringAttr)
+    function = prop_def(SymbolRefAttr)
+    MAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (Field("block_name", "string"), Field("function", "symbol", "in"))
+
+
+@irdl_op_definition
+class GetLoopsOp(InProgram):
+    """The loops around a block, outermost first: `%i, %j = schedule.get_loops %b : 2`. Grids become single loops."""
+
+    name = "schedule.get_loops"
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("loop", "...")
+
+
+@irdl_op_definition
+class GetProducersOp(InProgram):
+    """The blocks that write what a block reads: `%p = schedule.get_producers %b : 1`."""
+
+    name = "schedule.get_producers"
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block", "...")
+
+
+@irdl_op_definition
+class GetConsumersOp(InProgram):
+    """The blocks that read what a block writes: `%c = schedule.get_consumers %b : 1`."""
+
+    name = "schedule.get_consumers"
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block", "...")
+
+
+@irdl_op_definition
+class SplitOp(InProgram):
+    """`%i0, %i1 = schedule.split %i [?, 8]`, with `balanced` the inner loops only as long as needed."""
+
+    name = "schedule.split"
+    factors = prop_def(DenseArrayBase)
+    balanced = opt_prop_def(UnitAttr)
+    TAKES: ClassVar = ("loop",)
+    MAKES: ClassVar = ("loop", "...")
+    FIELDS: ClassVar = (Field("factors", "numbers"), Field("balanced", "flag"))
+
+    @property
+    def num_made(self) -> int:
+        return len(self.factors)
+
+    def verify_parameters(self) -> None:
+        factors = numbers_of(self.factors)
+        if factors.count(None) > 1:
+            raise VerifyException(f"{factors.count(None)} factors are to be inferred, expected one at most")
+        for factor in factors:
+            if factor is not None and factor < 1:
+                raise VerifyException(f"factor {factor}, expected a positive number")
+
+
+@irdl_op_definition
+class FuseOp(InProgram):
+    """`%ij = schedule.fuse %i, %j`."""
+
+    name = "schedule.fuse"
+    TAKES: ClassVar = ("loop", "loop", "...")
+    MAKES: ClassVar = ("loop",)
+
+
+@irdl_op_definition
+class ReorderOp(InProgram):
+    """`schedule.reorder %j, %i`."""
+
+    name = "schedule.reorder"
+    TAKES: ClassVar = ("loop", "loop", "...")
+
+
+@irdl_op_definition
+class LoopPartitionOp(InProgram):
+    """`%a, %b = schedule.loop_partition %i [96]`."""
+
+    name = "schedule.loop_partition"
+    points = prop_def(DenseArrayBase)
+    TAKES: ClassVar = ("loop",)
+    MAKES: ClassVar = ("loop", "...")
+    FIELDS: ClassVar = (Field("points", "numbers"),)
+
+    @property
+    def num_made(self) -> int:
+        return len(self.points) + 1
+
+    def verify_parameters(self) -> None:
+        if None in numbers_of(self.points):
+            raise VerifyException("a point is '?', expected numbers")
+
+
+@irdl_op_definition
+class AddUnitLoopOp(InProgram):
+    """`%u = schedule.add_unit_loop %b`."""
+
+    name = "schedule.add_unit_loop"
+    TAKES: ClassVar = ("any",)
+    MAKES: ClassVar = ("loop",)
+
+
+@irdl_op_definition
+class UnrollOp(InProgram):
+    """`schedule.unroll %i`."""
+
+    name = "schedule.unroll"
+    TAKES: ClassVar = ("loop",)
+
+
+@irdl_op_definition
+class VectorizeOp(InProgram):
+    """`schedule.vectorize %i`."""
+
+    name = "schedule.vectorize"
+    TAKES: ClassVar = ("loop",)
+
+
+@irdl_op_definition
+class ParallelOp(InProgram):
+    """`schedule.parallel %i`."""
+
+    name = "schedule.parallel"
+    TAKES: ClassVar = ("loop",)
+
+
+@irdl_op_definition
+class AnnotateOp(InProgram):
+    """`schedule.annotate %i "grain" with 4 : i64`."""
+
+    name = "schedule.annotate"
+    key = prop_def(StringAttr)
+    value = prop_def(Attribute)
+    TAKES: ClassVar = ("any",)
+    FIELDS: ClassVar = (Field("key", "string"), Field("value", "attribute", "with"))
+
+
+@irdl_op_definition
+class ComputeAtOp(InProgram):
+    """`schedule.compute_at %b, %i`."""
+
+    name = "schedule.compute_at"
+    TAKES: ClassVar = ("block", "loop")
+
+
+@irdl_op_definition
+class ReverseComputeAtOp(InProgram):
+    """`schedule.reverse_compute_at %b, %i`."""
+
+    name = "schedule.reverse_compute_at"
+    TAKES: ClassVar = ("block", "loop")
+
+
+@irdl_op_definition
+class ComputeInlineOp(InProgram):
+    """`schedule.compute_inline %b`."""
+
+    name = "schedule.compute_inline"
+    TAKES: ClassVar = ("block",)
+
+
+@irdl_op_definition
+class ReverseComputeInlineOp(InProgram):
+    """`schedule.reverse_compute_inline %b`."""
+
+    name = "schedule.reverse_compute_inline"
+    TAKES: ClassVar = ("block",)
+
+
+@irdl_op_definition
+class CacheReadOp(InProgram):
+    """`%c = schedule.cache_read %b 0 scope "local"`: of the first buffer that the block reads."""
+
+    name = "schedule.cache_read"
+    index = prop_def(IntegerAttr)
+    scope = opt_prop_def(StringAttr)
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_INDEX, _SCOPE)
+
+
+@irdl_op_definition
+class CacheWriteOp(InProgram):
+    """`%c = schedule.cache_write %b 0 scope "local"`: of the first buffer that the block writes."""
+
+    name = "schedule.cache_write"
+    index = prop_def(IntegerAttr)
+    scope = opt_prop_def(StringAttr)
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_INDEX, _SCOPE)
+
+
+@irdl_op_definition
+class SetScopeOp(InProgram):
+    """`schedule.set_scope %b 0 to "local"`."""
+
+    name = "schedule.set_scope"
+    index = prop_def(IntegerAttr)
+    scope = prop_def(StringAttr)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_INDEX, Field("scope", "string", "to"))
+
+
+@irdl_op_definition
+class TransformLayoutOp(InProgram):
+    """`schedule.transform_layout %b "read" 1 by affine_map<(k, j) -> (j floordiv 16, k, j mod 16)>`."""
+
+    name = "schedule.transform_layout"
+    which = prop_def(StringAttr)
+    index = prop_def(IntegerAttr)
+    mapping = prop_def(AffineMapAttr)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (Field("which", "string"), _INDEX, Field("mapping", "map", "by"))
+
+    def verify_parameters(self) -> None:
+        if self.which.data not in ("read", "write"):
+            raise VerifyException(f'which buffer is "{self.which.data}", expected "read" or "write"')
+
+
+@irdl_op_definition
+class PadToTileOp(InProgram):
+    """`schedule.pad_to_tile %b [8, 16, 1]`."""
+
+    name = "schedule.pad_to_tile"
+    multiples = prop_def(DenseArrayBase)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (Field("multiples", "numbers"),)
+
+    def verify_parameters(self) -> None:
+        if any(number is None or number < 1 for number in numbers_of(self.multiples)):
+            raise VerifyException("multiples must be positive numbers")
+
+
+@irdl_op_definition
+class DecomposeReductionOp(InProgram):
+    """`%init = schedule.decompose_reduction %b, %k`."""
+
+    name = "schedule.decompose_reduction"
+    TAKES: ClassVar = ("block", "loop")
+    MAKES: ClassVar = ("block",)
+
+
+@irdl_op_definition
+class RFactorOp(InProgram):
+    """`%parts, %sum = schedule.rfactor %k axis 0`: the block of the partial sums and the one that adds them up."""
+
+    name = "schedule.rfactor"
+    axis = opt_prop_def(IntegerAttr)
+    TAKES: ClassVar = ("loop",)
+    MAKES: ClassVar = ("block", "block")
+    FIELDS: ClassVar = (Field("axis", "number", "axis", optional=True),)
+
+
+@irdl_op_definition
+class BlockizeOp(InProgram):
+    """`%b = schedule.blockize %i`."""
+
+    name = "schedule.blockize"
+    TAKES: ClassVar = ("loop",)
+    MAKES: ClassVar = ("block",)
+
+
+@irdl_op_definition
+class TensorizeOp(InProgram):
+    """`schedule.tensorize %b "mma" shape [8, 48]` (rows and columns of the register tile) or `schedule.tensorize %j "row"`."""
+
+    name = "schedule.tensorize"
+    form = prop_def(StringAttr)
+    shape = opt_prop_def(DenseArrayBase)
+    packed = opt_prop_def(UnitAttr)
+    TAKES: ClassVar = ("any",)
+    FIELDS: ClassVar = (
+        Field("form", "string"),
+        Field("shape", "numbers", "shape", optional=True),
+        Field("packed", "flag"),
+    )
+
+    def verify_parameters(self) -> None:
+        if self.form.data not in ("mma", "row"):
+            raise VerifyException(f'unknown form "{self.form.data}", expected "mma" or "row"')
+        if self.shape is not None and len(self.shape) != 2:
+            raise VerifyException(f"a tile of {len(self.shape)} sizes, expected rows and columns")
+
+
+STEPS: tuple[type[InProgram], ...] = (
+    GetBlockOp,
+    GetLoopsOp,
+    GetProducersOp,
+    GetConsumersOp,
+    SplitOp,
+    FuseOp,
+    ReorderOp,
+    LoopPartitionOp,
+    AddUnitLoopOp,
+    UnrollOp,
+    VectorizeOp,
+    ParallelOp,
+    AnnotateOp,
+    ComputeAtOp,
+    ReverseComputeAtOp,
+    ComputeInlineOp,
+    ReverseComputeInlineOp,
+    CacheReadOp,
+    CacheWriteOp,
+    SetScopeOp,
+    TransformLayoutOp,
+    PadToTileOp,
+    DecomposeReductionOp,
+    RFactorOp,
+    BlockizeOp,
+    TensorizeOp,
+)
