@@ -147,7 +147,7 @@ def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) 
     """
     most = [0.0] * len(outcome.results)
     for seed in range(3):
-        nudged = outcome_of(module, [_nudged(array, seed) for array in arguments])
+        nudged = outcome_of(module, [_nudged(array, [seed, place]) for place, array in enumerate(arguments)])
         for number, (one, other) in enumerate(zip(outcome.results, nudged.results, strict=False)):
             if one.dtype.kind not in "iub" and one.size:
                 with np.errstate(all="ignore"):
@@ -156,7 +156,7 @@ def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) 
     return most
 
 
-def _nudged(array: Array, seed: int) -> Array:
+def _nudged(array: Array, seed: Sequence[int]) -> Array:
     if array.dtype.kind in "iub":
         return array
     signs = np.random.default_rng(seed).integers(-1, 2, array.shape)
