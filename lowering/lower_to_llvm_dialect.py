@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
+from ..core.roles import CHECKS as CHECKS
 from .llvm import convert_arith, convert_math, convert_memref, convert_vector
 from .llvm.builder import Builder, ConversionTable
 from .llvm.convert_control import ControlConversions, region_blocks
@@ -39,7 +40,6 @@ from .llvm.state import ModuleState, Signature
 from .llvm.types import UnsupportedTypeError
 from .llvm_text.names import LINK_NAME
 
-CHECKS = "stepwell.checks"
 GLOBAL_ALIGNMENT = 64
 
 _BOOLEAN_BYTES = bytes([0, *[1] * 255])
