@@ -134,7 +134,7 @@ def logic(m: Maker) -> None:
 
 def widening(m: Maker) -> None:
     """One cast with several elementwise users."""
-    dtype = m.choose.choice(("i8", "f16", "f32", "ui8", "i1"))
+    dtype = m.choose.choice(("i8", "f32", "ui8", "i1", *(() if m.smooth else ("f16",))))
     found = m.pick(lambda v: dtype_of(v) == dtype)
     x = found or m.argument((m.choose.choice((2, 3)), 4), dtype)
     wide = m.emit("astype", x, dtype=ATTRIBUTES[WIDER[dtype]])
