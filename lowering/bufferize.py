@@ -14,6 +14,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from ..core.passes import StepwellPass
+from ..core.roles import PREPARE as PREPARE
+from ..core.roles import ROLE as ROLE
 from ..dialects import tensor_loop
 from .bufferize_calls import call_order
 from .bufferize_function import FunctionBufferizer, Signatures
@@ -43,7 +45,7 @@ class BufferizePass(StepwellPass):
             return
         wrapped = wrap_public_kernels(op, public_kernels)
         kernels = hoist_temporaries(op)
-        prepares = {f.sym_name.data for f in on_tensors if "stepwell.prepare" in f.attributes}
+        prepares = {f.sym_name.data for f in on_tensors if PREPARE in f.attributes}
         signatures = Signatures(kernels, prepares)
         for function in call_order(on_tensors + wrapped):
             plan = FunctionBufferizer(op, function, signatures, self.reuse).run()
@@ -56,7 +58,7 @@ def is_entry_kernel(function: tensor_loop.FuncOp) -> bool:
     if function.sym_visibility is not None and function.sym_visibility.data == "private":
         return False
     attributes = function.arg_attrs
-    return attributes is None or not any("stepwell.role" in item.data for item in attributes)
+    return attributes is None or not any(ROLE in item.data for item in attributes)
 
 
 def uses_tensors(function: func.FuncOp) -> bool:

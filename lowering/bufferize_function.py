@@ -25,6 +25,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
+from ..core.roles import PREPARE as PREPARE
+from ..core.roles import SIGNATURE as SIGNATURE
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
@@ -155,8 +157,8 @@ class FunctionBufferizer:
             self.function.properties.pop(stale, None)
         self.function.attributes.pop("graph.primitive", None)  # a group that fuse-loops left alone
         is_entry = self.function.sym_visibility is None or self.function.sym_visibility.data != "private"
-        if is_entry or "stepwell.prepare" in self.function.attributes:
-            self.function.attributes.setdefault("stepwell.signature", self.types)
+        if is_entry or PREPARE in self.function.attributes:
+            self.function.attributes.setdefault(SIGNATURE, self.types)
             self.function.properties["arg_attrs"] = ArrayAttr([DictionaryAttr(a) for a in attributes])
 
     def _role(

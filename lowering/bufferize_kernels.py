@@ -21,11 +21,9 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
+from ..core.roles import TEMPORARY as TEMPORARY
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
-
-TEMPORARY = "stepwell.temporary"
-"""Argument attribute of a loop function's input that is scratch memory of the caller's."""
 
 
 @dataclass

@@ -18,15 +18,14 @@ from xdsl.ir.affine import (
 )
 
 from ..analysis.affine import Interval, bounds
+from ..core.roles import LOOP as LOOP
+from ..core.roles import PARALLEL as PARALLEL
 from ..dialects.tensor_loop import Extent
 
 OpT = TypeVar("OpT", bound=Operation)
 
 HINTS = {"vectorized": "vectorize", "unrolled": "unroll"}
 """Kind of loop -> `stepwell.loop` of the `scf.for`, read by the later stairs."""
-
-PARALLEL = "stepwell.parallel"
-"""Unit attribute of an `scf.for` whose iterations may run on several threads."""
 
 
 class Emitter:
@@ -132,7 +131,7 @@ class Emitter:
             self.add(scf.YieldOp(*state.yielded))
         op = scf.ForOp(self.constant(0), self.extent(extent), self.constant(1), carried, body)
         if kind in HINTS:
-            op.attributes["stepwell.loop"] = StringAttr(HINTS[kind])
+            op.attributes[LOOP] = StringAttr(HINTS[kind])
         if kind == "parallel":
             op.attributes[PARALLEL] = UnitAttr()
         state.results = tuple(self.add(op).results)

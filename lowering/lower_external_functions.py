@@ -27,6 +27,7 @@ from ..core.codegens import COMPILER, EXTERNAL, find_codegen
 from ..core.diagnostics import StepwellError, emit_remark, fail
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
+from ..core.roles import PREPARE as PREPARE
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import WeightOp
@@ -34,8 +35,6 @@ from .te_types import buffer_of, is_static
 
 SYMBOL_PREFIX = "_stepwell_external_"
 """The code for function `f` is the symbol `_stepwell_external_f`, `i32 (ptr, …)`."""
-
-PREPARE = "stepwell.prepare"
 
 
 @dataclass(frozen=True)

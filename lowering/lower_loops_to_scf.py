@@ -12,13 +12,11 @@ from xdsl.rewriter import Rewriter
 
 from ..core.diagnostics import fail
 from ..core.passes import StepwellPass
+from ..core.roles import NOALIAS as NOALIAS
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import CallOp, FuncOp
 from .leftovers import require_lowered
 from .loops_function import FunctionLowering
-
-NOALIAS = "stepwell.noalias"
-"""Function attribute: no two memref arguments share memory."""
 
 
 @dataclass(frozen=True)

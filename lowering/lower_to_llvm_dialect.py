@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
+from ..core.roles import CHECKS as CHECKS
 from ..dialects import tile
 from .llvm import convert_arith, convert_math, convert_memref, convert_tile, convert_vector, parallel
 from .llvm.builder import Builder, ConversionTable
@@ -40,7 +41,6 @@ from .llvm.state import ModuleState, Signature
 from .llvm.types import UnsupportedTypeError
 from .llvm_text.names import LINK_NAME
 
-CHECKS = "stepwell.checks"
 GLOBAL_ALIGNMENT = 64
 
 _BOOLEAN_BYTES = bytes([0, *[1] * 255])

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, IndexType, Module
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..core.locations import location_string
+from ..core.roles import PREPARE as PREPARE
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure
 from .properties import element_type_name, literal_array, plain_value, properties_of
@@ -40,7 +41,7 @@ class _Run:
         function = self.functions.get(name)
         if function is None:
             raise ReferenceRunError(f"function '@{name}' is not in the module")
-        if "stepwell.prepare" in function.attributes:
+        if PREPARE in function.attributes:
             # Its results are computed once per weight set, as in docs/architecture.md.
             if name not in self.prepared:
                 self.prepared[name] = self.region(function.body, arguments, {})

@@ -15,10 +15,11 @@ from xdsl.utils.exceptions import PassFailedException
 from ..core.codegens import COMPILER
 from ..core.diagnostics import emit_remark
 from ..core.passes import StepwellPass
+from ..core.roles import PREPARE
 from ..dialects.traits import may_fail
 from .engine.constants import is_constant_op
 from .engine.driver import program_order
-from .engine.functions import PREPARE, functions_of, is_primitive
+from .engine.functions import functions_of, is_primitive
 from .engine.match import Session
 from .targets import COMPOSITE, DEFAULT, TARGET, Target, composite_name, text_attribute
 

@@ -18,11 +18,9 @@ from xdsl.utils.exceptions import PassFailedException
 from ..core.diagnostics import fail
 from ..core.locations import copy_location, source_directory
 from ..core.passes import StepwellPass
+from ..core.roles import WEIGHTS as ATTRIBUTE
 from ..core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_tensor, write_weights
 from ..dialects.graph import ConstantOp, WeightOp
-
-ATTRIBUTE = "stepwell.weights"
-"""The module attribute that names the side-car."""
 
 
 def side_car(module: ModuleOp) -> Path | None:

@@ -18,8 +18,9 @@ from ..analysis.op_kind import OpKind, kind_of_op
 from ..analysis.post_dominators import PostDominators
 from ..core.codegens import COMPILER
 from ..core.diagnostics import fail
+from ..core.roles import PREPARE
 from ..dialects.traits import LoopSemantics, may_fail
-from .engine.functions import PREPARE, functions_of, is_primitive
+from .engine.functions import functions_of, is_primitive
 from .engine.partition import PARTITIONED
 from .fusion_groups import is_member
 

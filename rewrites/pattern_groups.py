@@ -13,8 +13,8 @@ from .annotate_target import can_be_external
 from .engine.compiled_rule import CompiledRule
 from .engine.constants import is_constant_op
 from .engine.driver import (
-    _remark_text,  # pyright: ignore[reportPrivateUsage]
     program_order,
+    remark_text,  # pyright: ignore[reportPrivateUsage]
 )
 from .engine.groups import Outside, covered_ops, input_values
 from .engine.match import Session
@@ -59,7 +59,7 @@ class GroupFinder:
         match = compiled.match(root, self._session)
         if not match.matched:
             for remark, about in match.remarks:
-                emit_remark(root, _remark_text(remark, about))
+                emit_remark(root, remark_text(remark, about))
             return None
         covered = covered_ops(compiled.rule.lhs, match)
         ops = [op for op in covered if not is_constant_op(op)]

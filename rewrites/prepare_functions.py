@@ -10,9 +10,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ..core.locations import copy_location
 from ..core.passes import count
+from ..core.roles import PREPARE
 from ..dialects.traits import LoopSemantics, is_pure, may_fail
 from .engine.driver import program_order
-from .engine.functions import PREPARE, NameSupply, functions_of, is_primitive, outlined
+from .engine.functions import NameSupply, functions_of, is_primitive, outlined
 
 LEAVES = ("graph.constant", "graph.full", "graph.weight")
 

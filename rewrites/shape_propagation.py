@@ -10,12 +10,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..core.diagnostics import OperationError
+from ..core.roles import SIGNATURE as SIGNATURE
 from ..dialects.graph.base import GraphOp, infer_result_types
 from .engine.driver import ordered_blocks
 from .engine.functions import NameSupply, functions_of
 from .remove_unused_functions import is_private, mentioned_symbols
-
-SIGNATURE = "stepwell.signature"
 
 
 def sizes_text(shape: Sequence[int]) -> str:

@@ -19,6 +19,7 @@ from ..core.diagnostics import Diagnostic, did_you_mean, listening, render
 from ..core.locations import source_directory
 from ..core.parsing import make_context, parse
 from ..core.pipelines import run_pipeline
+from ..core.roles import WEIGHTS as WEIGHTS
 from ..core.verification import verify_module
 from ..dialects.graph.constants import WeightOp
 from ..reference.run import run as run_reference
@@ -150,7 +151,7 @@ def reference_weights(
     module: ModuleOp, given: str | Path | Mapping[str, Any] | None = None
 ) -> dict[str, Array]:
     """The weights that the ops of `module` ask for, from `given` or from the file that the module names."""
-    named = module.attributes.get("stepwell.weights")
+    named = module.attributes.get(WEIGHTS)
     wanted = [op for op in module.walk() if isinstance(op, WeightOp)]
     arguments = {
         op.weight_key: Argument("weight", op.weight_key, array_type(op.results[0].type), op.weight_key)

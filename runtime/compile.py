@@ -19,6 +19,8 @@ from ..core.codegens import registrations_fingerprint
 from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, parse
 from ..core.pipelines import context_key
+from ..core.roles import NAME as NAME
+from ..core.roles import WEIGHTS as WEIGHTS
 from ..core.verification import verify_module
 from ..dialects.graph.constants import WeightOp
 from . import cache as disk
@@ -153,7 +155,7 @@ class Source:
             code = compile_object(text)
             if self.use_cache:
                 disk.store(key, description.to_json(), code)
-        file = self.module.attributes.get("stepwell.weights")
+        file = self.module.attributes.get(WEIGHTS)
         named = file.data if isinstance(file, StringAttr) else None
         places = {
             op.weight_key: nearest_source_point(op) for op in self.module.walk() if isinstance(op, WeightOp)
@@ -216,6 +218,6 @@ def input_names(function: Operation) -> list[str]:
     attributes = argument_attributes(function)
     names: list[str] = []
     for index, argument in enumerate(function.regions[0].blocks[0].args):
-        given = attributes[index].get("stepwell.name") if attributes else None
+        given = attributes[index].get(NAME) if attributes else None
         names.append(given.data if isinstance(given, StringAttr) else argument.name_hint or f"arg{index}")
     return names

@@ -17,14 +17,20 @@ from xdsl.ir import Attribute, Operation
 from ..core.codegens import EXTERNAL
 from ..core.diagnostics import fail
 from ..core.locations import location_string
+from ..core.roles import BYTES as BYTES
+from ..core.roles import CHECKS as CHECKS
+from ..core.roles import KEY as KEY
+from ..core.roles import NAME as NAME
+from ..core.roles import PREPARE as PREPARE
+from ..core.roles import ROLE as ROLE
+from ..core.roles import SIGNATURE as SIGNATURE
+from ..core.roles import TYPE as TYPE
 from ..lowering.te_types import dtype_of
 from .arrays import ArrayType
 from .errors import CompileError
 from .external import External
 from .program import Argument, Description, Entry
 
-SIGNATURE = "stepwell.signature"
-PREPARE = "stepwell.prepare"
 ROLES = ("input", "weight", "output", "arena")
 
 
@@ -83,7 +89,7 @@ def signature_of_roles(function: Operation) -> FunctionType | None:
         return None
     by_role: dict[str, list[Attribute]] = {role: [] for role in ROLES}
     for argument, found in zip(type_.inputs, attributes, strict=True):
-        role = found.get("stepwell.role")
+        role = found.get(ROLE)
         if (
             not isinstance(role, StringAttr)
             or role.data not in by_role
@@ -105,7 +111,7 @@ def describe(module: ModuleOp) -> Description:
     entries = [
         _entry(name, function)
         for name, function in functions(module).items()
-        if any("stepwell.role" in attributes for attributes in argument_attributes(function))
+        if any(ROLE in attributes for attributes in argument_attributes(function))
         or (SIGNATURE in function.attributes)
     ]
     return Description(tuple(entries), tuple(_checks(module)), tuple(_externals(module)))
@@ -135,18 +141,18 @@ def _entry(name: str, function: Operation) -> Entry:
     inputs, outputs = iter(types.inputs), iter(types.outputs)
     arguments: list[Argument] = []
     for index, attributes in enumerate(argument_attributes(function)):
-        role = _text(attributes, "stepwell.role")
-        shown = _text(attributes, "stepwell.name") or f"argument {index}"
+        role = _text(attributes, ROLE)
+        shown = _text(attributes, NAME) or f"argument {index}"
         match role:
             case "input":
                 arguments.append(Argument(role, shown, array_type(next(inputs))))
             case "output":
                 arguments.append(Argument(role, shown, array_type(next(outputs))))
             case "weight":
-                key = _text(attributes, "stepwell.key")
-                arguments.append(Argument(role, key, array_type(attributes["stepwell.type"]), key))
+                key = _text(attributes, KEY)
+                arguments.append(Argument(role, key, array_type(attributes[TYPE]), key))
             case "arena":
-                size = attributes.get("stepwell.bytes")
+                size = attributes.get(BYTES)
                 count = size.value.data if isinstance(size, IntegerAttr) else 0
                 arguments.append(Argument(role, role, ArrayType("ui8", (count,))))
             case _:
@@ -160,7 +166,7 @@ def _text(attributes: dict[str, Attribute], name: str) -> str:
 
 
 def _checks(module: ModuleOp) -> list[tuple[str, str]]:
-    table = module.attributes.get("stepwell.checks")
+    table = module.attributes.get(CHECKS)
     if not isinstance(table, ArrayAttr):
         return []
     pairs = [item.data.partition("|") for item in table if isinstance(item, StringAttr)]

@@ -14,15 +14,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core.roles import ENTRY_PREFIX as ENTRY_PREFIX
 from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
 from .errors import ArgumentError, ExecutionError
 from .external import External, LinkedExternals, raise_failure
 from .fastcall import MISFIT, FastCall, fast_call
 from .jit import NativeLibrary
 from .threads import RUN_PARALLEL, runner, uses_threads
-
-ENTRY_PREFIX = "_stepwell_entry_"
-"""The wrapper of entry `f` is the symbol `_stepwell_entry_f`, `i32 (ptr to argument pointers)`."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerTy
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...core.dominance import successors
+from ...core.roles import LOOP as LOOP_ATTRIBUTE
 from ...dialects import llvm_ext
 from .builder import NSW, Builder, ConversionTable, constant_of
 from .tiles import group_pieces, piece_types
 
-LOOP_ATTRIBUTE = "stepwell.loop"
 LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
 
 ConvertOp = Callable[[Builder, Operation], None]

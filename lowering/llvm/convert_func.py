@@ -20,15 +20,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...core.roles import ENTRY_PREFIX as ENTRY_PREFIX
+from ...core.roles import NOALIAS as NOALIAS
+from ...core.roles import PREPARE as PREPARE
+from ...core.roles import ROLE as ROLE
 from .builder import Builder, ConversionTable
 from .state import ModuleState, Signature
 from .types import PTR, MemRefLayout, UnsupportedTypeError
 
-ENTRY_PREFIX = "_stepwell_entry_"
-ROLE = "stepwell.role"
 ALIGNED_ROLES = ("arena",)
-PREPARE = "stepwell.prepare"
-NOALIAS = "stepwell.noalias"
 FUNCTION = "stepwell.function"
 BUFFER_ALIGNMENT = 64
 

@@ -8,10 +8,10 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...core.roles import LOOP as LOOP
 from .constants import EmitError
 from .module import ModuleText
 
-LOOP = "stepwell.loop"
 _INLINE_PROPERTIES = frozenset({"value", "global_name"})
 
 

@@ -158,8 +158,8 @@ def _compile_expression(pattern: Expression, following: Next) -> ValueMatcher:
         if known is not None:  # matched before: only its identity matters
             return known is value and following(bound)
         comparison = _Comparison(holes).run(pattern.value, value)
-        if comparison.difference is not None:
-            return False
+        if comparison.difference is not None or not all(hole in comparison.values for hole in holes):
+            return False  # no hole is left where the expression itself has been rewritten
         bound[slot] = tuple(comparison.values[hole] for hole in holes)
         bound[ops] = tuple(comparison.ops.values())
         if bind(key, value, bound, step):

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from ...core.roles import NAME as NAME
 from .constants import element_type
 from .match import CONDITIONS, Match, RuleError, check_arguments, plain_parameters, unknown_name
 from .patterns import Pattern, fresh_key, frozen
@@ -280,7 +281,7 @@ def argument_name(value: SSAValue) -> str | None:
     attributes = None if holder is None else holder.properties.get("arg_attrs")
     index: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(attributes, ArrayAttr) and index < len(attributes.data):
-        named = attributes.data[index].data.get("stepwell.name")  # pyright: ignore
+        named = attributes.data[index].data.get(NAME)  # pyright: ignore
         if isinstance(named, StringAttr):
             return named.data
     return value.name_hint

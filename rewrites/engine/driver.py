@@ -167,7 +167,7 @@ class Driver:
         for remark, about in match.remarks:
             if (remark, match.root) not in self._remarked:
                 self._remarked.add((remark, match.root))
-                emit_remark(match.root, _remark_text(remark, about))
+                emit_remark(match.root, remark_text(remark, about))
 
     def _check(self, match: Match, values: Sequence[SSAValue]) -> None:
         root, replaced = match.root, match.replaced
@@ -296,7 +296,7 @@ def _verify(match: Match, new_op: Operation) -> None:
         raise OperationError(match.root, message) from error
 
 
-def _remark_text(remark: str, about: Sequence[Any]) -> str:
+def remark_text(remark: str, about: Sequence[Any]) -> str:
     """`remark` with `{name}` and `{users}` filled in from the first thing it is about."""
     thing = about[0] if about else None
     value = thing.results[0] if isinstance(thing, Operation) and thing.results else thing
@@ -380,4 +380,4 @@ def ordered_blocks(region: Region) -> list[Block]:
     return order + tree.unreachable
 
 
-__all__ = ["Driver", "RuleStatistics", "enclosing_module", "is_dead", "program_order"]
+__all__ = ["Driver", "RuleStatistics", "enclosing_module", "is_dead", "program_order", "remark_text"]

@@ -9,14 +9,12 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...core.roles import PREPARE as PREPARE
 from ...dialects.traits import is_pure
 from .match import Index, Session
 
 PRIMITIVE = "graph.primitive"
 """Attribute of a function that is a fused group: one atom to every later pass."""
-
-PREPARE = "stepwell.prepare"
-"""Attribute of a function whose results are computed once per set of weights."""
 
 
 def is_primitive(op: Operation) -> bool:

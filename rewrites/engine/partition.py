@@ -14,7 +14,7 @@ from xdsl.traits import IsTerminator
 from ...core.diagnostics import emit_remark, emit_warning
 from .compiled_rule import CompiledRule, compile_rule
 from .constants import is_constant_op
-from .driver import enclosing_module, is_dead, program_order
+from .driver import enclosing_module, is_dead, program_order, remark_text
 from .equivalence import BlockOrder
 from .functions import NameSupply, is_primitive, outlined
 from .groups import Outside, covered_ops, input_values
@@ -97,8 +97,8 @@ class _Partitioner:
                 continue
             match = self._compiled.match(root, self._session)
             if not match.matched:
-                for remark, _ in match.remarks:
-                    emit_remark(root, remark)
+                for remark, about in match.remarks:
+                    emit_remark(root, remark_text(remark, about))
                 continue
             ops = covered_ops(self._compiled.rule.lhs, match)
             outside = Outside(ops, match.roots)

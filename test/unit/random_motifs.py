@@ -134,7 +134,7 @@ def logic(m: Maker) -> None:
 
 def widening(m: Maker) -> None:
     """One cast with several elementwise users."""
-    dtype = m.choose.choice(("i8", "f16", "f32", "ui8", "i1"))
+    dtype = m.choose.choice(("i8", "f32", "ui8", "i1", *(() if m.smooth else ("f16",))))
     found = m.pick(lambda v: dtype_of(v) == dtype)
     x = found or m.argument((m.choose.choice((2, 3)), 4), dtype)
     wide = m.emit("astype", x, dtype=ATTRIBUTES[WIDER[dtype]])
@@ -205,16 +205,16 @@ def scaled_dense(m: Maker) -> None:
     if rows == DYNAMIC_INDEX:
         return
     columns = m.choose.choice((2, 3))
-    before = m.chance(0.4)
+    before, sign = m.chance(0.4), "positive" if m.chance(0.7) else "small"
     if before:
-        x = m.emit("multiply", x, m.constant((rows,), dtype_of(x), "positive"))
+        x = m.emit("multiply", x, m.constant((rows,), dtype_of(x), sign))
     y = m.emit("matmul", x, weights_of(m, x, (rows, columns)))
     if m.chance(0.3):
         y = m.emit("add", y, m.constant((columns,), dtype_of(x)))
     if m.chance(0.3):
         y = m.emit("relu", y)
     if not before:
-        m.emit("multiply", y, m.constant((columns,), dtype_of(x), "positive"))
+        m.emit("multiply", y, m.constant((columns,), dtype_of(x), sign))
 
 
 def parallel_dense(m: Maker) -> None:
@@ -248,10 +248,11 @@ def kernel(m: Maker, x: SSAValue, outputs: int, size: int) -> SSAValue:
 
 
 def parallel_convolutions(m: Maker) -> None:
-    x, size, after = m.image(), m.choose.choice((1, 3)), m.chance(0.5)
+    x, size, after, mixed = m.image(), m.choose.choice((1, 3)), m.chance(0.5), m.chance(0.25)
     for _ in range(m.choose.randrange(2, 5)):
         outputs = m.choose.choice((1, 2, 4))
-        y = m.emit("conv2d", x, kernel(m, x, outputs, size), padding=[size // 2] * 4)
+        padding = [m.choose.randrange(2) if mixed else size // 2] * 4
+        y = m.emit("conv2d", x, kernel(m, x, outputs, size), padding=padding)
         if after:
             m.emit("add", y, weights_of(m, x, (outputs, 1, 1)))
 
@@ -259,9 +260,9 @@ def parallel_convolutions(m: Maker) -> None:
 def scaled_convolution(m: Maker) -> None:
     """A factor per channel before or after a convolution, through sums, relu and pools."""
     x = m.image()
-    channels, before = shape_of(x)[1], m.chance(0.5)
+    channels, before, sign = shape_of(x)[1], m.chance(0.5), "positive" if m.chance(0.7) else "small"
     if before:
-        x = m.emit("multiply", x, m.constant((channels, 1, 1), dtype_of(x), "positive"))
+        x = m.emit("multiply", x, m.constant((channels, 1, 1), dtype_of(x), sign))
         if m.chance(0.3):
             x = m.emit("relu", x)
         if m.chance(0.3):
@@ -273,7 +274,7 @@ def scaled_convolution(m: Maker) -> None:
     if m.chance(0.3):
         y = m.emit("relu", y)
     if not before:
-        m.emit("multiply", y, m.constant((2, 1, 1), dtype_of(x), "positive"))
+        m.emit("multiply", y, m.constant((2, 1, 1), dtype_of(x), sign))
 
 
 def bias(m: Maker) -> None:
@@ -337,8 +338,11 @@ def again(m: Maker) -> None:
     ops = [op for op in m.block.ops if op.name.startswith("graph.") and not op.regions and op.operands]
     for op in m.choose.sample(ops, min(2, len(ops))):
         copy = op.clone()
-        if is_commutative(op) and m.chance(0.5):
+        alike = len({operand.type for operand in op.operands}) == 1
+        if (is_commutative(op) and m.chance(0.5)) or (alike and m.chance(0.3)):
             copy.operands = [*reversed(copy.operands)]
+            if not is_commutative(op) and len(op.operands) > 2:
+                copy.operands = op.operands
         y = m.add(copy)
         if m.chance(0.5) and is_float(y):
             one_unary(m, y)
@@ -392,6 +396,15 @@ def branch(m: Maker) -> None:
     m.add(scf.IfOp(condition, [types[0]], Region(blocks[0]), Region(blocks[1])))
 
 
+def risky_branch(m: Maker) -> None:
+    """A division that may fail before a branch that alone needs it."""
+    x = m.argument((3,), "i32")
+    quotient = m.emit("divide", x, m.argument((3,), "i32", "small" if m.flavour == "any" else "divisor"))
+    m.values.remove(quotient)
+    blocks = [m.nested([], lambda _, value=value: m.emit("negative", value), isolated=False) for value in m.choose.sample([quotient, x], 2)]  # fmt: skip
+    m.add(scf.IfOp(m.condition(), [x.type], Region(blocks[0]), Region(blocks[1])))
+
+
 def loop(m: Maker) -> None:
     """A loop of a few steps over one tensor."""
     x = m.any_float()
@@ -421,6 +434,7 @@ EVERYWHERE: Final[dict[Motif, int]] = {
     dead: 2,
     calls: 5,
     branch: 4,
+    risky_branch: 3,
     loop: 1,
 }
 SUMS: Final[dict[Motif, int]] = {

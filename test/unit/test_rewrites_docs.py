@@ -35,6 +35,8 @@ def test_names_are_listed_with_their_docstrings(heading: str, known: dict[str, o
     shipped_rules("simplify")
     expected = []
     for name in sorted(known):
+        if not known[name].function.__module__.startswith("stepwell."):  # type: ignore[attr-defined]
+            continue  # a test's own
         summary = (known[name].function.__doc__ or "").strip().split("\n\n")[0]  # type: ignore[attr-defined]
         expected.append([f"`{name}`", " ".join(summary.split())])
     assert rows(heading) == expected

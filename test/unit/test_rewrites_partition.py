@@ -11,7 +11,7 @@ from stepwell.reference.run import run
 from stepwell.rewrites.engine.constraints import Argument
 from stepwell.rewrites.engine.match import Match
 from stepwell.rewrites.engine.partition import PARTITIONED, partition
-from stepwell.rewrites.engine.patterns import Any_, Constant, Op, Pattern, is_op
+from stepwell.rewrites.engine.patterns import Any_, Constant, Op, Pattern, Rule, is_op, require
 from stepwell.rewrites.engine.structures import Function, If, call, dominates
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -217,3 +217,12 @@ def test_any_op_never_crashes_the_partitioner() -> None:
     body = g("%e", "exp", "%x") + g("%q", "relu", "%e") + g("%r", "add", "%q", "%e")
     for pattern in (Op(()), relu(Op(())), add(Op(()), Op(()))):
         split(pattern, body)
+
+
+def test_remark_of_a_condition_names_the_value() -> None:
+    used = exp(w())
+    told = require("single-use", used, remark="{name} has {users} users")
+    rule = Rule("t", relu(used), (), (told,))
+    body = g("%e", "exp", "%x") + g("%q", "relu", "%e") + g("%r", "add", "%q", "%e")
+    _, made, remarks = split(rule, body)  # type: ignore[arg-type]
+    assert made == [] and remarks == ["%e has 2 users"]

@@ -35,10 +35,11 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def passes_for(flavour: Flavour) -> list[PassCase]:
-    """The passes that programs of a flavour are compared after."""
+    """The passes that programs of a flavour are compared after; no plan that is left for others to make invalid."""
+    cases = [case for case in CASES if case.pipeline != "plan-fusion"]
     if flavour == "smooth":
-        return list(CASES)
-    exact = [case for case in CASES if case.numerics == "exact"]
+        return cases
+    exact = [case for case in cases if case.numerics == "exact"]
     return [case for case in exact if flavour == "decided" or case.flavours != ("decided",)]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from stepwell.core.parsing import make_context, parse_text
 from stepwell.rewrites.engine.driver import Driver
 from stepwell.rewrites.engine.loading import SHIPPED, rules_of_text, shipped_rules
 from stepwell.rewrites.engine.match import CONDITIONS
-from stepwell.rewrites.engine.patterns import Rule
+from stepwell.rewrites.engine.patterns import Op, Rule, all_below
 from stepwell.testing.rules.checking import RuleCheck, Settings
 from stepwell.testing.rules.mutants import Mutant, mutants_of
 from stepwell.testing.rules.mutation import (
@@ -201,13 +203,13 @@ def test_shipped_rules_mutated() -> None:
 # Conditions on cost and structure: FileCheck tests see what values do not.
 
 
-def functions(rule: Rule) -> list[ModuleOp]:
-    """Every function of the FileCheck tests that has an op which may be a root of `rule`."""
-    names = set(getattr(rule.lhs, "names", ()))
+@lru_cache(maxsize=1)
+def programs() -> list[tuple[str, ModuleOp]]:
+    """The programs of the FileCheck tests of rewrites, with their text."""
     found = []
     for path in sorted(FILECHECK.rglob("*.mlir")):
         text = path.read_text(encoding="utf-8")
-        if "RUN: not" in text or "pattern.rule" in text or not any(name in text for name in names):
+        if "RUN: not" in text or "pattern." in text:
             continue
         for chunk in text.split("// -----"):
             try:
@@ -215,8 +217,14 @@ def functions(rule: Rule) -> list[ModuleOp]:
             except Exception:  # a test of an error
                 continue
             if any(isinstance(op, func.FuncOp) for op in module.body.ops):
-                found.append(module)
+                found.append((chunk, module))
     return found
+
+
+def functions(rule: Rule) -> Iterator[ModuleOp]:
+    """Every program of the FileCheck tests that has an op which may be a root of `rule`, and what may be below it."""
+    ops = [pattern.names for pattern in all_below(rule.lhs) if isinstance(pattern, Op)]
+    return (module for text, module in programs() if all(any(n in text for n in names) for names in ops))
 
 
 def result(module: ModuleOp, rule: Rule) -> str:

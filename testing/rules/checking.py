@@ -25,7 +25,16 @@ from ...rewrites.engine.partition import partition
 from ...rewrites.engine.patterns import Op, Rule, all_below
 from ..ir_generators import RandomChooser
 from .choices import DTYPES, Impossible, Taste, small_shape
-from .compare import FLAVOURS, Array, Outcome, arguments_of, difference, outcome_of, says_something
+from .compare import (
+    FLAVOURS,
+    Array,
+    Outcome,
+    arguments_of,
+    difference,
+    outcome_of,
+    says_something,
+    sensitivity,
+)
 from .hints import GENERATORS, Hints, hints_of
 from .instances import Builder, Instance
 
@@ -242,6 +251,8 @@ class RuleCheck:
             found = outcome_of(after, arguments)
             self.report.runs += says_something(wanted, numerics)
             reason = difference(wanted, found, numerics)
+            if reason is not None and numerics != "exact":
+                reason = difference(wanted, found, numerics, sensitivity(before, arguments, wanted))
             if reason is not None:
                 self._tell(before, reason, after, arguments, wanted, found)
                 return False

@@ -3,7 +3,8 @@ Running a program before and after a rule, and what equal means for each numeric
 
 - `exact`: the same bits; all NaNs are one.
 - `rounding`: inputs are finite or NaN. Integers are equal, a NaN stays one, and finite floats differ by at most `ULPS` units of
-  the coarsest element type on the way, at the size of the largest number on the way.
+  the coarsest element type on the way, at the size of the largest number on the way, or by as much as the program itself
+  makes of a change of its inputs by that many units.
 - `fast`: the same, for elements that are finite before.
 """
 
@@ -116,8 +117,13 @@ def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
     return outcome
 
 
-def difference(before: Outcome, after: Outcome, numerics: str) -> str | None:
-    """What the rule has changed that its class forbids."""
+def difference(
+    before: Outcome, after: Outcome, numerics: str, slack: Sequence[float] | None = None
+) -> str | None:
+    """
+    What the rule has changed that its class forbids. `slack` is how much further apart the floats of each result may be; see
+    `sensitivity`.
+    """
     if after.failure is not None:
         return f"the program fails after the rule: {after.failure}"
     for number, (wanted, found) in enumerate(zip(before.results, after.results, strict=True)):
@@ -126,11 +132,35 @@ def difference(before: Outcome, after: Outcome, numerics: str) -> str | None:
             return (
                 f"{where} is {found.dtype} of shape {found.shape}, was {wanted.dtype} of shape {wanted.shape}"
             )
-        apart = _apart(wanted, found, numerics, before, after)
+        more = 0.0 if slack is None else slack[number]
+        apart = _apart(wanted, found, numerics, before, after, more)
         if apart.any():
             place = tuple(int(index) for index in np.argwhere(apart)[0])
             return f"{where}{list(place) if place else ''} was {wanted[place]!s}, became {found[place]!s}"
     return None
+
+
+def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) -> list[float]:
+    """
+    How much each result changes when the floats of the arguments change by `ULPS` units: where a program takes the
+    difference of nearly equal numbers, results as far apart as that are those of inputs that rounding cannot tell apart.
+    """
+    most = [0.0] * len(outcome.results)
+    for seed in range(3):
+        nudged = outcome_of(module, [_nudged(array, [seed, place]) for place, array in enumerate(arguments)])
+        for number, (one, other) in enumerate(zip(outcome.results, nudged.results, strict=False)):
+            if one.dtype.kind not in "iub" and one.size:
+                with np.errstate(all="ignore"):
+                    apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
+                most[number] = max(most[number], float(np.max(apart, where=np.isfinite(apart), initial=0.0)))
+    return most
+
+
+def _nudged(array: Array, seed: Sequence[int]) -> Array:
+    if array.dtype.kind in "iub":
+        return array
+    signs = np.random.default_rng(seed).integers(-1, 2, array.shape)
+    return (array.astype(np.float64) * (1 + signs * ULPS * EPSILON[array.dtype.name])).astype(array.dtype)
 
 
 def says_something(before: Outcome, numerics: str) -> bool:
@@ -156,18 +186,29 @@ def _bits_apart(wanted: Array, found: Array) -> Array:
     return np.asarray(~(same | both_nan))
 
 
-def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome) -> Array:
+def _apart(
+    wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: float
+) -> Array:
     if numerics == "exact" or wanted.dtype.kind in "iub":
         return _bits_apart(wanted, found)
     left, right = wanted.astype(np.float64), found.astype(np.float64)
     epsilon, largest = max(before.epsilon, after.epsilon), max(before.largest, after.largest)
     finite = np.isfinite(left) & np.isfinite(right)
     with np.errstate(all="ignore"):
-        far = finite & (np.abs(left - right) > ULPS * epsilon * largest)
+        far = finite & (np.abs(left - right) > ULPS * epsilon * largest + slack)
     far |= np.isfinite(left) & ~np.isfinite(right)
     if numerics == "rounding":
         far |= np.isnan(left) & ~np.isnan(right)
     return np.asarray(far)
 
 
-__all__ = ["FLAVOURS", "Outcome", "arguments_of", "difference", "outcome_of", "same_bits", "says_something"]
+__all__ = [
+    "FLAVOURS",
+    "Outcome",
+    "arguments_of",
+    "difference",
+    "outcome_of",
+    "same_bits",
+    "says_something",
+    "sensitivity",
+]

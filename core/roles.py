@@ -1,0 +1,59 @@
+"""
+The names of the attributes by which Stepwell's stages tell each other what a function or argument is for.
+
+They are part of the textual IR: docs/ir.md lists them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Of an argument of an entry on buffers
+
+ROLE: Final = "stepwell.role"
+"""`input`, `output`, `weight` or `arena`."""
+
+NAME: Final = "stepwell.name"
+"""What errors call it, and how it is passed by keyword."""
+
+KEY: Final = "stepwell.key"
+"""Of a weight: its name in the side-car, or `@function#result` of a prepare function."""
+
+TYPE: Final = "stepwell.type"
+"""Of a weight: its tensor type."""
+
+BYTES: Final = "stepwell.bytes"
+"""Of an arena: its size."""
+
+TEMPORARY: Final = "stepwell.temporary"
+"""Of an argument of a kernel: a buffer that holds nothing before and after."""
+
+# Of a function
+
+SIGNATURE: Final = "stepwell.signature"
+"""The tensor types of an entry at the top of the stairs."""
+
+PREPARE: Final = "stepwell.prepare"
+"""Runs once per set of weights, when a program is loaded."""
+
+NOALIAS: Final = "stepwell.noalias"
+"""No two memref arguments share memory."""
+
+ENTRY_PREFIX: Final = "_stepwell_entry_"
+"""Of the name of the C function `i32 entry(void **arguments)` around an entry."""
+
+# Of a loop
+
+LOOP: Final = "stepwell.loop"
+"""Hints for LLVM: words of `vectorize`, `no-vectorize`, `unroll`, `no-unroll`."""
+
+PARALLEL: Final = "stepwell.parallel"
+"""The iterations are independent and may run at the same time."""
+
+# Of a module
+
+WEIGHTS: Final = "stepwell.weights"
+"""The side-car, relative to the file of the program."""
+
+CHECKS: Final = "stepwell.checks"
+"""What each status that an entry returns stands for."""
