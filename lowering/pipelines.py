@@ -5,11 +5,12 @@ from __future__ import annotations
 _TO_LOOPS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops"
 _TO_LLVM = "lower-loops-to-scf,outline-parallel-loops,expand-math,guard-divisions,lower-to-llvm-dialect"
 _EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
+_EXACT_LAYOUTS = _EXACT.replace("simplify-expr,", "simplify-expr,optimize-layouts,")
 _FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"
 
 PIPELINES: dict[str, str] = {
-    "graph-optimize": f"{_EXACT},fuse-ewise-fma,{_FUSION}",
-    "graph-optimize-strict": f"{_EXACT},{_FUSION}",
+    "graph-optimize": f"{_EXACT_LAYOUTS},fuse-ewise-fma,{_FUSION}",
+    "graph-optimize-strict": f"{_EXACT_LAYOUTS},{_FUSION}",
     "to-loops": _TO_LOOPS,
     "to-llvm": _TO_LLVM,
     "finish": f"{_TO_LOOPS},prepack-weights,schedule-cpu,bufferize,{_TO_LLVM}",

@@ -1,0 +1,287 @@
+"""The pass `optimize-layouts`: images with their channels last between the first and the last convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+from ..dialects.graph.base import GraphOp, plain_properties
+from ..dialects.graph.binary import BinaryOp
+from ..dialects.graph.contraction import Conv2dOp
+from ..dialects.graph.elementwise import UnaryOp
+from ..dialects.graph.movement import ConcatOp, ExpandDimsOp, PadOp, PermuteDimsOp, SplitOp
+from ..dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
+from ..dialects.graph.pooling import Pool2dOp
+from ..dialects.graph.reduction import AxisNormalisationOp, ReductionOp
+from .engine.functions import is_primitive
+
+TO_LAST = (0, 2, 3, 1)
+"""NCHW to NHWC."""
+TO_FIRST = (0, 3, 1, 2)
+"""NHWC to NCHW."""
+TO_HWIO = (2, 3, 1, 0)
+"""OIHW to HWIO."""
+
+CONSTANTS = ("graph.constant", "graph.full", "graph.weight")
+ELEMENTWISE = (
+    "graph.where",
+    "graph.ewise_fma",
+    "graph.divide",
+    "graph.floor_divide",
+    "graph.mod",
+    "graph.power",
+)
+
+
+@dataclass(frozen=True)
+class OptimizeLayoutsPass(StepwellPass):
+    """
+    Computes convolutions with the channels last, and what lies between them too.
+
+    A block with a convolution in NCHW: its convolutions take NHWC and HWIO, which are what register tiles read in order. Pooling,
+    normalisation, reductions, concatenation and elementwise ops on such images follow where that needs no new transpose of an
+    image, so that transposes are left at the borders only; those of constant filters are folded by `fold-constant`. Only the order
+    of sums may change. Fused functions are left alone. Running it twice changes nothing.
+
+    Before:
+        %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+        %1 = graph.relu %0 : …
+    After:
+        %2 = graph.permute_dims %x, axes = [0, 2, 3, 1] : …
+        %3 = graph.permute_dims %w, axes = [2, 3, 1, 0] : …
+        %4 = graph.conv2d %2, %3, data_layout = "NHWC", kernel_layout = "HWIO" : …
+        %5 = graph.relu %4 : …
+        %1 = graph.permute_dims %5, axes = [0, 3, 1, 2] : …
+    """
+
+    name = "optimize-layouts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in _blocks(op):
+            if any(isinstance(each, Conv2dOp) and _is_other(each) for each in block.ops):
+                images = _Images(block)
+                images.run()
+                self.count("ops with channels last", images.changed)
+
+
+def _blocks(module: ModuleOp) -> list[Block]:
+    """All blocks but those of fused functions."""
+    found: list[Block] = []
+    stack: list[Operation] = [module]
+    while stack:
+        op = stack.pop()
+        if is_primitive(op):
+            continue
+        blocks = [block for region in op.regions for block in region.blocks]
+        found += blocks
+        stack += [inner for block in blocks for inner in block.ops if inner.regions]
+    return found
+
+
+def _is_other(conv: Conv2dOp) -> bool:
+    found = plain_properties(conv)
+    return (found["data_layout"], found["kernel_layout"]) != ("NHWC", "HWIO")
+
+
+def _axes_of(op: Operation) -> tuple[int, ...] | None:
+    return plain_properties(op)["axes"] if isinstance(op, PermuteDimsOp) else None
+
+
+def _rank(value: SSAValue) -> int:
+    return value.type.get_num_dims() if isinstance(value.type, TensorType) else -1
+
+
+def _last(axis: int) -> int:
+    """Where an axis of NCHW is in NHWC."""
+    return TO_LAST.index(axis % 4)
+
+
+def _type_last(type_: Attribute) -> TensorType:
+    """The type of an image in NHWC."""
+    assert isinstance(type_, TensorType)
+    shape = type_.get_shape()
+    return TensorType(type_.element_type, [shape[axis] for axis in TO_LAST], type_.encoding)
+
+
+class _Images:
+    """Rewrites one block, from its start to its end."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.changed = 0
+        self._twins: dict[SSAValue, SSAValue] = {}
+        """Images in NCHW and what holds the same in NHWC."""
+        self._added: list[Operation] = []
+
+    def run(self) -> None:
+        for op in list(self.block.ops):
+            self._visit(op)
+        for op in reversed(self._added):
+            if all(result.first_use is None for result in op.results):
+                op.detach()
+                op.erase()
+
+    def _visit(self, op: Operation) -> None:
+        if _axes_of(op) == TO_LAST:
+            twin = self._twin(op.operands[0])
+            if twin is not None:
+                op.results[0].replace_all_uses_with(twin)
+                self._added.append(op)
+        elif isinstance(op, Conv2dOp):
+            self._convolution(op)
+        elif isinstance(op, GraphOp):
+            for kind, follow in _FOLLOWERS:
+                if isinstance(op, kind) or (kind is GraphOp and op.name in ELEMENTWISE):
+                    follow(self, op)
+                    return
+
+    # Images and their twins
+
+    def _twin(self, value: SSAValue) -> SSAValue | None:
+        """The NHWC form of `value` where there is one."""
+        if value in self._twins:
+            return self._twins[value]
+        owner = value.owner
+        if isinstance(owner, Operation) and _axes_of(owner) == TO_FIRST:
+            return owner.operands[0]
+        return None
+
+    def _channels_last(self, value: SSAValue, place: Operation) -> SSAValue:
+        """The NHWC form of `value`, made before `place` where there is none."""
+        twin = self._twin(value)
+        if twin is None:
+            twin = self._add(PermuteDimsOp(value, axes=TO_LAST), place)
+            self._twins[value] = twin
+        return twin
+
+    def _add(self, op: Operation, place: Operation) -> OpResult:
+        copy_location(place, op)
+        self.block.insert_op_before(op, place)
+        self._added.append(op)
+        return op.results[0]
+
+    def _replace(self, op: Operation, operands: list[SSAValue], images: int = 1, **changes: Any) -> None:
+        """
+        `op` on other operands and with other properties; its first `images` results are in NHWC now, and for those who want
+        NCHW transposed back.
+        """
+        properties = {**plain_properties(op), **changes}
+        types = [
+            _type_last(result.type) if number < images else result.type
+            for number, result in enumerate(op.results)
+        ]
+        new = type(op)(*operands, result_types=types, attributes=op.attributes, **properties)  # pyright: ignore[reportCallIssue, reportArgumentType]
+        self._add(new, op)
+        for number, (old, result) in enumerate(zip(op.results, new.results, strict=True)):
+            result.name_hint = old.name_hint
+            if number >= images:
+                old.replace_all_uses_with(result)
+                continue
+            back = self._add(PermuteDimsOp(result, axes=TO_FIRST, result_types=[old.type]), op)
+            self._twins[back] = result
+            old.replace_all_uses_with(back)
+        op.detach()
+        op.erase()
+        self.changed += 1
+
+    # Ops
+
+    def _convolution(self, op: Conv2dOp) -> None:
+        if not _is_other(op):
+            return
+        found = plain_properties(op)
+        data, kernel = op.operands
+        first = found["data_layout"] == "NCHW"
+        if first:
+            data = self._channels_last(data, op)
+        if found["kernel_layout"] == "OIHW":
+            kernel = self._add(PermuteDimsOp(kernel, axes=TO_HWIO), op)
+        layouts = {"data_layout": "NHWC", "kernel_layout": "HWIO"}
+        self._replace(op, [data, kernel], 1 if first else 0, **layouts)
+
+    def _pooling(self, op: Operation) -> None:
+        twin = self._twin(op.operands[0])
+        if twin is not None and plain_properties(op)["layout"] == "NCHW":
+            self._replace(op, [twin], layout="NHWC")
+
+    def _along_axis(self, op: Operation) -> None:
+        """An op on an image and, perhaps, vectors along one axis of it."""
+        image, *others = op.operands
+        twin = self._twin(image)
+        if twin is not None:
+            self._replace(op, [twin, *others], axis=_last(plain_properties(op)["axis"]))
+
+    def _reduction(self, op: Operation) -> None:
+        found = plain_properties(op)
+        twin = self._twin(op.operands[0])
+        if twin is None:
+            return
+        axes = range(4) if found["axis"] is None else [axis % 4 for axis in found["axis"]]
+        kept = [axis for axis in range(4) if axis not in axes]
+        in_order = [axis for axis in TO_LAST if axis in kept] == kept
+        if found["keepdims"] or in_order:
+            changed = None if found["axis"] is None else [_last(axis) for axis in axes]
+            self._replace(op, [twin], 1 if found["keepdims"] else 0, axis=changed)
+
+    def _concatenation(self, op: Operation) -> None:
+        twins = [self._twin(value) for value in op.operands]
+        known = [twin for twin in twins if twin is not None]
+        if len(known) == len(twins):
+            self._replace(op, list(known), axis=_last(plain_properties(op)["axis"]))
+
+    def _split(self, op: Operation) -> None:
+        twin = self._twin(op.operands[0])
+        if twin is not None:
+            self._replace(op, [twin], len(op.results), axis=_last(plain_properties(op)["axis"]))
+
+    def _padding(self, op: Operation) -> None:
+        twin = self._twin(op.operands[0])
+        if twin is not None:
+            widths = plain_properties(op)["pad_width"]
+            moved = [width for axis in TO_LAST for width in widths[2 * axis : 2 * axis + 2]]
+            self._replace(op, [twin], pad_width=moved)
+
+    def _elementwise(self, op: Operation) -> None:
+        """Follows where every image among the operands has a twin; constants and vectors are transposed."""
+        if all(self._twin(value) is None for value in op.operands) or _rank(op.results[0]) != 4:
+            return
+        if not all(self._is_cheap(value) for value in op.operands):
+            return
+        operands: list[SSAValue] = []
+        for value in op.operands:
+            rank = _rank(value)
+            if 0 < rank < 4:
+                value = self._add(ExpandDimsOp(value, axis=range(4 - rank)), op)
+            operands.append(self._channels_last(value, op) if rank > 0 else value)
+        self._replace(op, operands)
+
+    def _is_cheap(self, value: SSAValue) -> bool:
+        """Whether the NHWC form is there, or made at load time, or small."""
+        if self._twin(value) is not None or _rank(value) == 0:
+            return True
+        if isinstance(value.owner, Operation) and value.owner.name in CONSTANTS:
+            return True
+        assert isinstance(value.type, TensorType)
+        return sum(size != 1 for size in value.type.get_shape()) <= 1
+
+
+_FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], ...] = (
+    (Pool2dOp, _Images._pooling),  # pyright: ignore[reportPrivateUsage]
+    (ReductionOp, _Images._reduction),  # pyright: ignore[reportPrivateUsage]
+    (ConcatOp, _Images._concatenation),  # pyright: ignore[reportPrivateUsage]
+    (SplitOp, _Images._split),  # pyright: ignore[reportPrivateUsage]
+    (PadOp, _Images._padding),  # pyright: ignore[reportPrivateUsage]
+    *(
+        (kind, _Images._along_axis)  # pyright: ignore[reportPrivateUsage]
+        for kind in (AxisNormalisationOp, BatchNormOp, BiasAddOp, InstanceNormOp, GroupNormOp)
+    ),
+    *((kind, _Images._elementwise) for kind in (UnaryOp, BinaryOp, GraphOp)),  # pyright: ignore[reportPrivateUsage]
+)
+"""What follows an image in NHWC, and how; the first that fits. `GraphOp` stands for the ops of `ELEMENTWISE`."""
