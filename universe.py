@@ -84,6 +84,7 @@ PIPELINES = "lowering.pipelines:PIPELINES"
 EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object; see core.plugins.StepwellPlugin
     "op-explainer": {"graph": "dialects.graph.documentation:explain"},
+    "loop-runner": {"native": "runtime.loop_runner:run_loops"},
     "codegen": {"openblas": "runtime.external_openblas:OPENBLAS"},
     "config-key": {"target": "schedule.targets:KEY"},
 }

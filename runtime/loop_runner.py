@@ -1,0 +1,48 @@
+"""Running one loop function natively on arrays: for checks of schedules, not for programs."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..core.parsing import make_context
+from ..core.pipelines import parse_pipeline
+from ..dialects.tensor_loop import CallOp, ForOp, FuncOp
+from ..lowering.emit_llvm_text import emit_llvm_text
+from .jit import NativeLibrary, compile_object
+
+PIPELINE = "lower-loops-to-scf,expand-math,guard-divisions,lower-to-llvm-dialect"
+
+
+def run_loops(module: ModuleOp, function: str, arrays: Sequence[Any]) -> None:
+    """
+    Runs the loop function `@function` of `module`, which is left as it is, on NumPy arrays: its inputs, then its outputs, of the shapes
+    and element types of its arguments. Loops that may run on several threads run on one.
+    """
+    copy = ModuleOp([op.clone() for op in _needed(module, function)])
+    for op in copy.walk():
+        if isinstance(op, ForOp) and op.kind_name == "parallel":
+            op.kind = None
+    context = make_context()
+    for pass_ in parse_pipeline(PIPELINE):
+        pass_.apply(context, copy)
+    library = NativeLibrary(compile_object(emit_llvm_text(copy)), [function])
+    types = [ctypes.c_void_p] * len(arrays)
+    native = ctypes.CFUNCTYPE(None, *types)(library.address(function))
+    native(*(array.ctypes.data for array in arrays))
+
+
+def _needed(module: ModuleOp, function: str) -> list[Operation]:
+    """The function and what it calls, directly or not."""
+    functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
+    pending, found = [function], dict[str, Operation]()
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found[name] = functions[name]
+            pending += [op.callee.string_value() for op in functions[name].walk() if isinstance(op, CallOp)]
+    return list(found.values())

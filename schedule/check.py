@@ -1,0 +1,123 @@
+"""Running loop functions before and after each step of a schedule, to find the step that changes a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerType, MemRefType, ModuleOp
+from xdsl.ir import Attribute
+
+from ..core.diagnostics import Diagnostic, StepwellError, fail
+from ..core.plugins import registry
+from ..dialects.schedule import StepOp
+from ..dialects.tensor_loop import BlockOp, FuncOp
+from .replay import functions_of
+
+MOST_RUNS = 1 << 26
+"""Runs of blocks in one function up to which it is run; more would take minutes."""
+
+TOLERANCE = {"f16": 2e-2, "bf16": 1e-1, "f32": 1e-4, "f64": 1e-10}
+"""Relative: sums that may be regrouped differ in their rounding."""
+
+
+class Checker:
+    """Runs every loop function of a module on random inputs, anew after each step, and compares."""
+
+    def __init__(self, module: ModuleOp, seed: int = 0):
+        self._module = module
+        self._runner = registry().extensions_of("loop-runner")["native"]()
+        self._arrays = {
+            function.sym_name.data: _arguments(function, seed) for function in functions_of(module)
+        }
+        self._texts = {function.sym_name.data: str(function) for function in functions_of(module)}
+        self._expected = {name: self._run(name) for name in self._arrays}
+
+    def _run(self, name: str) -> list[Any]:
+        arrays = [array.copy() for array in self._arrays[name]]
+        self._runner(self._module, name, arrays)
+        return arrays
+
+    def after(self, step: StepOp) -> None:
+        """Compares the results of all functions that a step has changed; an error names the step."""
+        for function in functions_of(self._module):
+            name, text = function.sym_name.data, str(function)
+            if self._texts[name] == text:
+                continue
+            self._texts[name] = text
+            found = self._run(name)
+            pairs = list(zip(self._expected[name], found, strict=True))
+            for position, (before, after) in enumerate(pairs[len(function.inputs) :]):
+                reason = difference(before, after, function.outputs[position].type)
+                if reason is not None:
+                    hint = function.outputs[position].name_hint
+                    fail(step, f"this step changes %{hint or position} of @{name}: {reason}")
+
+
+def difference(before: Any, after: Any, type_: Attribute) -> str | None:
+    """Where two arrays differ by more than regrouped sums may; `None` where they do not."""
+    import numpy as np
+
+    assert isinstance(type_, MemRefType)
+    tolerance = TOLERANCE.get(str(type_.element_type), 0.0)
+    left, right = (_widened(each, type_.element_type) for each in (before, after))
+    same = np.isclose(left, right, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if same.all():
+        return None
+    first = tuple(int(n) for n in np.argwhere(~same)[0])
+    return f"{int((~same).sum())} of {same.size} elements differ, at {list(first)} {left[first]} became {right[first]}"
+
+
+def _widened(array: Any, element: Attribute) -> Any:
+    import numpy as np
+
+    if isinstance(element, BFloat16Type):
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
+def _arguments(function: FuncOp, seed: int) -> list[Any]:
+    """Small whole numbers for the inputs, another number for the outputs."""
+    import numpy as np
+
+    runs = sum(_runs(op) for op in function.walk() if isinstance(op, BlockOp))
+    if runs > MOST_RUNS:
+        raise StepwellError(
+            Diagnostic(
+                f"@{function.sym_name.data} runs its blocks {runs} times, too many to check: use smaller shapes"
+            )
+        )
+    generator = np.random.default_rng(seed)
+    arrays: list[Any] = []
+    for argument in (*function.inputs, *function.outputs):
+        type_ = argument.type
+        if not isinstance(type_, MemRefType) or not type_.has_static_shape():
+            raise StepwellError(
+                Diagnostic(
+                    f"@{function.sym_name.data} takes {type_}: only buffers of known size can be checked"
+                )
+            )
+        numbers = generator.integers(-3, 4, type_.get_shape())
+        arrays.append(_typed(numbers, type_.element_type))
+    return arrays
+
+
+def _runs(block: BlockOp) -> int:
+    total = 1
+    for extent in block.extents:
+        total *= extent if isinstance(extent, int) else 1
+    return total
+
+
+def _typed(numbers: Any, element: Attribute) -> Any:
+    import numpy as np
+
+    if isinstance(element, IntegerType):
+        width = max(8, element.width.data)
+        return numbers.astype(f"i{width // 8}") if element.width.data > 1 else (numbers & 1).astype("i1")
+    if isinstance(element, IndexType):
+        return numbers.astype(np.int64)
+    if isinstance(element, BFloat16Type):
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if isinstance(element, Float16Type):
+        return numbers.astype(np.float16)
+    return numbers.astype({"f32": np.float32, "f64": np.float64}[str(element)])
