@@ -26,7 +26,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
+from xdsl.utils.exceptions import VerifyException
 
+from ..core.diagnostics import OperationError
 from ..dialects.schedule import ProgramOp, StepOp, numbers_attribute
 from ..dialects.schedule import ops as steps
 from ..dialects.tensor_loop import BlockOp, ForOp
@@ -108,10 +110,13 @@ class Schedule:
         return self._perform(op)
 
     def _perform(self, op: StepOp) -> list[Handle]:
+        try:
+            op.verify()
+        except VerifyException as error:
+            raise OperationError(op, str(error)) from error
         block = self._program.body.block
         block.add_op(op)
         try:
-            op.verify()
             made = self._replay.run(op)
         except BaseException:
             op.detach()

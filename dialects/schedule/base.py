@@ -92,6 +92,8 @@ class StepOp(IRDLOperation):
             ("results", self.MAKES, self.made),
         ):
             least = len([kind for kind in kinds if kind != "..."])
+            if what == "results" and "..." in kinds:
+                least = 0
             if len(values) < least or ("..." not in kinds and len(values) > least):
                 more = " or more" if "..." in kinds else ""
                 raise VerifyException(f"{len(values)} {what}, expected {least}{more}")
