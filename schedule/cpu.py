@@ -16,6 +16,7 @@ from .byte_products import has_instruction, is_byte_product, tile_byte_product
 from .contraction import contraction_of
 from .loop_order import LoopOrder, choose_order
 from .parallelize import parallelize
+from .rows import fuse_rows
 from .targets import chosen_target
 from .tile_contraction import choose_tiling, tile_contraction
 
@@ -68,6 +69,7 @@ class ScheduleCPUPass(StepwellPass):
             if order.vectorized:
                 self.count("loops vectorized")
         for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
+            self.count("loops over rows fused", fuse_rows(function))
             self.count("loops parallelized", parallelize(function))
 
 

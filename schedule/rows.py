@@ -1,0 +1,164 @@
+"""Loops over the rows of one array become one loop: a row is finished while it is in the first-level cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+from xdsl.rewriter import Rewriter
+
+from ..analysis.access_regions import root_buffer
+from ..analysis.loop_nests import body_ops
+from ..dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, LoopOp
+from ..dialects.tensor_loop.loops import loop_body
+from .primitives.dependences import Touch, orderless, touches
+
+MIN_ROW = 64
+"""Iterations per row from which a row is worth a loop of its own: what is done once per row is no longer done in vectors."""
+
+
+def fuse_rows(function: FuncOp) -> int:
+    """
+    Fuses loops one after the other over the same rows; how many loops have gone.
+
+    Before (softmax):
+
+        tensor_loop.for %i in 128 { tensor_loop.for %k in 1024 vectorized { <max[i] of x[i, k]> } }
+        tensor_loop.for %i in 128 { tensor_loop.for %j in 1024 vectorized { <out[i, j] from x[i, j], max[i]> } }
+
+    After:
+
+        tensor_loop.for %i in 128 {
+          tensor_loop.for %k in 1024 vectorized { <max[i] of x[i, k]> }
+          tensor_loop.for %j in 1024 vectorized { <out[i, j] from x[i, j], max[i]> } }
+
+    Iteration %i of a later loop may only need what iteration %i of those before it wrote: every access to a buffer that one
+    of them writes has %i itself as index in one and the same dimension. Only loads, stores and arithmetic move.
+    """
+    count = 0
+    pending = [function.body.block]
+    while pending:
+        block = pending.pop()
+        for group in list(_groups(block)):
+            if len(group) > 1:
+                count += len(group) - 1
+                pending.append(_fused(group).body.block)
+    return count
+
+
+def _groups(block: Block) -> Iterator[list[ForOp]]:
+    """The runs of loops to fuse, in order, those of one loop too."""
+    group: list[ForOp] = []
+    for op in body_ops(block):
+        if isinstance(op, AllocOp):
+            continue
+        if isinstance(op, ForOp) and group and _may_join(group, op):
+            group.append(op)
+            continue
+        if _has_rows(group):
+            yield group
+        group = [op] if isinstance(op, ForOp) and _is_candidate(op) else []
+    if _has_rows(group):
+        yield group
+
+
+def _has_rows(group: Sequence[ForOp]) -> bool:
+    """Whether one loop of the group has rows, and all that have are long enough."""
+    sizes = [_row_size(loop) for loop in group]
+    return any(size > 1 for size in sizes) and all(size == 1 or size >= MIN_ROW for size in sizes)
+
+
+def _row_size(loop: ForOp) -> int:
+    """Most iterations of the loops inside one another in `loop`; 1 where there are none, -1 where that is not known."""
+    size = 1
+    ops = body_ops(loop.body.block)
+    inner = [op for op in ops if isinstance(op, LoopOp)]
+    for nested in inner:
+        product = 1
+        for each in nested.walk():
+            if isinstance(each, LoopOp):
+                for extent in each.extents:
+                    if not isinstance(extent, int):
+                        return -1
+                    product *= extent
+        size = max(size, product)
+    return size
+
+
+def _is_candidate(loop: ForOp) -> bool:
+    """Whether a group may start with `loop`: its blocks only compute, load and store."""
+    if not isinstance(loop.extent, int) or loop.kind_name not in ("serial", "vectorized"):
+        return False
+    for op in loop.body.walk():
+        if isinstance(op, BlockOp) and orderless(op) is not None:
+            return False
+    return all(isinstance(op, LoopOp | BlockOp | AllocOp) for op in _around_blocks(loop))
+
+
+def _around_blocks(loop: ForOp) -> Iterator[Operation]:
+    """The ops in `loop` that are in no block, loops and blocks among them."""
+    pending: list[LoopOp] = [loop]
+    while pending:
+        for op in body_ops(pending.pop().body.block):
+            yield op
+            if isinstance(op, LoopOp):
+                pending.append(op)
+
+
+def _may_join(group: Sequence[ForOp], loop: ForOp) -> bool:
+    """Whether `loop` may run its iteration %i right after that of the loops of `group`."""
+    if loop.extent != group[0].extent or not _is_candidate(loop):
+        return False
+    before = [(each.variable, touch) for each in group for touch in _touches(each)]
+    after = [(loop.variable, touch) for touch in _touches(loop)]
+    shared = {touch.buffer for _, touch in before} & {touch.buffer for _, touch in after}
+    written = {touch.buffer for _, touch in (*before, *after) if touch.is_store}
+    if any(root_buffer(touch.buffer) is not touch.buffer for _, touch in (*before, *after)):
+        return False
+    if loop.extent == 1:
+        return not shared.isdisjoint(written)
+    rows: dict[SSAValue, set[int]] = {}
+    for variable, touch in (*before, *after):
+        if touch.buffer in shared and touch.buffer in written:
+            found = _row_dimensions(touch, variable)
+            rows[touch.buffer] = rows.get(touch.buffer, found) & found
+    return bool(rows) and all(rows.values())
+
+
+def _touches(loop: ForOp) -> Iterator[Touch]:
+    for op in loop.body.walk():
+        if isinstance(op, BlockOp):
+            yield from touches(op)
+
+
+def _row_dimensions(touch: Touch, variable: SSAValue) -> set[int]:
+    """The dimensions of the buffer in which the index is `variable` itself."""
+    operands = touch.block.binding_operands
+    return {
+        dimension
+        for dimension, (low, size) in enumerate(zip(touch.lows, touch.sizes, strict=True))
+        if isinstance(low, AffineDimExpr) and operands[low.position] is variable and size == 1
+    }
+
+
+def _fused(group: Sequence[ForOp]) -> ForOp:
+    """One loop in place of the last of `group`, with the bodies of all of them."""
+    last = group[-1]
+    assert isinstance(last.extent, int)
+    region = loop_body([group[0].variable.name_hint])
+    block = region.block
+    for loop in group:
+        loop.variable.replace_all_uses_with(block.args[0])
+        for op in body_ops(loop.body.block):
+            op.detach()
+            block.add_op(op)
+    fused = ForOp(last.extent, region)
+    fused.location = group[0].location
+    for loop in group:
+        fused.attributes.update(loop.attributes)
+    for loop in group[:-1]:
+        loop.detach()
+        loop.erase()
+    Rewriter.replace_op(last, fused)
+    return fused
