@@ -22,7 +22,15 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ..core.passes import StepwellPass
 from ..core.roles import CHECKS as CHECKS
 from ..dialects import tile
-from .llvm import convert_arith, convert_math, convert_memref, convert_tile, convert_vector, parallel
+from .llvm import (
+    convert_arith,
+    convert_math,
+    convert_memref,
+    convert_tile,
+    convert_tile_transpose,
+    convert_vector,
+    parallel,
+)
 from .llvm.builder import Builder, ConversionTable
 from .llvm.convert_control import ControlConversions, region_blocks
 from .llvm.convert_func import (
@@ -61,6 +69,7 @@ CONVERSIONS: ConversionTable = {
     **convert_math.CONVERSIONS,
     **convert_memref.CONVERSIONS,
     **convert_tile.CONVERSIONS,
+    **convert_tile_transpose.CONVERSIONS,
     **convert_vector.CONVERSIONS,
     UnrealizedConversionCastOp: convert_unrealized_cast,
 }

@@ -19,6 +19,7 @@ from .parallelize import parallelize
 from .rows import fuse_rows
 from .targets import chosen_target
 from .tile_contraction import choose_tiling, tile_contraction
+from .transpose import tile_transpose, transpose_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class ScheduleCPUPass(StepwellPass):
                 else:
                     tile_contraction(contraction, choose_tiling(contraction, target=target))
                 self.count("contractions tiled")
+                continue
+            transpose = transpose_of(grid)
+            if transpose is not None:
+                tile_transpose(transpose)
+                self.count("transposes tiled")
                 continue
             order = choose_order(grid)
             if order is None:

@@ -13,5 +13,6 @@ from .mma import MmaOp as MmaOp
 from .ops import LoadOp as LoadOp
 from .ops import StoreOp as StoreOp
 from .places import Place as Place
+from .transpose import TransposeOp as TransposeOp
 
-Tile = Dialect("tile", [LoadOp, MapOp, MmaOp, StoreOp, YieldOp], [])
+Tile = Dialect("tile", [LoadOp, MapOp, MmaOp, StoreOp, TransposeOp, YieldOp], [])

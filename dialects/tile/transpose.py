@@ -1,0 +1,50 @@
+"""The transpose of a register tile."""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+SIDE = 16
+"""Rows and columns of a tile that can be transposed."""
+
+
+@irdl_op_definition
+class TransposeOp(IRDLOperation):
+    """
+    `result[r, c] = tile[c, r]`, on a tile of 16 rows and 16 columns: 64 shuffles of two vectors.
+
+        %u = tile.transpose %t : vector<16x16xf32>
+    """
+
+    name = "tile.transpose"
+
+    T: ClassVar = VarConstraint("T", BaseAttr(VectorType))
+
+    tile = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$tile attr-dict `:` type($tile)"
+
+    def __init__(self, tile: SSAValue):
+        super().__init__(operands=[tile], result_types=[tile.type])
+
+    def verify_(self) -> None:
+        type_ = cast(VectorType, self.tile.type)
+        if type_.get_shape() != (SIDE, SIDE):
+            raise VerifyException(f"the tile has type {type_}, expected {SIDE} rows and {SIDE} columns")
