@@ -54,6 +54,13 @@ def users_of(buffer: SSAValue, blamed: Operation) -> list[User]:
                 blamed,
                 op,
             )
+        around = _block_around(block)
+        if around is not None:
+            refuse(
+                f"{block_name(block)} is a part of {block_name(around)}, which is taken as a whole",
+                blamed,
+                around,
+            )
         if block not in found:
             found[block] = User(block, times[top_of(block)])
         if isinstance(op, memref.LoadOp):
@@ -177,6 +184,20 @@ def new_alloc(type_: MemRefType, name: str, scope: str, before: Operation) -> Al
     alloc.location = before.location
     Rewriter.insert_op(alloc, InsertPoint.before(top_of(before)))
     return alloc
+
+
+def hoist_buffers(block: BlockOp) -> None:
+    """Makes the temporaries that a block uses, which has moved up, at the start of the function."""
+    function = function_of(block)
+    first = function.body.block.first_op
+    assert first is not None
+    for op in block.walk():
+        for operand in op.operands:
+            alloc = operand.owner
+            if isinstance(alloc, AllocOp) and alloc is not first and not alloc.dynamic_sizes:
+                if alloc.parent_op() is function:
+                    alloc.detach()
+                    function.body.block.insert_op_before(alloc, first)
 
 
 def static_type(buffer: SSAValue, blamed: Operation) -> MemRefType:

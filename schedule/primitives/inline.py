@@ -12,6 +12,7 @@ from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
     axes_at,
     check_unwritten,
+    hoist_buffers,
     inline_body,
     is_temporary,
     loads_in,
@@ -143,6 +144,7 @@ def reverse_compute_inline(block: BlockOp) -> None:
     assert isinstance(buffer.owner, Operation)
     producer.refresh_regions()
     erase(buffer.owner)
+    hoist_buffers(producer)
 
 
 def _has_writer(buffer: SSAValue, block: BlockOp) -> bool:

@@ -17,6 +17,7 @@ from .affine import Coverage
 from .buffers import (
     axes_at,
     check_unwritten,
+    hoist_buffers,
     is_temporary,
     loads_in,
     only_store,
@@ -337,6 +338,7 @@ def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
     _check_untouched(store.memref, start, end, block)
     target = next(op for op in loop.body.block.ops if op is producer or op.is_ancestor(producer))
     _rebuild(block, spans, InsertPoint.after(target))
+    hoist_buffers(block)
 
 
 def _source_under(block: BlockOp, loop: ForOp) -> tuple[SSAValue, BlockOp]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from stepwell.core.verification import verify_module
 from stepwell.schedule.schedule import BlockHandle, LoopHandle, Schedule
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.affine import AffineMap
@@ -83,7 +84,7 @@ def random_steps(schedule: Schedule, random: Random, steps: int) -> tuple[int, i
         before = str(schedule.module)
         try:
             _step(schedule, random)
-            schedule.module.verify()
+            verify_module(schedule.module)
             legal += 1
         except PassFailedException as error:
             refused += 1
@@ -95,7 +96,7 @@ def random_steps(schedule: Schedule, random: Random, steps: int) -> tuple[int, i
 def _assert_same(before: str, module: ModuleOp) -> None:
     """A refused primitive changes nothing; grids may have become single loops."""
     assert before.count("tensor_loop.block") == str(module).count("tensor_loop.block")
-    module.verify()
+    verify_module(module)
 
 
 def _blocks(schedule: Schedule) -> list[str]:
@@ -111,8 +112,30 @@ def _step(schedule: Schedule, random: Random) -> None:
     other = schedule.get_block(random.choice(names), "f")
     other_loops = schedule.get_loops(other)
     choice = random.choice(
-        ["split", "split", "fuse", "reorder", "reorder", "partition", "unit", "mark", "compute_at", "compute_at", "reverse_compute_at"]
-        + ["reverse_compute_at", "inline", "reverse_inline", "cache_read", "cache_write", "scope", "layout", "pad", "decompose"]
+        [
+            "split",
+            "split",
+            "fuse",
+            "reorder",
+            "reorder",
+            "partition",
+            "unit",
+            "mark",
+            "compute_at",
+            "compute_at",
+            "reverse_compute_at",
+        ]
+        + [
+            "reverse_compute_at",
+            "inline",
+            "reverse_inline",
+            "cache_read",
+            "cache_write",
+            "scope",
+            "layout",
+            "pad",
+            "decompose",
+        ]
         + ["rfactor", "rfactor", "blockize", "mma", "row"]
     )
     if loops:
