@@ -62,8 +62,8 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             : vector<8x48xf32>, memref<100x64xf32>, memref<64x96xf32>
 
     `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`). Floats are
-    multiplied and added with one rounding; f16 and bf16 elements are widened to an f32 tile. Integers wrap; narrower ones are
-    widened with their sign, those of A without one after `unsigned`.
+    multiplied and added with one rounding where the machine has an instruction for that; f16 and bf16 elements are widened to an
+    f32 tile. Integers wrap; narrower ones are widened with their sign, those of A without one after `unsigned`.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups unsigned using "vpdpbusd"
             : vector<8x48xi32>, memref<100x64xi8>, memref<16x96x4xi8>

@@ -2,14 +2,14 @@
 `tile.mma` of groups: dot products of four bytes, added to 32-bit integers.
 
 A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. `vpdpbusd` multiplies and adds a piece at
-once. Elsewhere the products are spelled out in 32 bits and summed up by `llvm.vector.partial.reduce.add`, for which LLVM knows the
-multiply-adds of pairs of 16-bit integers. All of these wrap and none saturates, so the results are the same.
+once. Elsewhere the first bytes of all groups are multiplied and added, then the second ones, and so on. (The intrinsic
+`llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither saturates: the results are the same.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8, i32
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8, i16, i32
 from xdsl.ir import SSAValue
 
 from ...dialects import tile
@@ -66,16 +66,23 @@ def _accumulate(
     )
     if op.using is not None and lanes in VPDPBUSD:
         return builder.intrinsic_value(VPDPBUSD[lanes], (total, spread, vector), total.type)
-    wide = builder.types.vector(i32, GROUP * lanes)
-    left = builder.cached(
-        ("wide", spread), lambda: builder.resize_integer(spread, wide, signed=op.unsigned is None)
-    )
-    right = builder.cached(("wide", vector), lambda: builder.resize_integer(vector, wide, signed=True))
-    products = builder.mul(left, right)
-    if lanes in VPDPBUSD:
-        return builder.intrinsic_value("llvm.vector.partial.reduce.add", (total, products), total.type)
+    signed = op.unsigned is None
     for element in range(GROUP):
         mask = DenseArrayBase.from_list(i32, range(element, GROUP * lanes, GROUP))
-        part = builder.emit(llvm.ShuffleVectorOp, (products, products), total.type, {"mask": mask})
-        total = builder.add(total, part)
+        left = _part(builder, spread, mask, element, signed)
+        right = _part(builder, vector, mask, element, True)
+        products = builder.mul(left, right)  # at most 255 * -128, which 16 bits hold
+        total = builder.add(total, builder.resize_integer(products, total.type, signed=True))
     return total
+
+
+def _part(builder: Builder, groups: SSAValue, mask: DenseArrayBase, element: int, signed: bool) -> SSAValue:
+    """That element of each group, in 16 bits."""
+    lanes = len(mask)
+    short, wide = builder.types.vector(i8, lanes), builder.types.vector(i16, lanes)
+
+    def make() -> SSAValue:
+        picked = builder.emit(llvm.ShuffleVectorOp, (groups, groups), short, {"mask": mask})
+        return builder.resize_integer(picked, wide, signed=signed)
+
+    return builder.cached(("part", groups, element, signed), make)

@@ -58,7 +58,6 @@ INTRINSICS: dict[str, Overload] = {
     "memmove": (0, 1, 2),
     "memset": (0, 2),
     "vector.insert": (-1, 1),
-    "vector.partial.reduce.add": (-1, 1),
     "vector.extract": (-1, 0),
     "vector.reverse": (-1,),
     "stacksave": (-1,),
