@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,6 +18,10 @@ from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import CallOp, FuncOp
 from .leftovers import require_lowered
 from .loops_function import FunctionLowering
+
+
+NO_INLINE = "no_inline"
+"""A kernel with several calls is compiled once: a copy in each place only takes time."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,13 @@ class LowerLoopsToSCFPass(StepwellPass):
         for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
             Rewriter.replace_op(function, lower_function(function), [])
             self.count("functions lowered")
-        for call in [found for found in op.walk() if isinstance(found, CallOp)]:
+        calls = [found for found in op.walk() if isinstance(found, CallOp)]
+        shared = {name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1}
+        for call in calls:
             Rewriter.replace_op(call, _lower_call(call))
+        for function in [found for found in op.ops if isinstance(found, func.FuncOp)]:
+            if function.sym_name.data in shared and NOALIAS in function.attributes:
+                function.attributes[NO_INLINE] = UnitAttr()
         require_lowered(op, "tensor_loop", self.name)
 
 
