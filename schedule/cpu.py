@@ -14,9 +14,11 @@ from ..dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
 from .byte_products import has_instruction, is_byte_product, tile_byte_product
 from .contraction import contraction_of
+from .depthwise import tile_all_depthwise
 from .loop_order import LoopOrder, choose_order
 from .parallelize import parallelize
 from .rows import fuse_rows
+from .rows_maxima import relax_maxima
 from .targets import chosen_target
 from .tile_contraction import choose_tiling, tile_contraction
 from .transpose import tile_transpose, transpose_of
@@ -50,6 +52,7 @@ class ScheduleCPUPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_target(self.target)
+        self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
         for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
             if grid.parent is None:  # taken up in the tiles of a contraction
                 continue
@@ -76,6 +79,7 @@ class ScheduleCPUPass(StepwellPass):
                 self.count("loops vectorized")
         for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
             self.count("loops over rows fused", fuse_rows(function))
+            self.count("maxima relaxed", relax_maxima(function))
             self.count("loops parallelized", parallelize(function))
 
 

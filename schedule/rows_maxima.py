@@ -1,0 +1,62 @@
+"""Maxima of which only the number counts, not the sign of a zero: three instructions a step instead of six."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math, memref
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation, SSAValue
+
+from ..analysis.reductions import Accumulator, accumulators
+from ..dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+
+SIGN_FREE = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
+
+
+def relax_maxima(function: FuncOp) -> int:
+    """
+    Marks the maxima that are only subtracted before an exponential, as in softmax; how many those are.
+
+    Before, %max in an array of this function that nothing else reads:
+
+        %m = arith.maximumf %max, %x : f32
+        %d = arith.subf %x, %max : f32
+        %e = math.exp %d : f32
+
+    After:
+
+        %m = arith.maximumf %max, %x fastmath<nsz> : f32
+
+    The sign of a zero maximum only decides that of a zero difference, and the exponential of both zeros is 1.
+    """
+    count = 0
+    for block in [op for op in function.walk() if isinstance(op, BlockOp)]:
+        for accumulator in accumulators(block) or ():
+            update = accumulator.store.value.owner
+            if not isinstance(update, arith.MaximumfOp) or update.fastmath.data:
+                continue
+            if isinstance(accumulator.buffer.owner, AllocOp) and _only_before_exp(accumulator, update, block):
+                update.properties["fastmath"] = SIGN_FREE
+                count += 1
+    return count
+
+
+def _only_before_exp(accumulator: Accumulator, update: Operation, block: BlockOp) -> bool:
+    """Whether all that is loaded from the accumulator goes into `update`, or in other blocks into exponentials."""
+    if any(not _only_used_by(load.res, update) for load in accumulator.loads):
+        return False
+    others = [use.operation for use in accumulator.buffer.uses if not block.is_ancestor(use.operation)]
+    others = [op for op in others if not isinstance(op, BlockOp)]  # which only name their regions
+    return all(isinstance(op, memref.LoadOp) and _is_subtracted(op.res) for op in others)
+
+
+def _only_used_by(value: SSAValue, op: Operation) -> bool:
+    return all(use.operation is op for use in value.uses)
+
+
+def _is_subtracted(value: SSAValue) -> bool:
+    """Whether `value` is only subtracted from something, and `exp` taken of the differences."""
+    differences = [use.operation for use in value.uses]
+    return all(
+        isinstance(op, arith.SubfOp) and all(isinstance(use.operation, math.ExpOp) for use in op.result.uses)
+        for op in differences
+    )
