@@ -1,8 +1,7 @@
 """
 An estimate of how long loops take on one core, for decisions on threads: what is too small to share, how large a chunk is.
 
-Only the order of magnitude matters, so the figures are those of one core of a server of 2020 with vectors of 512 bits, memory
-in the cache. All are nanoseconds. Where LLVM does not vectorise a loop, its arithmetic takes `SCALAR` times as long.
+Only the order of magnitude matters, so the figures are those of one core of a server of 2020 with vectors of 512 bits. All are nanoseconds. Where LLVM does not vectorise a loop, its arithmetic takes `SCALAR` times as long.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from math import ceil, prod
 
 from xdsl.dialects import arith, math, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Operation, Region, SSAValue
 
 from ..dialects import tile
@@ -19,14 +18,25 @@ from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
 GRAIN = 20_000
 """A chunk for one thread: waking a sleeping thread costs 30 to 60 µs, handing work to one that is awake 0.3 µs."""
 
-WORTH_SHARING = 4 * GRAIN
+WORTH_SHARING = 5 * GRAIN
 """A loop that takes less is done before a second thread is awake."""
 
 MOST_CHUNKS = 256
 """More than that do not balance better."""
 
-SCALAR = 5.0
-_ELEMENT = {"load": 0.1, "arith": 0.05, "division": 0.4, "function": 1.0, "multiply-add": 1 / 60}
+SCALAR = 8.0
+_ELEMENT = {
+    "load": 0.02,
+    "far load": 0.1,
+    "arith": 0.008,
+    "division": 0.05,
+    "function": 0.25,
+    "multiply-add": 1 / 60,
+}
+
+NEAR_BYTES = 1024 * 1024
+"""Larger buffers do not stay in the cache of one core: their elements come from afar."""
+
 _CHEAP_MATH = (
     math.AbsFOp,
     math.CeilOp,
@@ -73,9 +83,9 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
     if op.regions:
         return sum(_region(region, vectorized) for region in op.regions)
     if isinstance(op, tile.LoadOp):
-        return _elements(op.results[0]) * _ELEMENT["load"]
+        return _elements(op.results[0]) * _load(op.buffer)
     if isinstance(op, tile.StoreOp):
-        return _elements(op.operands[0]) * _ELEMENT["load"]
+        return _elements(op.tile) * _load(op.buffer)
     return _scalar(op) * (1.0 if vectorized else SCALAR)
 
 
@@ -85,7 +95,7 @@ def _region(region: Region, vectorized: bool) -> float:
 
 def _scalar(op: Operation) -> float:
     if isinstance(op, memref.LoadOp | memref.StoreOp):
-        return _ELEMENT["load"]
+        return _load(op.memref)
     if op.name in ("func.call", "tensor_loop.call"):
         return _UNKNOWN_CALL
     if not op.results or isinstance(op.results[0].type, IndexType) or isinstance(op, arith.ConstantOp):
@@ -96,6 +106,14 @@ def _scalar(op: Operation) -> float:
     if op.name.startswith("math.") and not isinstance(op, _CHEAP_MATH):
         return count * _ELEMENT["function"]
     return count * _ELEMENT["arith"]
+
+
+def _load(buffer: SSAValue) -> float:
+    """An element of `buffer`, loaded or stored."""
+    type_ = buffer.type
+    assert isinstance(type_, MemRefType)
+    size = getattr(type_.element_type, "size", 8) * prod(type_.get_shape())
+    return _ELEMENT["far load" if size > NEAR_BYTES else "load"]
 
 
 def _elements(value: SSAValue) -> int:

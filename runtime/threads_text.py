@@ -13,6 +13,9 @@ How one call goes:
   every worker that gets in. Chunks are taken in order, so all before a failing one have run when the call returns.
 * When no chunk is left, the caller closes the gate and waits for those inside: first it spins, then it sleeps.
 * Workers look at the epoch for a while, then sleep. They are started when first wanted, and never end.
+* The caller knows how long a chunk took it. A job that took longer than all of its chunks would have taken the caller alone was a
+  loss (its workers had to share their cores with others); then the caller works alone for `PATIENCE` times that loss. So on
+  a busy machine sharing costs at most one part in `PATIENCE` of the time.
 * A process that was forked has no workers: `@process` is the one whose state this is, another starts afresh.
 
 The gate is one word, since getting in must check and count at once: bits 0 to 11 how many workers are inside, 12 to 23 how
@@ -35,6 +38,12 @@ WORKER_SPINS = 1000
 CALLER_SPINS = 500
 """Looks at the gate before the caller sleeps. A worker that lost its core needs ours: spinning on would keep it from it."""
 
+PATIENCE = 16
+"""How much longer than a loss there are no further attempts."""
+
+LONGEST_RETREAT = 100_000_000
+"""In nanoseconds: after that sharing is tried again, whatever was lost."""
+
 _HINTS = {
     "x86_64": "call void @llvm.x86.sse2.pause()",
     "i686": "call void @llvm.x86.sse2.pause()",
@@ -48,8 +57,18 @@ def pool_text(triple: str) -> str:
     """The text for a machine."""
     hint = _HINTS.get(triple.partition("-")[0], "fence seq_cst")
     declared = "declare void @llvm.x86.sse2.pause()\n" if "pause" in hint else ""
-    text = _TEXT.replace("WORKER_SPINS", str(WORKER_SPINS)).replace("CALLER_SPINS", str(CALLER_SPINS))
-    return declared + text.replace("PAUSE", hint)
+    words = {
+        "WORKER_SPINS": str(WORKER_SPINS),
+        "CALLER_SPINS": str(CALLER_SPINS),
+        "PATIENCE": str(PATIENCE),
+        "LONGEST_RETREAT": str(LONGEST_RETREAT),
+        "MONOTONIC": "6" if "apple" in triple or "darwin" in triple else "1",
+        "PAUSE": hint,
+    }
+    text = _TEXT
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return declared + text
 
 
 def limited_text(threads: int) -> str:
@@ -78,9 +97,11 @@ _TEXT = """
 @sleepers = internal global i32 0, align 4
 @busy = internal global i32 0, align 128
 @process = internal global i32 0, align 4
+@resume = internal global i64 0, align 8
 @workers = internal global i32 0, align 4
 
 declare i32 @getpid()
+declare i32 @clock_gettime(i32, ptr)
 declare i32 @pthread_mutex_init(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
@@ -117,7 +138,12 @@ entry:
   %has.chunks = icmp sgt i64 %span, %chunk
   %has.threads = icmp sgt i32 %threads, 1
   %worth = and i1 %has.chunks, %has.threads
-  br i1 %worth, label %look, label %serial
+  br i1 %worth, label %ready, label %serial
+ready:
+  %start.time = call i64 @nanoseconds()
+  %resume = load atomic i64, ptr @resume monotonic, align 8
+  %is.retreat = icmp slt i64 %start.time, %resume
+  br i1 %is.retreat, label %serial, label %look
 look:
   %me = call i32 @getpid()
   %owner = load atomic i32, ptr @process acquire, align 4
@@ -186,7 +212,8 @@ woken:
   %wake.2 = call i32 @pthread_mutex_unlock(ptr @mutex)
   br label %share
 share:
-  call void @drain()
+  %mine = call i64 @drain()
+  %drained.time = call i64 @nanoseconds()
   %closed = atomicrmw and ptr @gate, i32 -16777217 acq_rel, align 4
   br label %watch
 watch:
@@ -220,8 +247,46 @@ finish:
   %is.good = icmp eq i64 %failure, -1
   %bad.status = trunc i64 %failure to i32
   %status = select i1 %is.good, i32 0, i32 %bad.status
+  %end.time = call i64 @nanoseconds()
+  call void @judge(i64 %start.time, i64 %drained.time, i64 %end.time, i64 %mine, i64 %count)
   store atomic i32 0, ptr @busy release, align 4
   ret i32 %status
+}
+
+; The time of a clock that is never set.
+define internal i64 @nanoseconds() {
+  %now = alloca [2 x i64], align 8
+  %got = call i32 @clock_gettime(i32 MONOTONIC, ptr %now)
+  %seconds = load i64, ptr %now, align 8
+  %rest.at = getelementptr i64, ptr %now, i64 1
+  %rest = load i64, ptr %rest.at, align 8
+  %scaled = mul i64 %seconds, 1000000000
+  %sum = add i64 %scaled, %rest
+  ret i64 %sum
+}
+
+; Decides until when nobody shares, from how long the caller took for %mine of %count chunks and how long all of it took.
+define internal void @judge(i64 %start, i64 %drained, i64 %end, i64 %mine, i64 %count) {
+entry:
+  %knows = icmp sgt i64 %mine, 0
+  br i1 %knows, label %compare, label %return
+compare:
+  %own = sub i64 %drained, %start
+  %scaled = mul i64 %own, %count
+  %alone = sdiv i64 %scaled, %mine
+  %took = sub i64 %end, %start
+  %loss = sub i64 %took, %alone
+  %tolerated = sdiv i64 %took, PATIENCE
+  %is.loss = icmp sgt i64 %loss, %tolerated
+  br i1 %is.loss, label %retreat, label %return
+retreat:
+  %wanted = mul i64 %loss, PATIENCE
+  %pause = call i64 @llvm.smin.i64(i64 %wanted, i64 LONGEST_RETREAT)
+  %until = add i64 %end, %pause
+  store atomic i64 %until, ptr @resume monotonic, align 8
+  br label %return
+return:
+  ret void
 }
 
 ; Starts workers until there are %wanted, or the system gives no more; only who has the pool calls this.
@@ -250,8 +315,8 @@ return:
   ret void
 }
 
-; Takes chunks of the job until none is left.
-define internal void @drain() {
+; Takes chunks of the job until none is left; how many it took.
+define internal i64 @drain() {
 entry:
   %task = load ptr, ptr @job, align 8
   %frame = load ptr, ptr getelementptr (%job, ptr @job, i32 0, i32 1), align 8
@@ -261,10 +326,12 @@ entry:
   %count = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 5), align 8
   br label %take
 take:
+  %taken = phi i64 [ 0, %entry ], [ %taken.next, %run ]
   %ticket = atomicrmw add ptr @next, i64 1 monotonic, align 8
   %is.left = icmp slt i64 %ticket, %count
   br i1 %is.left, label %run, label %return
 run:
+  %taken.next = add i64 %taken, 1
   %offset = mul i64 %ticket, %chunk
   %first = add i64 %lower, %offset
   %ahead = add i64 %first, %chunk
@@ -281,7 +348,8 @@ fail:
   %stopped = atomicrmw max ptr @next, i64 %count monotonic, align 8
   br label %return
 return:
-  ret void
+  %total = phi i64 [ %taken, %take ], [ %taken.next, %fail ]
+  ret i64 %total
 }
 
 define internal ptr @worker(ptr %seen) {
@@ -338,7 +406,7 @@ try:
   %is.in = extractvalue { i32, i1 } %pair, 1
   br i1 %is.in, label %help, label %enter
 help:
-  call void @drain()
+  %helped = call i64 @drain()
   br label %out
 out:
   %left = atomicrmw sub ptr @gate, i32 1 acq_rel, align 4

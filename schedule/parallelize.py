@@ -20,7 +20,7 @@ VECTORS = 64
 
 def parallelize(function: FuncOp) -> int:
     """
-    Marks the outermost loops that may share their work; how many those are.
+    Marks the outermost loops that may share their work; returns how many.
 
     Before, the work worth it (`analysis.work`), the iterations of %i independent:
 
@@ -31,8 +31,10 @@ def parallelize(function: FuncOp) -> int:
         tensor_loop.for %i in 512 parallel { tensor_loop.for %j in 1024 vectorized { <exp> } }
 
     A loop that is `vectorized` itself is split in two first. Where a loop has few iterations, those inside it are taken
-    if they are worth it. Loops marked by a schedule are left as they are, with all inside them.
+    if they are worth it. A function that has parallel loops already has been scheduled, and stays.
     """
+    if any(isinstance(op, ForOp) and op.kind_name == "parallel" for op in function.walk()):
+        return 0
     return _inside(function.body.block)
 
 
@@ -48,8 +50,6 @@ def _loop(op: LoopOp) -> int:
     """Marks `op` or what is inside."""
     if not isinstance(op, ForOp) or not isinstance(op.extent, int):
         return _inside(op.body.block)
-    if op.kind_name == "parallel":
-        return 0
     if op.extent < ENOUGH and (count := _inside(op.body.block)):
         return count
     if op.extent > 1 and op.kind_name != "unrolled" and Dependences(op).blame(op) is None:
