@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ..core.diagnostics import fail
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
 
@@ -42,6 +43,7 @@ class GuardDivisionsPass(StepwellPass):
                 continue
             excluded = excluded_values(inner.operands[1])
             if 0 not in excluded:
+                _refuse_in_map(inner)
                 _check_divisor(inner)
                 self.count("checks for zero")
             if isinstance(inner, SIGNED) and -1 not in excluded:
@@ -89,6 +91,16 @@ def _literal(before: Operation, value: int, type_: Attribute) -> SSAValue:
     result = _insert(before, arith.ConstantOp(IntegerAttr(value, type_)))
     assert result is not None
     return result
+
+
+def _refuse_in_map(op: Operation) -> None:
+    """The body of a `tile.map` computes whole vectors and cannot fail."""
+    parent = op.parent_op()
+    if parent is not None and parent.name == "tile.map":
+        fail(
+            op,
+            "a tile.map cannot fail, and this divisor may be 0; expected a constant or a selection that is not",
+        )
 
 
 def _check_divisor(op: Operation) -> None:

@@ -141,10 +141,15 @@ class Builder:
 
     def error(self, reason: str) -> None:
         """Notes that the current op cannot be lowered; its results become poison so that work can go on."""
+        from .tiles import is_tile, piece_types
+
         assert self.source is not None
         self.state.error(self.source, reason)
         for result in self.source.results:
-            if result not in self.values:
+            if is_tile(result.type):
+                types = piece_types(self, result.type)
+                self.pieces[result] = [self.emit(llvm_ext.PoisonOp, (), type_) for type_ in types]
+            elif result not in self.values:
                 try:
                     new_type = self.types.convert(result.type)
                 except UnsupportedTypeError:

@@ -33,7 +33,6 @@ def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     if left.steps[1] != 1 or right.steps[1] != GROUP or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
-        builder.pieces[op.result] = builder.pieces[op.acc]
         return
     rows, _ = op.acc.type.get_shape()
     pieces = pieces_of(op.acc.type)

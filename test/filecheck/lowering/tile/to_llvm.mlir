@@ -1,0 +1,140 @@
+// RUN: stepwell-opt %s -p lower-to-llvm-dialect | filecheck %s
+
+/// A row is cut into vectors of 16 and what is left; equal rows are loaded once.
+// CHECK-LABEL: @load_store
+func.func @load_store(%m: memref<4x40xf32>, %v: memref<40xf32>, %i: index) {
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+  // CHECK-NOT: llvm.load
+  // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+  // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+  // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<8xf32>, !llvm.ptr
+  // CHECK: llvm.store
+  // CHECK: llvm.store
+  // CHECK: llvm.store
+  // CHECK-NEXT: llvm.return
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %v[%c0] : memref<40xf32>, vector<2x40xf32>
+  tile.store %0, %m[%i, %c0] : vector<2x40xf32>, memref<4x40xf32>
+  func.return
+}
+
+/// Columns that are not next to each other are elements; one element for all columns is a broadcast.
+// CHECK-LABEL: @strided
+func.func @strided(%m: memref<4x40xf32>, %v: memref<40xf32>) {
+  // CHECK-COUNT-3: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: llvm.insertelement %{{.*}} : vector<3xf32>
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: llvm.shufflevector %{{.*}} [0, 0, 0] : vector<3xf32>
+  // CHECK: llvm_ext.extractelement
+  // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %v[%c0] by [1, 2] : memref<40xf32>, vector<1x3xf32>
+  %1 = tile.load %v[%c0] along [0, -1] : memref<40xf32>, vector<1x3xf32>
+  %2 = tile.map(%x = %0, %y = %1) : (vector<1x3xf32>, vector<1x3xf32>) -> vector<1x3xf32> {
+    %z = arith.addf %x, %y : f32
+    tile.yield %z : f32
+  }
+  tile.store %2, %m[%c0, %c0] by [1, 2] : vector<1x3xf32>, memref<4x40xf32>
+  func.return
+}
+
+/// The vectors of a row of B once, then each element of A in all lanes; the sums are carried as registers.
+// CHECK-LABEL: @mma
+func.func @mma(%a: memref<2x64xf32>, %b: memref<64x32xf32>, %out: memref<2x32xf32>) {
+  // CHECK: llvm.br ^[[LOOP:.*]](%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i64, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+  // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: %[[S:.*]] = llvm.shufflevector
+  // CHECK-NEXT: llvm.call_intrinsic "llvm.fmuladd"(%[[S]],
+  // CHECK-NEXT: llvm.call_intrinsic "llvm.fmuladd"(%[[S]],
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK-COUNT-2: llvm.call_intrinsic "llvm.fmuladd"
+  // CHECK-NOT: llvm.call_intrinsic
+  // CHECK-COUNT-4: llvm.store
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : vector<2x32xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (vector<2x32xf32>) {
+    %next = tile.mma %acc, %a[%c0, %k], %b[%k, %c0] depth 1 : vector<2x32xf32>, memref<2x64xf32>, memref<64x32xf32>
+    scf.yield %next : vector<2x32xf32>
+  }
+  tile.store %sum, %out[%c0, %c0] : vector<2x32xf32>, memref<2x32xf32>
+  func.return
+}
+
+/// Narrow elements are widened before they are multiplied, with their sign or without.
+// CHECK-LABEL: @widened
+func.func @widened(%t: memref<1x16xi32>, %a: memref<1x4xi8>, %b: memref<4x16xi8>, %u: memref<1x16xf32>, %h: memref<4x16xf16>) {
+  // CHECK: llvm.sext %{{.*}} : vector<16xi8> to vector<16xi32>
+  // CHECK: llvm.zext %{{.*}} : i8 to i32
+  // CHECK: llvm.mul
+  // CHECK-NEXT: llvm.add
+  // CHECK: llvm.fpext %{{.*}} : vector<16xf16> to vector<16xf32>
+  // CHECK: llvm.fpext %{{.*}} : f16 to f32
+  // CHECK: llvm.call_intrinsic "llvm.fmuladd"
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x16xi32>, vector<1x16xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0] depth 1 unsigned : vector<1x16xi32>, memref<1x4xi8>, memref<4x16xi8>
+  tile.store %1, %t[%c0, %c0] : vector<1x16xi32>, memref<1x16xi32>
+  %2 = tile.load %u[%c0, %c0] : memref<1x16xf32>, vector<1x16xf32>
+  %3 = tile.mma %2, %h[%c0, %c0], %h[%c0, %c0] depth 1 : vector<1x16xf32>, memref<4x16xf16>, memref<4x16xf16>
+  tile.store %3, %u[%c0, %c0] : vector<1x16xf32>, memref<1x16xf32>
+  func.return
+}
+
+/// With the instruction named, a group of A is one load in all lanes and a piece of B another.
+// CHECK-LABEL: @groups
+func.func @groups(%t: memref<1x24xi32>, %a: memref<1x4xi8>, %b: memref<1x24x4xi8>) {
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<64xi8>
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<32xi8>
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> i32
+  // CHECK: llvm.bitcast %{{.*}} : vector<16xi32> to vector<64xi8>
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x24xi32>, vector<1x24xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups unsigned using "vpdpbusd" : vector<1x24xi32>, memref<1x4xi8>, memref<1x24x4xi8>
+  tile.store %1, %t[%c0, %c0] : vector<1x24xi32>, memref<1x24xi32>
+  func.return
+}
+
+/// Without it, the products are 16 bits wide and added one after the other.
+// CHECK-LABEL: @groups_spelled_out
+func.func @groups_spelled_out(%t: memref<1x16xi32>, %a: memref<1x4xi8>, %b: memref<1x16x4xi8>) {
+  // CHECK: llvm.shufflevector %{{.*}} [0, 4, 8, 12,
+  // CHECK: llvm.sext %{{.*}} : vector<16xi8> to vector<16xi16>
+  // CHECK: llvm.mul %{{.*}} : vector<16xi16>
+  // CHECK-NEXT: llvm.sext %{{.*}} : vector<16xi16> to vector<16xi32>
+  // CHECK: llvm.shufflevector %{{.*}} [3, 7, 11, 15,
+  // CHECK-NOT: llvm.call_intrinsic
+  // CHECK: llvm.return
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x16xi32>, vector<1x16xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups : vector<1x16xi32>, memref<1x4xi8>, memref<1x16x4xi8>
+  tile.store %1, %t[%c0, %c0] : vector<1x16xi32>, memref<1x16xi32>
+  func.return
+}
+
+/// The body is on vectors, once per piece; what it uses from outside is in all lanes.
+// CHECK-LABEL: @map
+func.func @map(%m: memref<1x24xf32>, %o: memref<1x24xi1>, %s: f32) {
+  // CHECK: llvm.mlir.constant(dense<2.000000e+00> : vector<16xf32>)
+  // CHECK: llvm.fmul %{{.*}} : vector<16xf32>
+  // CHECK: llvm_ext.fcmp {{.*}} : vector<16xf32>
+  // CHECK: llvm.fmul %{{.*}} : vector<8xf32>
+  // CHECK: llvm_ext.fcmp {{.*}} : vector<8xf32>
+  // CHECK: llvm.zext %{{.*}} : vector<16xi1> to vector<16xi8>
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %m[%c0, %c0] : memref<1x24xf32>, vector<1x24xf32>
+  %1 = tile.map(%x = %0) : (vector<1x24xf32>) -> vector<1x24xi1> {
+    %two = arith.constant 2.0 : f32
+    %y = arith.mulf %x, %two : f32
+    %z = arith.cmpf olt, %y, %s : f32
+    tile.yield %z : i1
+  }
+  tile.store %1, %o[%c0, %c0] : vector<1x24xi1>, memref<1x24xi1>
+  func.return
+}
