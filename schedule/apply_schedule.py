@@ -40,17 +40,24 @@ class ApplySchedulePass(StepwellPass):
         tensor_loop.for %i0 in 8 { tensor_loop.for %i1 in 8 {
           tensor_loop.block "relu" spatial(%vi in 64 = %i0 * 8 + %i1) ... } }
 
+    Without `file` the programs that stand in the module itself are run and taken out of it.
     `check` runs each function on small random inputs before the first step and after every one, and blames the step that changes
     a result. Raises where a step is not legal, at the loop or block that is to blame, with the place of the step.
     """
 
     name = "apply-schedule"
 
-    file: str
+    file: str = ""
     check: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for program in read_program(ctx, self.file):
+        if self.file:
+            programs = read_program(ctx, self.file)
+        else:
+            programs = tuple(each for each in op.ops if isinstance(each, ProgramOp))
+            for program in programs:
+                program.detach()
+        for program in programs:
             self.replay(program, op)
 
     def replay(self, program: ProgramOp, module: ModuleOp) -> None:

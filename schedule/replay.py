@@ -41,7 +41,8 @@ class Replay:
             raise _explained(error, op) from error
         self.num_steps += 1
         if len(op.made) != len(made):
-            found = f"{len(made)} {'loops' if made and isinstance(made[0], ForOp) else 'blocks'}"
+            kind = "loop" if made and isinstance(made[0], ForOp) else "block"
+            found = f"{len(made)} {kind}{'' if len(made) == 1 else 's'}"
             fail(op, f"finds {found}, expected {len(op.made)}: the program is for another function")
         for value, target in zip(op.made, made, strict=True):
             self.values[value] = target
