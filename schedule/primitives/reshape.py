@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.loop_nests import body_ops
-from ...dialects.tensor_loop import BlockOp, ForOp
+from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp, YieldOp
 from .affine import FLOOR, MOD
 from .dependences import Dependences, only_reduces
 from .errors import refuse
@@ -56,12 +56,15 @@ def split(loop: ForOp, factors: Sequence[int | None], balanced: bool = False) ->
         for %i0 in 13 { for %i1 in 8 { block (%vi = %i0 * 8 + %i1) where (%i0 * 8 + %i1 < 100) } }
 
     `balanced` makes the loops inside the inferred one as short as the number of its iterations allows (8 above stays 8, as 100 / 13
-    rounded up). Legal where the variable is used in bindings of blocks only; the order of iterations stays.
+    rounded up). Legal where the variable is used in bindings of blocks only, and where the split is not exact by all
+    blocks in the loop; the order of iterations stays.
     """
     extent = known_extent(loop)
     check_plain(loop)
     blocks = check_only_bound(loop)
     extents = _extents(loop, extent, factors, balanced)
+    if prod(extents) != extent:
+        _check_all_bound(loop, blocks, prod(extents))
     name = loop.variable.name_hint
     names = [None if name is None else f"{name}{number}" for number in range(len(extents))]
     nest = new_nest(names, extents, loop)
@@ -86,6 +89,14 @@ def _insert_before(loop: ForOp, new: Operation) -> None:
 
 def _require_unused(loop: ForOp) -> None:
     assert loop.variable.first_use is None
+
+
+def _check_all_bound(loop: ForOp, bound: Sequence[BlockOp], runs: int) -> None:
+    """Refuses where something in the loop would run once per iteration that a predicate is to leave out."""
+    for op in loop.body.walk():
+        if op in bound or any(block.is_ancestor(op) for block in bound) or isinstance(op, LoopOp | YieldOp):
+            continue
+        refuse(f"'{op.name}' in {loop_name(loop)} does not depend on it and would run {runs} times", loop, op)
 
 
 def _extents(loop: ForOp, extent: int, factors: Sequence[int | None], balanced: bool) -> list[int]:

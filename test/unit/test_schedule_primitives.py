@@ -185,6 +185,7 @@ ILLEGAL = {
     "split small": ("product", "%a, %b = schedule.split %i [2, 4]", "'schedule.split': the factors of %i make 8 iterations, expected at least its 12"),
     "split marked": ("product", "schedule.unroll %i\n %a, %b = schedule.split %i [?, 4]", "%i is unrolled, expected a serial loop"),
     "split annotated": ("product", 'schedule.annotate %i "g" with 1 : i64\n %a, %b = schedule.split %i [?, 4]', "%i is annotated with g, expected no annotation"),
+    "split unbound": ("product", "%u = schedule.add_unit_loop %mm\n %a, %b = schedule.split %u [3, 1]", "does not depend on it and would run 3 times"),
     "fuse apart": ("product", "%a = schedule.fuse %i, %k", "%k is not the only op in %i, so the two cannot be fused"),
     "reorder reduce": ("strict product", "%a, %b = schedule.split %k [?, 4]\n schedule.reorder %b, %a", 'the updates of %S in block "mm" may not be regrouped'),
     "reorder apart": ("product", "schedule.reorder %x, %i", "the loops are not one perfect nest"),

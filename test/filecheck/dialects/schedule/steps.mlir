@@ -1,0 +1,43 @@
+// RUN: %roundtrip
+// RUN: %generic
+
+// CHECK: schedule.program {
+// GENERIC: "schedule.program"() ({
+schedule.program {
+  // CHECK-NEXT: %[[B:.*]] = schedule.get_block "mm" in @f
+  // GENERIC-NEXT: "schedule.get_block"() <{block_name = "mm", function = @f}> : () -> !schedule.block
+  %b = schedule.get_block "mm" in @f
+  // CHECK-NEXT: %[[I:.*]], %[[J:.*]], %[[K:.*]] = schedule.get_loops %[[B]] : 3
+  // GENERIC-NEXT: "schedule.get_loops"({{.*}}) : (!schedule.block) -> (!schedule.loop, !schedule.loop, !schedule.loop)
+  %i, %j, %k = schedule.get_loops %b : 3
+  // CHECK-NEXT: schedule.get_producers %[[B]] : 1
+  %p = schedule.get_producers %b : 1
+  // CHECK-NEXT: schedule.get_consumers %[[B]] : 0
+  schedule.get_consumers %b : 0
+  // CHECK-NEXT: %[[I0:.*]], %[[I1:.*]] = schedule.split %[[I]] [?, 8] balanced
+  %i0, %i1 = schedule.split %i [?, 8] balanced
+  // CHECK-NEXT: schedule.fuse %[[I0]], %[[I1]]
+  %f = schedule.fuse %i0, %i1
+  // CHECK-NEXT: schedule.reorder %[[K]], %[[J]]
+  schedule.reorder %k, %j
+  // CHECK-NEXT: schedule.loop_partition %[[J]] [4, 8]
+  %a0, %a1, %a2 = schedule.loop_partition %j [4, 8]
+  // CHECK-NEXT: schedule.annotate %[[K]] "grain" with 4 : i64
+  schedule.annotate %k "grain" with 4 : i64
+  // CHECK-NEXT: schedule.compute_at %[[B]], %[[K]]
+  schedule.compute_at %b, %k
+  // CHECK-NEXT: schedule.cache_read %[[B]] 1 scope "local"
+  %c = schedule.cache_read %b 1 scope "local"
+  // CHECK-NEXT: schedule.cache_write %[[B]] 0
+  %w = schedule.cache_write %b 0
+  // CHECK-NEXT: schedule.set_scope %[[B]] 0 to "local"
+  schedule.set_scope %b 0 to "local"
+  // CHECK-NEXT: schedule.transform_layout %[[B]] "read" 1 by affine_map<(d0, d1) -> (d1, d0)>
+  schedule.transform_layout %b "read" 1 by affine_map<(d0, d1) -> (d1, d0)>
+  // CHECK-NEXT: schedule.pad_to_tile %[[B]] [8, 16, 1]
+  schedule.pad_to_tile %b [8, 16, 1]
+  // CHECK-NEXT: schedule.rfactor %[[K]] axis 1
+  %r0, %r1 = schedule.rfactor %k axis 1
+  // CHECK-NEXT: schedule.tensorize %[[B]] "mma" shape [8, 48] packed
+  schedule.tensorize %b "mma" shape [8, 48] packed
+}
