@@ -167,32 +167,34 @@ class Dependences:
             return False
         variable = self._dim(loop.variable)
         equations: list[tuple[Mapping[AffineExpr, int], int]] = []
+        for touch in group:
+            for value in touch.block.binding_operands:
+                self._dim(value)
+        varied = {dim for value, dim in self._dims.items() if self._varies(value)}
+        own = {dim for value, dim in self._dims.items() if not _is_common(value, group)} & varied
         for dimension in range(len(shape_of(group[0].buffer))):
-            found = self._equation(variable.position, [(t, dimension) for t in group])
-            if found is not None:
-                equations.append(found)
+            pairs = [(touch, dimension) for touch in group]
+            for loose in (varied - {variable.position}, own):
+                found = self._equation(loose, pairs)
+                if found is not None:
+                    equations.append(found)
         fixed = [dim for value, dim in self._dims.items() if not self._varies(value)]
         return variable.position in told_apart(equations, fixed, self._ranges)
 
     def _equation(
-        self, variable: int, group: Sequence[tuple[Touch, int]]
+        self, loose: set[int], group: Sequence[tuple[Touch, int]]
     ) -> tuple[Mapping[AffineExpr, int], int] | None:
-        """What one dimension says: terms in the variable, and how far the rest reaches."""
-        varied = set[int]()
-        parsed: list[tuple[dict[AffineExpr, int], int, int]] = []
+        """What one dimension says: terms, and how far the rest, in the dimensions `loose`, reaches."""
+        kept: list[dict[AffineExpr, int]] = []
+        spans: list[Interval] = []
         for touch, dimension in group:
-            low = touch.lows[dimension]
-            if low is None or touch.sizes[dimension] == DYNAMIC_INDEX:
+            low, size = touch.lows[dimension], touch.sizes[dimension]
+            if low is None or size == DYNAMIC_INDEX:
                 return None
             dims = [self._dim(value) for value in touch.block.binding_operands]
             terms, constant = linear_terms(low.replace_dims_and_symbols(dims, ()))
-            parsed.append((terms, constant, touch.sizes[dimension]))
-        varied = {dim for value, dim in self._dims.items() if dim != variable and self._varies(value)}
-        kept: list[dict[AffineExpr, int]] = []
-        spans: list[Interval] = []
-        for terms, constant, size in parsed:
-            rest = {atom: factor for atom, factor in terms.items() if atom.used_dims() & varied}
-            if any(variable in atom.used_dims() for atom in rest):
+            rest = {atom: factor for atom, factor in terms.items() if atom.used_dims() & loose}
+            if any(atom.used_dims() - loose for atom in rest):
                 return None
             span = bounds(from_terms(rest, constant), self._ranges)
             if span is None:
@@ -202,6 +204,12 @@ class Dependences:
         if any(terms != kept[0] for terms in kept):
             return None
         return kept[0], max(high for _, high in spans) - min(low for low, _ in spans)
+
+
+def _is_common(value: SSAValue, group: Sequence[Touch]) -> bool:
+    """Whether `value` is the variable of a loop around all the blocks of `group`."""
+    parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    return parent is not None and all(parent.is_ancestor(touch.block) for touch in group)
 
 
 def _in_block(op: Operation) -> bool:

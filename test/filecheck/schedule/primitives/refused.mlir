@@ -1,7 +1,7 @@
 // RUN: not stepwell-opt %s -p apply-schedule 2>&1 | filecheck %s
 
 // CHECK: refused.mlir:{{.*}}: error: 'schedule.parallel': %k cannot run in parallel: different iterations of %k touch the same elements of %S in block "sum"
-// CHECK-NEXT:   tensor_loop.for %i in 4 {
+// CHECK-NEXT:   tensor_loop.for %i in 4 parallel {
 // CHECK-NEXT: >   tensor_loop.for %k in 8 {
 // CHECK-NEXT: >     tensor_loop.block "sum" spatial(%vi in 4 = %i) reduce(%vk in 8 = %k)
 // CHECK: note: in this step of the schedule
