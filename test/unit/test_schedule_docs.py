@@ -1,0 +1,50 @@
+"""The schedule that docs/schedules.md walks through gives, step by step, the loops that the page shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.dialects.schedule import STEPS, ProgramOp, StepOp
+from stepwell.dialects.tensor_loop import BlockOp, LoopOp
+from stepwell.schedule.check import Checker
+from stepwell.schedule.replay import Replay
+from xdsl.dialects.builtin import ModuleOp
+
+PAGE = Path(__file__).parents[2] / "docs" / "schedules.md"
+
+
+def headers(module: ModuleOp) -> str:
+    """The lines of the printed module that open a loop or a block, up to the regions of the block."""
+    kept = []
+    for line in str(module).split("\n"):
+        if re.match(r"\s*tensor_loop\.(for|grid|block)", line):
+            kept.append(line.partition(" reads(")[0].removeprefix("    "))
+    return "\n".join(kept)
+
+
+def test_the_walk_shows_what_each_step_gives() -> None:
+    text = PAGE.read_text()
+    (function,) = re.findall(r"```mlir\n// function\n(.*?)```", text, re.DOTALL)
+    pairs = re.findall(r"```mlir\n// steps\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert len(pairs) == 6
+    module = parse_text(make_context(), function, "gemm.mlir")
+    lines = "".join(steps for steps, _ in pairs)
+    parsed = parse_text(make_context(), f"schedule.program {{\n{lines}}}", "page.mlir")
+    (program,) = (op for op in parsed.ops if isinstance(op, ProgramOp))
+    replay = Replay(module, Checker(module).after)
+    remaining = iter(program.body.block.ops)
+    for steps, shown in pairs:
+        for _ in steps.strip().split("\n"):
+            step = next(remaining)
+            assert isinstance(step, StepOp)
+            replay.run(step)
+        assert headers(module) == shown.rstrip("\n")
+    assert any(isinstance(op, LoopOp | BlockOp) for op in module.walk())
+
+
+def test_the_page_names_every_step() -> None:
+    text = PAGE.read_text()
+    missing = [op.name for op in STEPS if f"`{op.name.partition('.')[2]}`" not in text]
+    assert missing == []
