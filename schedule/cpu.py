@@ -43,6 +43,9 @@ class ScheduleCPUPass(StepwellPass):
     loads, stores and arithmetic, and single loops (they have been scheduled). Float sums are marked only if
     their additions carry `fastmath<reassoc>`. Running it twice changes nothing.
 
+    Copies that turn an array move tiles of 16x16 elements (`transpose.py`), loops over the same rows become one loop
+    (`rows.py`), and maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
+
     `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out.
     """
 
