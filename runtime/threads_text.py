@@ -13,9 +13,9 @@ How one call goes:
   every worker that gets in. Chunks are taken in order, so all before a failing one have run when the call returns.
 * When no chunk is left, the caller closes the gate and waits for those inside: first it spins, then it sleeps.
 * Workers look at the epoch for a while, then sleep. They are started when first wanted, and never end.
-* The caller knows how long a chunk took it. A job that took longer than all of its chunks would have taken the caller alone was a
-  loss (its workers had to share their cores with others); then the caller works alone for `PATIENCE` times that loss. So on
-  a busy machine sharing costs at most one part in `PATIENCE` of the time.
+* All who take part add up the processor time of their chunks. A job that took longer than that by the clock would have been
+  done sooner by one thread: workers had to wait for a core. After such a loss nobody shares for `PATIENCE` times as long
+  as was lost, so on a busy machine sharing costs at most one part in `PATIENCE` of the time.
 * A process that was forked has no workers: `@process` is the one whose state this is, another starts afresh.
 
 The gate is one word, since getting in must check and count at once: bits 0 to 11 how many workers are inside, 12 to 23 how
@@ -41,7 +41,7 @@ CALLER_SPINS = 500
 PATIENCE = 16
 """How much longer than a loss there are no further attempts."""
 
-LONGEST_RETREAT = 100_000_000
+LONGEST_RETREAT = 1_000_000_000
 """In nanoseconds: after that sharing is tried again, whatever was lost."""
 
 _HINTS = {
@@ -57,12 +57,14 @@ def pool_text(triple: str) -> str:
     """The text for a machine."""
     hint = _HINTS.get(triple.partition("-")[0], "fence seq_cst")
     declared = "declare void @llvm.x86.sse2.pause()\n" if "pause" in hint else ""
+    apple = "apple" in triple or "darwin" in triple
     words = {
         "WORKER_SPINS": str(WORKER_SPINS),
         "CALLER_SPINS": str(CALLER_SPINS),
         "PATIENCE": str(PATIENCE),
         "LONGEST_RETREAT": str(LONGEST_RETREAT),
-        "MONOTONIC": "6" if "apple" in triple or "darwin" in triple else "1",
+        "MONOTONIC": "6" if apple else "1",
+        "CPU_OF_THREAD": "16" if apple else "3",
         "PAUSE": hint,
     }
     text = _TEXT
@@ -92,6 +94,7 @@ _TEXT = """
 @job = internal global %job zeroinitializer, align 128
 @failure = internal global i64 -1, align 128
 @next = internal global i64 0, align 128
+@spent = internal global i64 0, align 128
 @gate = internal global i32 0, align 128
 @epoch = internal global i32 0, align 128
 @sleepers = internal global i32 0, align 4
@@ -140,7 +143,7 @@ entry:
   %worth = and i1 %has.chunks, %has.threads
   br i1 %worth, label %ready, label %serial
 ready:
-  %start.time = call i64 @nanoseconds()
+  %start.time = call i64 @clock(i32 MONOTONIC)
   %resume = load atomic i64, ptr @resume monotonic, align 8
   %is.retreat = icmp slt i64 %start.time, %resume
   br i1 %is.retreat, label %serial, label %look
@@ -191,6 +194,7 @@ open:
   store i64 %count, ptr getelementptr (%job, ptr @job, i32 0, i32 5), align 8
   store atomic i64 0, ptr @next monotonic, align 8
   store atomic i64 -1, ptr @failure monotonic, align 8
+  store atomic i64 0, ptr @spent monotonic, align 8
   %allowed = shl i32 %helpers, 12
   %opened = or i32 %allowed, 16777216
   store atomic i32 %opened, ptr @gate release, align 4
@@ -212,8 +216,7 @@ woken:
   %wake.2 = call i32 @pthread_mutex_unlock(ptr @mutex)
   br label %share
 share:
-  %mine = call i64 @drain()
-  %drained.time = call i64 @nanoseconds()
+  call void @drain()
   %closed = atomicrmw and ptr @gate, i32 -16777217 acq_rel, align 4
   br label %watch
 watch:
@@ -247,16 +250,16 @@ finish:
   %is.good = icmp eq i64 %failure, -1
   %bad.status = trunc i64 %failure to i32
   %status = select i1 %is.good, i32 0, i32 %bad.status
-  %end.time = call i64 @nanoseconds()
-  call void @judge(i64 %start.time, i64 %drained.time, i64 %end.time, i64 %mine, i64 %count)
+  %end.time = call i64 @clock(i32 MONOTONIC)
+  call void @judge(i64 %start.time, i64 %end.time)
   store atomic i32 0, ptr @busy release, align 4
   ret i32 %status
 }
 
-; The time of a clock that is never set.
-define internal i64 @nanoseconds() {
+; What a clock of the system says, in nanoseconds.
+define internal i64 @clock(i32 %which) {
   %now = alloca [2 x i64], align 8
-  %got = call i32 @clock_gettime(i32 MONOTONIC, ptr %now)
+  %got = call i32 @clock_gettime(i32 %which, ptr %now)
   %seconds = load i64, ptr %now, align 8
   %rest.at = getelementptr i64, ptr %now, i64 1
   %rest = load i64, ptr %rest.at, align 8
@@ -265,15 +268,10 @@ define internal i64 @nanoseconds() {
   ret i64 %sum
 }
 
-; Decides until when nobody shares, from how long the caller took for %mine of %count chunks and how long all of it took.
-define internal void @judge(i64 %start, i64 %drained, i64 %end, i64 %mine, i64 %count) {
+; Decides until when nobody shares, from the time a job took and the processor time of its chunks.
+define internal void @judge(i64 %start, i64 %end) {
 entry:
-  %knows = icmp sgt i64 %mine, 0
-  br i1 %knows, label %compare, label %return
-compare:
-  %own = sub i64 %drained, %start
-  %scaled = mul i64 %own, %count
-  %alone = sdiv i64 %scaled, %mine
+  %alone = load atomic i64, ptr @spent monotonic, align 8
   %took = sub i64 %end, %start
   %loss = sub i64 %took, %alone
   %tolerated = sdiv i64 %took, PATIENCE
@@ -315,9 +313,10 @@ return:
   ret void
 }
 
-; Takes chunks of the job until none is left; how many it took.
-define internal i64 @drain() {
+; Takes chunks of the job until none is left.
+define internal void @drain() {
 entry:
+  %before.cpu = call i64 @clock(i32 CPU_OF_THREAD)
   %task = load ptr, ptr @job, align 8
   %frame = load ptr, ptr getelementptr (%job, ptr @job, i32 0, i32 1), align 8
   %lower = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 2), align 8
@@ -326,12 +325,10 @@ entry:
   %count = load i64, ptr getelementptr (%job, ptr @job, i32 0, i32 5), align 8
   br label %take
 take:
-  %taken = phi i64 [ 0, %entry ], [ %taken.next, %run ]
   %ticket = atomicrmw add ptr @next, i64 1 monotonic, align 8
   %is.left = icmp slt i64 %ticket, %count
   br i1 %is.left, label %run, label %return
 run:
-  %taken.next = add i64 %taken, 1
   %offset = mul i64 %ticket, %chunk
   %first = add i64 %lower, %offset
   %ahead = add i64 %first, %chunk
@@ -348,8 +345,10 @@ fail:
   %stopped = atomicrmw max ptr @next, i64 %count monotonic, align 8
   br label %return
 return:
-  %total = phi i64 [ %taken, %take ], [ %taken.next, %fail ]
-  ret i64 %total
+  %after.cpu = call i64 @clock(i32 CPU_OF_THREAD)
+  %cpu = sub i64 %after.cpu, %before.cpu
+  %total = atomicrmw add ptr @spent, i64 %cpu acq_rel, align 8
+  ret void
 }
 
 define internal ptr @worker(ptr %seen) {
@@ -406,7 +405,7 @@ try:
   %is.in = extractvalue { i32, i1 } %pair, 1
   br i1 %is.in, label %help, label %enter
 help:
-  %helped = call i64 @drain()
+  call void @drain()
   br label %out
 out:
   %left = atomicrmw sub ptr @gate, i32 1 acq_rel, align 4
