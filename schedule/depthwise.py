@@ -332,36 +332,30 @@ class _Emitter:
         self.runs = {axis: d.runs(axis) for axis in d.spatial}
 
     def run(self) -> None:
-        """The panels of channels inside the loops over batches, outside those over rows of an image."""
+        """Batches, rows and pixels with the same taps; the panels of channels innermost, in the order of memory."""
         *outer, last = self.c.outer or (None,)
-        with self.builder.nest([self.c.extents[a] for a in outer], [f"s{a}" for a in outer]) as batch:
-            first = 0
-            for width, count in split_columns(self.c.extent(self.c.n), self.columns):
-                with self.builder.loop(count, "p") as panel:
-                    places = dict(zip(outer, batch, strict=True))
-                    self._image(places, last, (panel, count, first, width))
-                first += width * count
-
-    def _image(
-        self, batch: dict[int, AffineExpr], last: int | None, panels: tuple[AffineExpr, int, int, int]
-    ) -> None:
-        """The runs of rows, in those the runs of pixels."""
-        assert self.c.m is not None
         rows = [Run(0, 1, frozenset(self.d.taps()))] if last is None else self.runs[last]
-        for row in rows:
-            with self.builder.loop(row.count, "y") as y:
-                for pixels in self.runs[self.c.m]:
-                    start = pixels.start
-                    for size, number in split_evenly(pixels.count, self.rows):
-                        with self.builder.loop(number, "x") as x:
+        with self.builder.nest([self.c.extents[a] for a in outer], [f"s{a}" for a in outer]) as batch:
+            places = dict(zip(outer, batch, strict=True))
+            for row in rows:
+                with self.builder.loop(row.count, "y") as y:
+                    self._pixels(places, (last, y, row))
+
+    def _pixels(self, batch: dict[int, AffineExpr], row: tuple[int | None, AffineExpr, Run]) -> None:
+        """The tiles of a row of an image."""
+        assert self.c.m is not None
+        for pixels in self.runs[self.c.m]:
+            start, taps = pixels.start, row[2].taps & pixels.taps
+            for size, number in split_evenly(pixels.count, self.rows):
+                with self.builder.loop(number, "x") as x:
+                    first = 0
+                    for width, count in split_columns(self.c.extent(self.c.n), self.columns):
+                        with self.builder.loop(count, "p") as panel:
                             self._tile(
-                                batch,
-                                (last, y, row),
-                                (x, number, start, size),
-                                panels,
-                                row.taps & pixels.taps,
+                                batch, row, (x, number, start, size), (panel, count, first, width), taps
                             )
-                        start += size * number
+                        first += width * count
+                start += size * number
 
     def _tile(
         self,
