@@ -1,7 +1,7 @@
 // RUN: stepwell-opt %s -p schedule-cpu | filecheck %s
 // RUN: stepwell-opt %s -p schedule-cpu,schedule-cpu | filecheck %s
 
-/// The column of the product and of the right side run through memory: innermost, vectorized.
+/// The column of the product and of the right side run through memory: innermost, vectorized. (A sum in order; others go into tiles.)
 // CHECK-LABEL: @matmul
 // CHECK-NEXT: tensor_loop.for %i in 128 {
 // CHECK-NEXT: tensor_loop.for %k in 784 {
@@ -18,13 +18,13 @@ tensor_loop.func @matmul(%A: memref<128x784xf32>, %B: memref<784x10xf32>) outs(%
       %b = memref.load %B[%vk, %vj] : memref<784x10xf32>
       %c = memref.load %C[%vi, %vj] : memref<128x10xf32>
       %p = arith.mulf %a, %b fastmath<reassoc,contract> : f32
-      %s = arith.addf %c, %p fastmath<reassoc,contract> : f32
+      %s = arith.addf %c, %p : f32
       memref.store %s, %C[%vi, %vj] : memref<128x10xf32>
     }
   }
 }
 
-/// With the right side transposed both inputs run along the reduction: a dot product.
+/// With the right side transposed both inputs run along the reduction. (A sum would go into tiles.)
 // CHECK-LABEL: @matmul_transposed
 // CHECK-NEXT: tensor_loop.for %i in 128 {
 // CHECK-NEXT: tensor_loop.for %j in 10 {
@@ -36,7 +36,7 @@ tensor_loop.func @matmul_transposed(%A: memref<128x784xf32>, %B: memref<10x784xf
       %b = memref.load %B[%vj, %vk] : memref<10x784xf32>
       %c = memref.load %C[%vi, %vj] : memref<128x10xf32>
       %p = arith.mulf %a, %b fastmath<reassoc,contract> : f32
-      %s = arith.addf %c, %p fastmath<reassoc,contract> : f32
+      %s = arith.maximumf %c, %p : f32
       memref.store %s, %C[%vi, %vj] : memref<128x10xf32>
     }
   }
