@@ -30,10 +30,10 @@ class RegisterTile:
 def fits(rows: int, vectors: int, target: Target = X86_64_V4) -> bool:
     """
     Whether a tile leaves room for the vectors of a row of b and a broadcast element of a, and for products where they are
-    not added at once. With 32 registers and three vectors or more LLVM spills two registers earlier than the count says
-    (measured).
+    not added at once. With 32 registers LLVM spills one register earlier than the count says, with three vectors or more
+    two (measured).
     """
-    kept = 1 if vectors < 3 or target.registers < 32 else 3
+    kept = 1 if target.registers < 32 else 2 if vectors < 3 else 3
     return rows * vectors + vectors + (1 if target.fma else 4) <= target.registers - kept
 
 
