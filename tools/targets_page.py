@@ -38,6 +38,12 @@ _RULES = (
         "LLVM would spill",
     ),
     (
+        "pixels x channels of a tile of a depthwise convolution",
+        "at most 32 taps, one output per channel: up to 4 vectors of channels by as many pixels as fit the registers",
+        "a vector of weights serves all pixels; the taps outside the image are left out, in runs of their own at the borders, "
+        "where these have 200 taps at most together: no padded copy",
+    ),
+    (
         "b copied into panels as wide as a tile",
         "b is a constant; or its rows are not contiguous; or it has L2 / 8 bytes or more and is read by 4 tiles of rows or more",
         "panels are read in order, a tile at a time",
