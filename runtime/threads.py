@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from functools import cache
 
 from ..lowering.llvm.parallel import RUN_PARALLEL
 from . import cache as disk
 from .jit import NativeLibrary, compile_object, host_target
-from .threads_text import LIMITED, MOST_THREADS, POOL, SERIAL, limited_text, pool_text
+from .threads_text import LIMITED, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, limited_text, pool_text
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ def runner(threads: int, use_cache: bool = True) -> Runner:
     return Runner(library.address(LIMITED), library)
 
 
+def patience(use_cache: bool = True) -> ctypes.c_int64:
+    """The `PATIENCE` of the pool, to be read and set: 0 has all jobs shared, however busy the machine is."""
+    return ctypes.c_int64.from_address(_pool(use_cache).address(PATIENCE_OF_POOL))
+
+
 _KEPT: list[NativeLibrary] = []
 """Workers never end, so their code must not be freed before the process does."""
 
@@ -43,7 +49,7 @@ def _pool(use_cache: bool) -> NativeLibrary:
     """The one pool of this process."""
     if not _KEPT:
         code = _compiled(pool_text(host_target().triple), use_cache)
-        _KEPT.append(NativeLibrary(code, [POOL, SERIAL]))
+        _KEPT.append(NativeLibrary(code, [POOL, SERIAL, PATIENCE_OF_POOL]))
     return _KEPT[0]
 
 

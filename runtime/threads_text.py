@@ -28,6 +28,7 @@ from __future__ import annotations
 POOL = "_stepwell_pool"
 SERIAL = "_stepwell_serial"
 LIMITED = "_stepwell_limited"
+PATIENCE_OF_POOL = "_stepwell_patience"
 
 MOST_THREADS = 1024
 """Workers are counted in 12 bits; more threads than that are not asked of a pool."""
@@ -100,6 +101,7 @@ _TEXT = """
 @sleepers = internal global i32 0, align 4
 @busy = internal global i32 0, align 128
 @process = internal global i32 0, align 4
+@_stepwell_patience = global i64 PATIENCE, align 8
 @resume = internal global i64 0, align 8
 @workers = internal global i32 0, align 4
 
@@ -278,7 +280,8 @@ entry:
   %is.loss = icmp sgt i64 %loss, %tolerated
   br i1 %is.loss, label %retreat, label %return
 retreat:
-  %wanted = mul i64 %loss, PATIENCE
+  %patience = load atomic i64, ptr @_stepwell_patience monotonic, align 8
+  %wanted = mul i64 %loss, %patience
   %pause = call i64 @llvm.smin.i64(i64 %wanted, i64 LONGEST_RETREAT)
   %until = add i64 %end, %pause
   store atomic i64 %until, ptr @resume monotonic, align 8
