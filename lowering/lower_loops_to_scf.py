@@ -19,7 +19,6 @@ from ..dialects.tensor_loop import CallOp, FuncOp
 from .leftovers import require_lowered
 from .loops_function import FunctionLowering
 
-
 NO_INLINE = "no_inline"
 """A kernel with several calls is compiled once: a copy in each place only takes time."""
 
@@ -62,7 +61,9 @@ class LowerLoopsToSCFPass(StepwellPass):
             Rewriter.replace_op(function, lower_function(function), [])
             self.count("functions lowered")
         calls = [found for found in op.walk() if isinstance(found, CallOp)]
-        shared = {name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1}
+        shared = {
+            name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1
+        }
         for call in calls:
             Rewriter.replace_op(call, _lower_call(call))
         for function in [found for found in op.ops if isinstance(found, func.FuncOp)]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -15,9 +15,10 @@ from xdsl.ir.affine import AffineExpr
 from ..dialects import tile
 from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
-from .contraction import Contraction, Operand, index_ranges
+from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
-from .loop_builder import Bound, Index, NestBuilder
+from .loop_builder import ZERO, Bound, Index, NestBuilder
+from .padding import padded_copy
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
 from .targets import X86_64_V4, Target
 
@@ -70,7 +71,7 @@ def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SS
     source, epilogue = c, epilogue_of(c)
     tiling = tiling or choose_tiling(c)
     if c.a.padding is not None:
-        c = replace(c, a=_padded_copy(builder, c))
+        c = replace(c, a=padded_copy(builder, c))
     if epilogue is not None and tiling.depth_blocks > 1:
         if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element:
             epilogue = None
@@ -91,38 +92,6 @@ def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SS
     if isinstance(result.owner, AllocOp) and result.first_use is None:
         result.owner.detach()
         result.owner.erase()
-
-
-def _padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
-    """A copy of `a` with its padding around it; the operand that reads the copy."""
-    a, shape = c.a, c.a.type.get_shape()
-    assert a.padding is not None
-    ranges = list(index_ranges(a, c.block))
-    lows = [min(low, 0) for low, *_ in ranges]
-    sizes = [max(high + 1, size) - low for low, (_, high, _, size) in zip(lows, ranges, strict=True)]
-    copy = builder.add(AllocOp(MemRefType(a.type.element_type, sizes))).results[0]
-    copy.name_hint = "padded"
-    names = [f"d{number}" for number in range(len(sizes))]
-
-    def axes(extents: list[int], variables: list[AffineExpr]) -> list[Bound]:
-        return [
-            Bound("spatial", variable, extent, f"v{name}")
-            for variable, extent, name in zip(variables, extents, names, strict=True)
-        ]
-
-    with builder.nest(sizes, names, "vectorized") as variables:
-        with builder.blocked("fill", axes(sizes, variables)) as values:
-            builder.add(
-                memref.StoreOp.get(builder.constant(a.padding), copy, [builder.value(v) for v in values])
-            )
-    with builder.nest(shape, names, "vectorized") as variables:
-        with builder.blocked("copy", axes(list(shape), variables)) as values:
-            loaded = builder.add(memref.LoadOp.get(a.buffer, [builder.value(v) for v in values])).res
-            places = [
-                builder.value(builder.sum(value, -low)) for value, low in zip(values, lows, strict=True)
-            ]
-            builder.add(memref.StoreOp.get(loaded, copy, places))
-    return Operand(copy, tuple(index - low for index, low in zip(a.indices, lows, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -165,7 +134,8 @@ class _Emitter:
             self.packed = self._packed_buffer(max(run.count for run in runs))
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         with self._over(batch), builder.loop(self.tiling.depth_blocks, "k0") as self.k0:
-            for self.run_ in runs:
+            for run in runs:
+                self.run_ = run
                 with builder.loop(self.run_.blocks, "n0") as self.n0:
                     if self.packed is not None and not self.whole:
                         self._pack()
@@ -173,9 +143,10 @@ class _Emitter:
 
     def pack_all(self) -> None:
         """Copies all of b."""
-        for self.run_ in self._runs():
-            with self.builder.loop(1, "k0") as self.k0, self.builder.loop(1, "n0") as self.n0:
-                self._pack()
+        self.k0 = self.n0 = ZERO
+        for run in self._runs():
+            self.run_ = run
+            self._pack()
 
     def _runs(self) -> list[_Panels]:
         """Blocks of panels; the last, narrower panel of b is in a run of one block."""

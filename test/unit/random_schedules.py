@@ -28,12 +28,12 @@ def random_function(random: Random) -> str:
     loops = {"product": "%i, %j, %k", "window": "%i, %k, %w"}.get(kind, "%i, %k")
     extents = {"product": f"{m}, {n}, {k}", "window": f"{m}, {k}, {width}"}.get(kind, f"{m}, {k}")
     row = "%r" if kind == "window" else "%vi"
-    update = f"arith.maximumf %c, %p : f32" if kind == "row_max" else f"arith.addf %c, %p {flags} : f32"
+    update = "arith.maximumf %c, %p : f32" if kind == "row_max" else f"arith.addf %c, %p {flags} : f32"
     start = "0xFF800000" if kind == "row_max" else "0.0"
     factor = (
         f"%b = memref.load %B[%vk, %vj] : memref<{k}x{n}xf32>\n      %p = arith.mulf %a, %b {flags} : f32"
         if kind == "product"
-        else f"%p = arith.addf %a, %a : f32"
+        else "%p = arith.addf %a, %a : f32"
     )
     index = "%r = arith.addi %vi, %vw : index" if kind == "window" else ""
     tail = "%x, %y" if kind == "product" else "%x"

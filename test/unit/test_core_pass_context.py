@@ -376,7 +376,10 @@ def test_only_modules_can_be_passed():
         ({"opt_level": "2"}, "opt level is '2', expected 0, 1, 2 or 3"),
         ({"opt_level": -1}, "opt level is -1"),
         ({"opt_level": True}, "opt level is True"),
-        ({"config": {"verify-eich": 1}}, "unknown config key 'verify-eich'; the keys are target, verify-each, "),
+        (
+            {"config": {"verify-eich": 1}},
+            "unknown config key 'verify-eich'; the keys are target, verify-each, ",
+        ),
         ({"config": {"verify-eich": 1}}, "bufferize.reuse"),
         ({"config": {"verify-eich": 1}}, "hint: did you mean 'verify-each'?"),
         ({"config": {"bufferize.re-use": 1}}, "the keys of pass 'bufferize' are bufferize.reuse"),
