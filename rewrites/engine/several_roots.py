@@ -28,7 +28,10 @@ def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) ->
     order = match.session.index(BlockOrder)
     if len(roots) == 1:
         return match.root if _all_before(order, taken, match.root) else None
-    return place_between(order, roots, taken)
+    outside = (
+        value for value in taken if isinstance(value.owner, Operation) and value.owner.parent is not block
+    )
+    return place_between(order, roots, taken) if _all_before(order, outside, match.root) else None
 
 
 def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator[SSAValue]:
@@ -45,10 +48,14 @@ def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator
 
 
 def _all_before(order: BlockOrder, values: Iterable[SSAValue], place: Operation) -> bool:
-    makers = (value.owner for value in values)
-    return all(
-        op.parent is not place.parent or order.before(op, place) for op in makers if isinstance(op, Operation)
-    )
+    """Whether what makes `values` comes before `place`, or before the op that holds it, where they are in one block."""
+    for value in values:
+        op = value.owner
+        if isinstance(op, Operation):
+            holder = anchor(place, op.parent)
+            if holder is not None and not order.before(op, holder):
+                return False
+    return True
 
 
 def place_between(

@@ -25,6 +25,7 @@ from stepwell.rewrites.engine.patterns import (
     Result,
     Rule,
     Splat,
+    all_below,
     fresh_key,
 )
 from stepwell.rewrites.engine.structures import Call, Dominates, Function, If
@@ -371,7 +372,8 @@ def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> R
         )
     else:
         pattern = random_pattern(choose, choose.randrange(1, 5), [])
-    keys = sorted(set(sure_keys(pattern)))
+    whole = {part.key for part in all_below(pattern) if isinstance(part, If | Call)}  # ops, not values
+    keys = sorted(set(sure_keys(pattern)) - whole)
     conditions: list[Require] = []
     if keys and choose.random() < 0.25:
         name = choose.choice(("single-use", "not-same", "same-type", "only-used-by", "block-argument"))

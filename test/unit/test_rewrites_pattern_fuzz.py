@@ -33,7 +33,7 @@ from stepwell.rewrites.engine.explain import explain
 from stepwell.rewrites.engine.match import Match
 from stepwell.rewrites.engine.matching import match_compiled
 from stepwell.rewrites.engine.partition import partition
-from stepwell.rewrites.engine.patterns import Bound, Create, Op, Or, Pattern, Rule, all_below
+from stepwell.rewrites.engine.patterns import Any_, Bound, Create, Op, Or, Pattern, Rule, all_below
 from stepwell.rewrites.engine.structures import Dominates
 from stepwell.rewrites.engine.sweeps import rewrite
 from tolerances import check_same
@@ -270,3 +270,29 @@ def test_arguments_of_nested_blocks_are_no_parameters() -> None:
     (made,) = partition(Op(("scf.if",)), main, ctx=CTX)
     verify_module(module)
     assert [arg.name_hint for arg in made.body.block.args] == ["b", "lo", "hi", "x"]
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_value_of_the_block_outside_must_come_before_the_branch(first: bool) -> None:
+    type_ = "tensor<4xf32>"
+    tanh = f"%t = graph.tanh %x : ({type_}) -> {type_}"
+    module = parse_text(
+        CTX,
+        f"""func.func @main(%x: {type_}, %b: i1) -> ({type_}, {type_}) {{
+  {tanh if first else ""}
+  %a = scf.if %b -> ({type_}) {{
+    %e = graph.exp %x : ({type_}) -> {type_}
+    scf.yield %e : {type_}
+  }} else {{
+    scf.yield %x : {type_}
+  }}
+  {"" if first else tanh}
+  func.return %a, %t : {type_}, {type_}
+}}""",
+        "t.mlir",
+    )
+    x = Any_("x")
+    both = Together((Op(("graph.exp",), (x,), key="e"), Op(("graph.tanh",), (x,), key="t")))
+    Driver(CTX, [Rule("exp-is-tanh", both, (Bound("t"),))]).run(module)
+    verify_module(module)
+    assert any(op.name == "graph.exp" for op in module.walk()) != first
