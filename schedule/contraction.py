@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
     MemRefType,
 )
 from xdsl.dialects.utils import FastMathFlag
@@ -107,7 +108,7 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     """The contraction that `grid` computes, `None` when it is none that can be tiled."""
     levels = levels_of(grid)
     block = perfect_block(levels)
-    if block is None or block.constraints or not may_reorder(block) or not _bound_in_order(grid, block):
+    if block is None or block.constraints or not may_reorder(block) or not bound_in_order(grid, block):
         return None
     extents = tuple(extent for extent in block.extents if isinstance(extent, int))
     if len(extents) != len(block.extents) or 0 in extents:
@@ -116,7 +117,7 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = _initial_value(block, found[0]), _factors(found[0], block)
+    init, factors = initial_value(block, found[0]), factors(found[0], block)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     for a, b in (factors, factors[::-1]):
@@ -126,7 +127,7 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     return None
 
 
-def _bound_in_order(grid: GridOp, block: BlockOp) -> bool:
+def bound_in_order(grid: GridOp, block: BlockOp) -> bool:
     """Whether axis i has the value of loop variable i."""
     return tuple(block.binding_operands) == grid.variables and all(
         isinstance(expr, AffineDimExpr) and expr.position == position
@@ -134,7 +135,7 @@ def _bound_in_order(grid: GridOp, block: BlockOp) -> bool:
     )
 
 
-def _initial_value(block: BlockOp, accumulator: Accumulator) -> Attribute | None:
+def initial_value(block: BlockOp, accumulator: Accumulator) -> Attribute | None:
     """The constant that the init sets the accumulator to."""
     stores = init_stores(block, (accumulator,))
     if stores is None or len(stores) != 1:
@@ -148,7 +149,7 @@ def _constant(value: SSAValue) -> Attribute | None:
     return value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
 
 
-def _factors(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand] | None:
+def factors(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand] | None:
     """The two operands whose product is added."""
     update = accumulator.store.value.owner
     old = accumulator.loads[0].res
@@ -161,7 +162,7 @@ def _factors(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand
     if isinstance(product, arith.MulfOp) and not (_contracts(product) and _contracts(update)):
         return None
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
-    operands = [_operand(each, dims, block) for each in (product.lhs, product.rhs)]
+    operands = [operand_of(each, dims, block) for each in (product.lhs, product.rhs)]
     left, right = operands
     if left is None or right is None or left.type.element_type != right.type.element_type:
         return None
@@ -174,7 +175,7 @@ def _contracts(op: Operation) -> bool:
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data
 
 
-def _operand(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp) -> Operand | None:
+def operand_of(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp) -> Operand | None:
     """The element that `value` is, widened or not."""
     owner = value.owner
     if isinstance(owner, arith.ExtFOp | arith.ExtSIOp):
@@ -187,10 +188,8 @@ def _operand(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp) -> Oper
 
 
 def _loaded(load: memref.LoadOp, dims: dict[SSAValue, int], padding: Attribute | None) -> Operand | None:
-    if (
-        not isinstance(load.memref.type.element_type, AnyFloat)
-        and load.memref.type.element_type.name != "integer_type"
-    ):
+    type_ = load.memref.type
+    if not isinstance(type_, MemRefType) or not isinstance(type_.element_type, AnyFloat | IntegerType):
         return None
     indices = [affine_of_value(index, dims, {}) for index in load.indices]
     known = tuple(normal_form(index) for index in indices if index is not None)
@@ -289,9 +288,9 @@ def _axes(
     columns = [
         axis
         for axis in spatial
-        if axis not in a.axes() and _alone(b, axis) and _alone(out, axis) and out.stride_along(axis) == 1
+        if axis not in a.axes() and alone(b, axis) and alone(out, axis) and out.stride_along(axis) == 1
     ]
-    depths = [axis for axis in reduce if _alone(a, axis) and _alone(b, axis)]
+    depths = [axis for axis in reduce if alone(a, axis) and alone(b, axis)]
     if len(columns) != 1 or not depths or extents[columns[0]] == 1:
         return None
     (n,) = columns
@@ -302,7 +301,7 @@ def _axes(
     rows = [
         axis
         for axis in spatial
-        if axis != n and axis not in b.axes() and _apart(a, axis, k) and _alone(out, axis)
+        if axis != n and axis not in b.axes() and _apart(a, axis, k) and alone(out, axis)
     ]
     rows = [axis for axis in rows if extents[axis] > 1]
     m = rows[-1] if rows else None
@@ -316,7 +315,7 @@ def _apart(operand: Operand, first: int, second: int) -> bool:
     return None not in places and places[0][0] != places[1][0]  # pyright: ignore[reportOptionalSubscript]
 
 
-def _alone(operand: Operand, axis: int) -> bool:
+def alone(operand: Operand, axis: int) -> bool:
     """Whether `axis` moves in one dimension, one element at a time."""
     place = operand.dimension_along(axis)
     return place is not None and place[1] == 1

@@ -27,18 +27,18 @@ from ..dialects.tensor_loop import AllocOp, BlockOp, GridOp
 from .contraction import (
     Contraction,
     Operand,
-    _alone,  # pyright: ignore[reportPrivateUsage]
-    _bound_in_order,  # pyright: ignore[reportPrivateUsage]
-    _factors,  # pyright: ignore[reportPrivateUsage]
-    _initial_value,  # pyright: ignore[reportPrivateUsage]
-    _operand,  # pyright: ignore[reportPrivateUsage]
+    alone,
+    bound_in_order,
+    factors,
     index_ranges,
+    initial_value,
+    operand_of,
 )
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
+from .padding import padded_copy
 from .register_tiles import fits, split_columns, split_evenly
 from .targets import X86_64_V4, Target
-from .tile_contraction import _padded_copy  # pyright: ignore[reportPrivateUsage]
 
 MOST_TAPS = 32
 """Taps of a window that are spelled out."""
@@ -115,7 +115,7 @@ class Depthwise:
 def depthwise_of(grid: GridOp) -> Depthwise | None:
     """The depthwise convolution that `grid` computes, `None` when it is none that can be tiled."""
     block = perfect_block(levels_of(grid))
-    if block is None or block.constraints or not block.has_reduce_axes or not _bound_in_order(grid, block):
+    if block is None or block.constraints or not block.has_reduce_axes or not bound_in_order(grid, block):
         return None
     extents = tuple(extent for extent in block.extents if isinstance(extent, int))
     if len(extents) != len(block.extents) or 0 in extents or not _is_short(block, extents):
@@ -126,7 +126,7 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = _initial_value(block, found[0]), _factors(found[0], block)
+    init, factors = initial_value(block, found[0]), factors(found[0], block)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     if any(each.type.element_type != out.type.element_type for each in factors):
@@ -154,12 +154,12 @@ def _roles(
         axis
         for axis in spatial
         if extents[axis] > 1
-        and all(_alone(each, axis) and each.stride_along(axis) == 1 for each in (a, b, out))
+        and all(alone(each, axis) and each.stride_along(axis) == 1 for each in (a, b, out))
     ]
     if b.padding is not None or len(columns) != 1:
         return None
     (n,) = columns
-    rows = [axis for axis in spatial if axis not in b.axes() and extents[axis] > 1 and _alone(out, axis)]
+    rows = [axis for axis in spatial if axis not in b.axes() and extents[axis] > 1 and alone(out, axis)]
     rows = [axis for axis in rows if _moves_apart(a, axis, n) and _moves_apart(out, axis, n)]
     if not rows or any(axis in b.axes() for axis in spatial if axis != n and extents[axis] > 1):
         return None
@@ -237,7 +237,7 @@ def _pad_of(c: Contraction) -> tuple[GridOp, Operand] | None:
     if not isinstance(grid, GridOp) or not grid.is_before_in_block(c.grid):
         return None
     block = perfect_block(levels_of(grid))
-    if block is None or block.has_reduce_axes or block.constraints or not _bound_in_order(grid, block):
+    if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
         return None
     stores = [op for op in block.walk() if isinstance(op, memref.StoreOp)]
     loads = [op for op in block.walk() if isinstance(op, memref.LoadOp)]
@@ -246,7 +246,7 @@ def _pad_of(c: Contraction) -> tuple[GridOp, Operand] | None:
     if tuple(stores[0].indices) != tuple(block.axes) or tuple(block.extents) != c.a.type.get_shape():
         return None
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
-    source = _operand(stores[0].value, dims, block)
+    source = operand_of(stores[0].value, dims, block)
     if source is None or source.padding is None or source.buffer is c.out.buffer:
         return None
     unchanged = source.type.element_type == c.a.type.element_type
@@ -288,7 +288,7 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
     builder = NestBuilder(block, d.c.block)
     source, epilogue = d, epilogue_of(d.c)
     if d.c.a.padding is not None and not has_runs(d):
-        d = replace(d, c=replace(d.c, a=_padded_copy(builder, d.c)))
+        d = replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
     _Emitter(builder, d, epilogue, target).run()
     parent = d.c.grid.parent
     assert parent is not None
@@ -395,11 +395,11 @@ class _Emitter:
         total = builder.constant(splat)
         for tap in sorted(taps):
             here = at | dict(zip(self.d.reduce, tap, strict=True))
-            factors = list(self._factors(here, type_))
+            factors = list(self.factors(here, type_))
             total = builder.add(tile.MapOp([total, *factors], type_, self._step())).result
         return total
 
-    def _factors(self, at: dict[int, Index], type_: VectorType) -> Iterator[SSAValue]:
+    def factors(self, at: dict[int, Index], type_: VectorType) -> Iterator[SSAValue]:
         for operand in (self.c.a, self.c.b):
             place = place_of(self.builder, operand, at, self.c.m, self.c.n)
             yield self.builder.add(

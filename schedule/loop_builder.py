@@ -194,8 +194,8 @@ class NestBuilder:
         block.args[1].name_hint = "acc"
         with self.inside(block):
             self.add(scf.YieldOp(body(block.args[0], block.args[1])))
-        bounds = [self.value(number) for number in (0, whole, step)]
-        return self.add(scf.ForOp(*bounds, [carried], Region(block))).results[0]
+        first, last, by = (self.value(number) for number in (0, whole, step))
+        return self.add(scf.ForOp(first, last, by, [carried], Region(block))).results[0]
 
 
 def _names_of_others(origin: Operation) -> set[str]:

@@ -344,7 +344,8 @@ class _Emitter:
     def _splat(self, type_: VectorType) -> SSAValue:
         init = self.c.init
         assert isinstance(init, FloatAttr | IntegerAttr)
-        return self.builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [init.value.data]))
+        splat = DenseIntOrFPElementsAttr.from_list(type_, [init.value.data])  # pyright: ignore
+        return self.builder.constant(splat)
 
     def _sum(
         self, reduce: list[int], at: dict[int, Index], block: tuple[Index, Index, Index], total: SSAValue

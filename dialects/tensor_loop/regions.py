@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
@@ -35,7 +36,8 @@ class Access:
     affine in the axes (data-dependent, say).
     """
 
-    op: Operation
+    op: Any
+    """A `memref.load` or `memref.store`, or any op that accesses boxes."""
     buffer: SSAValue
     indices: tuple[AffineExpr | None, ...]
     is_store: bool

@@ -77,7 +77,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     variables: dict[SSAValue, SSAValue] = {
         old.variable: new.variable for old, new in zip(kept, new_loops, strict=True)
     }
-    reduced = {each.variable for each in inside} - variables.keys()
+    reduced: set[SSAValue] = {each.variable for each in inside} - variables.keys()
     created = _init_block(block, init, variables, reduced)
     place(new_loops, created, InsertPoint.before(loop))
     rebind(created, created.binding_exprs, list(created.binding_operands), created.constraints)
@@ -337,7 +337,7 @@ def _factor_block(
         interval = bounds(expr, ranges)
         assert interval is not None
         extents[number] = interval[1] + 1
-        marker = arith.ConstantOp(IntegerAttr(0, argument.type))  # pyright: ignore[reportArgumentType]
+        marker = arith.ConstantOp(IntegerAttr(0, argument.type))  # pyright: ignore
         Rewriter.insert_op(marker, InsertPoint.before(first))
         argument.replace_all_uses_with(marker.result)
         total = emit_affine(

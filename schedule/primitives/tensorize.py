@@ -85,7 +85,7 @@ def blockize(loop: ForOp) -> BlockOp:
     assert parent is not None and following is not None
     loop.detach()
     body.add_op(loop)
-    values = dict(zip([each.variable for each in used], body.args, strict=True))
+    values: dict[SSAValue, SSAValue] = {e.variable: a for e, a in zip(used, body.args, strict=True)}
     operands = [values.get(value, value) for value in block.binding_operands]
     rebind(block, block.binding_exprs, operands, ())
     outer = bound_block(
