@@ -117,7 +117,7 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = initial_value(block, found[0]), factors(found[0], block)
+    init, factors = initial_value(block, found[0]), factors_of(found[0], block)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     for a, b in (factors, factors[::-1]):
@@ -149,7 +149,7 @@ def _constant(value: SSAValue) -> Attribute | None:
     return value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
 
 
-def factors(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand] | None:
+def factors_of(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand] | None:
     """The two operands whose product is added."""
     update = accumulator.store.value.owner
     old = accumulator.loads[0].res

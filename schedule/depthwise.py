@@ -29,7 +29,7 @@ from .contraction import (
     Operand,
     alone,
     bound_in_order,
-    factors,
+    factors_of,
     index_ranges,
     initial_value,
     operand_of,
@@ -126,7 +126,7 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = initial_value(block, found[0]), factors(found[0], block)
+    init, factors = initial_value(block, found[0]), factors_of(found[0], block)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     if any(each.type.element_type != out.type.element_type for each in factors):

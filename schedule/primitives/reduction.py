@@ -77,7 +77,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     variables: dict[SSAValue, SSAValue] = {
         old.variable: new.variable for old, new in zip(kept, new_loops, strict=True)
     }
-    reduced: set[SSAValue] = {each.variable for each in inside} - variables.keys()
+    reduced = set[SSAValue](each.variable for each in inside) - variables.keys()
     created = _init_block(block, init, variables, reduced)
     place(new_loops, created, InsertPoint.before(loop))
     rebind(created, created.binding_exprs, list(created.binding_operands), created.constraints)
