@@ -18,8 +18,8 @@ func.func @small_float(%x: bf16) -> bf16 {
 // -----
 
 func.func @n_d_vector() {
-  // expected-error@+1 {{type vector<2x2xf32> is not a 1-D vector; unroll n-D vectors before lower-to-llvm-dialect}}
-  %y = arith.constant dense<0.0> : vector<2x2xf32>
+  // expected-error@+1 {{type vector<2x2x2xf32> is neither a 1-D vector nor, carried by scf or made by tile and arith ops, a tile}}
+  %y = arith.constant dense<0.0> : vector<2x2x2xf32>
   func.return
 }
 
