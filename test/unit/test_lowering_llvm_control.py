@@ -462,7 +462,7 @@ def test_errors_name_every_op_that_has_no_lowering():
     func.func @f(%m: memref<?x4xf32>, %x: i64) -> i64 {
       %a = "test.op"(%x) : (i64) -> i64
       %b = "test.op"(%a) : (i64) -> i64
-      %v = arith.constant dense<0> : vector<2x2xi32>
+      %v = arith.constant dense<0> : vector<2x2x2xi32>
       func.return %b : i64
     }"""
     with pytest.raises(OperationError) as caught:
@@ -476,8 +476,8 @@ def test_errors_name_every_op_that_has_no_lowering():
     assert str(caught.value).splitlines() == [
         "test.mlir:3:7: 'test.op': no lowering to the llvm dialect",
         "test.mlir:4:7: 'test.op': no lowering to the llvm dialect",
-        "test.mlir:5:7: 'arith.constant': type vector<2x2xi32> is not a 1-D vector; "
-        "unroll n-D vectors before lower-to-llvm-dialect",
+        "test.mlir:5:7: 'arith.constant': type vector<2x2x2xi32> is neither a 1-D vector nor, "
+        "carried by scf or made by tile and arith ops, a tile",
     ]
 
 

@@ -250,7 +250,7 @@ def test_atomic_updates():
         ("", "%x: memref<4xi7>", "element type i7 has no form in memory"),
         ("", "%x: memref<4xui8>", "has a sign; below tensor_loop integers are signless"),
         ("", "%x: tensor<4xf32>", "type tensor<4xf32> has no counterpart in the llvm dialect"),
-        ("%v = arith.constant dense<0.0> : vector<2x2xf32>", "", "is not a 1-D vector"),
+        ("%v = arith.constant dense<0.0> : vector<2x2x2xf32>", "", "is neither a 1-D vector nor"),
         (
             "%v = vector.load %x[%c0, %c0] : memref<4x4xf32, strided<[4, 2]>>, vector<2xf32>",
             "%x: memref<4x4xf32, strided<[4, 2]>>",
