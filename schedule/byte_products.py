@@ -24,7 +24,7 @@ from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
 from ..dialects.tile.mma import GROUP
 from .contraction import Contraction, Operand
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
+from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
 from .targets import Target, cpu_flags
@@ -73,20 +73,7 @@ def tile_byte_product(c: Contraction) -> None:
     block = Block()
     epilogue = epilogue_of(c)
     _Emitter(NestBuilder(block, c.block), c, epilogue).run()
-    parent = c.grid.parent
-    assert parent is not None
-    ops = list(block.ops)
-    for op in ops:
-        op.detach()
-    last = c.grid if epilogue is None else epilogue.grid
-    parent.insert_ops_before(ops, last)
-    for grid in {c.grid: None, last: None}:
-        grid.detach()
-        grid.erase()
-    result = c.out.buffer
-    if isinstance(result.owner, AllocOp) and result.first_use is None:
-        result.owner.detach()
-        result.owner.erase()
+    replace_grids(c, epilogue, block)
 
 
 @dataclass(frozen=True)

@@ -196,3 +196,20 @@ def place_of(
     ]
     (row, row_by), (column, column_by) = moves
     return tile.Place(operand.buffer, indices, (row, column), (row_by, column_by))
+
+
+def replace_grids(c: Contraction, epilogue: Epilogue | None, block: Block) -> None:
+    """Puts the ops of `block` in the place of the contraction and its epilogue; the result goes when nothing needs it."""
+    last = c.grid if epilogue is None else epilogue.grid
+    parent, ops = last.parent, list(block.ops)
+    assert parent is not None
+    for op in ops:
+        op.detach()
+    parent.insert_ops_before(ops, last)
+    for grid in {c.grid: None, last: None}:
+        grid.detach()
+        grid.erase()
+    result = c.out.buffer
+    if isinstance(result.owner, AllocOp) and result.first_use is None:
+        result.owner.detach()
+        result.owner.erase()

@@ -16,7 +16,7 @@ from ..dialects import tile
 from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
 from .contraction import Contraction
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
+from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import ZERO, Bound, Index, NestBuilder
 from .padding import padded_copy
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
@@ -78,20 +78,7 @@ def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SS
         else:  # the parts are summed up where the result goes in the end
             c = replace(c, out=epilogue.out)
     _Emitter(builder, c, tiling, epilogue, prepacked).run()
-    parent = source.grid.parent
-    assert parent is not None
-    ops = list(block.ops)
-    for op in ops:
-        op.detach()
-    last = source.grid if epilogue is None else epilogue.grid
-    parent.insert_ops_before(ops, last)
-    for grid in {source.grid: None, last: None}:
-        grid.detach()
-        grid.erase()
-    result = source.out.buffer
-    if isinstance(result.owner, AllocOp) and result.first_use is None:
-        result.owner.detach()
-        result.owner.erase()
+    replace_grids(source, epilogue, block)
 
 
 @dataclass(frozen=True)
