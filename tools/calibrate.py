@@ -23,10 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
 from .opt import ArgumentParser
-from .run import _diagnostic as diagnostic_of_run
-from .run import _read as read_arrays
-from .run import _typed as typed
-from .run import _write as write_arrays
+from .run import diagnostic_of_run, read_arrays, typed, write_arrays
 
 if TYPE_CHECKING:
     from ..runtime.calibrate import Calibrator, Collector

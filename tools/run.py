@@ -108,10 +108,10 @@ def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
     else:
         loaded = [_from_file(path) for path in options.input]
     types = [type_.dtype for _, type_ in executable.input_types]
-    return [_typed(array, dtype) for array, dtype in zip(loaded, types, strict=False)] + loaded[len(types) :]
+    return [typed(array, dtype) for array, dtype in zip(loaded, types, strict=False)] + loaded[len(types) :]
 
 
-def _typed(array: Any, dtype: str) -> Any:
+def typed(array: Any, dtype: str) -> Any:
     """A .npy file has no name for bf16: it says two raw bytes per element."""
     if dtype == "bf16" and array.dtype.str == "|V2":
         from ..runtime.arrays import numpy_dtype
@@ -120,7 +120,7 @@ def _typed(array: Any, dtype: str) -> Any:
     return array
 
 
-def _read(path: str) -> Any:
+def read_arrays(path: str) -> Any:
     """What a .npy or .npz file holds. NumPy says of whatever it cannot read that it may be pickled."""
     from zipfile import BadZipFile
 
@@ -137,7 +137,7 @@ def _read(path: str) -> Any:
 
 
 def _from_file(path: str) -> Any:
-    loaded = _read(path)
+    loaded = read_arrays(path)
     if hasattr(loaded, "files"):
         raise StepwellError(
             Diagnostic(f"input '{path}' is an archive, expected one array", hint="use --inputs")
@@ -149,7 +149,7 @@ def _from_archive(executable: Executable, path: str) -> list[Any]:
     from zipfile import BadZipFile
     from zlib import error as ZlibError
 
-    loaded = _read(path)
+    loaded = read_arrays(path)
     if not hasattr(loaded, "files"):
         raise StepwellError(
             Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input")
@@ -231,7 +231,7 @@ def _report(
             f"least {ordered[0] * 1e6:.1f} us"
         )
     if options.output:
-        _write(Path(options.output), dict(zip(names, results, strict=True)))
+        write_arrays(Path(options.output), dict(zip(names, results, strict=True)))
     if not (options.print_results or options.repeat > 1 or options.output):
         for (name, type_), result in zip(executable.output_types, results, strict=True):
             print(f"{name}: {type_} {_summary(result)}")
@@ -243,7 +243,7 @@ def _summary(result: Any) -> str:
     return f"[{shown}{' …' if flat.size > 8 else ''}]"
 
 
-def _write(path: Path, arrays: dict[str, Any]) -> None:
+def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
     import io
 
     import numpy as np
@@ -272,11 +272,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if "--debug" in words:
             raise
-        print(render(_diagnostic(error, sources)), file=sys.stderr)
+        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
         return 1
 
 
-def _diagnostic(error: BaseException, sources: dict[str, str]) -> Diagnostic:
+def diagnostic_of_run(error: BaseException, sources: dict[str, str]) -> Diagnostic:
     """What to show for an error; those of the runtime are the user's and carry their whole message."""
     from ..runtime.errors import ArgumentError, CompileError, ExecutionError
 
