@@ -69,6 +69,8 @@ def test_the_lowest_chunk_that_fails_is_reported(threads: int) -> None:
 
 
 def test_all_chunks_before_a_failing_one_have_run() -> None:
+    """Those after it are left out once it is known: not always, as another thread may finish them in the meantime."""
+    fewest = 100
     for _ in range(50):
         seen: list[int] = []
 
@@ -78,7 +80,8 @@ def test_all_chunks_before_a_failing_one_have_run() -> None:
 
         assert run(3, body, 0, 100, 1) == 9
         assert set(range(13)) <= set(seen)
-        assert len(seen) < 100
+        fewest = min(fewest, len(seen))
+    assert fewest < 100
 
 
 def test_at_most_so_many_threads_take_part() -> None:
