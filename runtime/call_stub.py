@@ -16,7 +16,9 @@ The plan, in words:
 | 3 | how many of them are inputs |
 | 4 | which pointer is the arena, or -1 |
 | 5 | the address of the class all arrays must be instances of |
-| 6 … 6+P-1 | the pointers that are the same on every call (weights), 0 for the others |
+| 6 | how many runs of bytes there are that no output may touch (weights), K |
+| 7 … 7+P-1 | the pointers that are the same on every call (weights), 0 for the others |
+| then K times | the address of such a run; its bytes |
 | then per array | which pointer; flags of PyObject_GetBuffer; bytes of an element; alignment - 1; two format characters; rank; sizes |
 
 Py_buffer is, on 64-bit machines, in all versions of CPython: buf at byte 0, obj 8, len 16, itemsize 24, readonly 32, ndim 36,
@@ -29,7 +31,7 @@ from __future__ import annotations
 
 CALL = "_stepwell_fast_call"
 PROBE = "_stepwell_fast_probe"
-HEADER_WORDS = 6
+HEADER_WORDS = 7
 RECORD_WORDS = 7
 
 STUB = """
@@ -125,8 +127,9 @@ no:
   ret i1 false
 }
 
-; Whether an output may share memory with another array; buffers without bytes may be reported too.
-define internal i1 @overlap(ptr %buffers, i64 %inputs, i64 %arrays) {
+; Whether an output may share memory with another array or with one of the runs of bytes; buffers without bytes may be
+; reported too.
+define internal i1 @overlap(ptr %buffers, i64 %inputs, i64 %arrays, ptr %runs, i64 %run.count) {
 entry:
   br label %output
 output:
@@ -143,7 +146,25 @@ look:
 other:
   %j = phi i64 [ 0, %look ], [ %j.next, %apart ]
   %looked = icmp eq i64 %j, %o
-  br i1 %looked, label %output.done, label %compare
+  br i1 %looked, label %run, label %compare
+run:
+  %r = phi i64 [ 0, %other ], [ %r.next, %run.apart ]
+  %runs.done = icmp eq i64 %r, %run.count
+  br i1 %runs.done, label %output.done, label %run.compare
+run.compare:
+  %run.word = shl i64 %r, 1
+  %run.at = getelementptr i64, ptr %runs, i64 %run.word
+  %run.start = load i64, ptr %run.at
+  %run.bytes.at = getelementptr i64, ptr %run.at, i64 1
+  %run.bytes = load i64, ptr %run.bytes.at
+  %run.end = add i64 %run.start, %run.bytes
+  %starts.in = icmp ult i64 %mine.start, %run.end
+  %ends.in = icmp ult i64 %run.start, %mine.end
+  %shares.run = and i1 %starts.in, %ends.in
+  br i1 %shares.run, label %yes, label %run.apart
+run.apart:
+  %r.next = add i64 %r, 1
+  br label %run
 compare:
   %its = getelementptr [80 x i8], ptr %buffers, i64 %j
   %its.start = load i64, ptr %its
@@ -166,9 +187,9 @@ no:
   ret i1 false
 }
 
-define ptr @_stepwell_fast_call(ptr %self, ptr %args, i64 %nargs) {
+; Runs what %plan says with arrays at %args, the arena at %arena.data if it wants one: the status, -1 if they do not fit.
+define internal i64 @run(ptr %plan, ptr %args, ptr %arena.data) {
 entry:
-  %plan = call ptr @PyBytes_AsString(ptr %self)
   %native = load ptr, ptr %plan
   %count.at = getelementptr i64, ptr %plan, i64 1
   %count = load i64, ptr %count.at
@@ -180,25 +201,20 @@ entry:
   %arena.index = load i64, ptr %arena.index.at
   %class.at = getelementptr i64, ptr %plan, i64 5
   %class = load ptr, ptr %class.at
-  %fixed = getelementptr i64, ptr %plan, i64 6
-  %has.arena = icmp sge i64 %arena.index, 0
-  %arenas = zext i1 %has.arena to i64
-  %wanted = add i64 %arrays, %arenas
-  %right.number = icmp eq i64 %nargs, %wanted
-  br i1 %right.number, label %start, label %misfit.number
-misfit.number:
-  %early = call ptr @PyLong_FromLongLong(i64 -1)
-  ret ptr %early
-start:
+  %run.count.at = getelementptr i64, ptr %plan, i64 6
+  %run.count = load i64, ptr %run.count.at
+  %fixed = getelementptr i64, ptr %plan, i64 7
   %pointers = alloca ptr, i64 %count, align 8
   %buffers = alloca [80 x i8], i64 %arrays, align 16
   %pointer.bytes = shl i64 %count, 3
   call void @llvm.memcpy.p0.p0.i64(ptr align 8 %pointers, ptr align 8 %fixed, i64 %pointer.bytes, i1 false)
-  %records = getelementptr i64, ptr %fixed, i64 %count
+  %runs = getelementptr i64, ptr %fixed, i64 %count
+  %run.words = shl i64 %run.count, 1
+  %records = getelementptr i64, ptr %runs, i64 %run.words
   br label %array
 array:
-  %i = phi i64 [ 0, %start ], [ %i.next, %keep ]
-  %record = phi ptr [ %records, %start ], [ %record.next, %keep ]
+  %i = phi i64 [ 0, %entry ], [ %i.next, %keep ]
+  %record = phi ptr [ %records, %entry ], [ %record.next, %keep ]
   %all = icmp eq i64 %i, %arrays
   br i1 %all, label %apart, label %take
 take:
@@ -222,29 +238,24 @@ keep:
   %record.next = getelementptr i64, ptr %record, i64 %words
   br label %array
 apart:
-  %overlap = call i1 @overlap(ptr %buffers, i64 %inputs, i64 %arrays)
+  %overlap = call i1 @overlap(ptr %buffers, i64 %inputs, i64 %arrays, ptr %runs, i64 %run.count)
   br i1 %overlap, label %release, label %arena
 arena:
-  br i1 %has.arena, label %arena.take, label %run
-arena.take:
-  %arena.arg.at = getelementptr ptr, ptr %args, i64 %arrays
-  %arena.arg = load ptr, ptr %arena.arg.at
-  %arena.data = call ptr @PyLong_AsVoidPtr(ptr %arena.arg)
-  %no.arena = icmp eq ptr %arena.data, null
-  br i1 %no.arena, label %release, label %arena.keep
+  %has.arena = icmp sge i64 %arena.index, 0
+  br i1 %has.arena, label %arena.keep, label %start
 arena.keep:
   %arena.slot = getelementptr ptr, ptr %pointers, i64 %arena.index
   store ptr %arena.data, ptr %arena.slot
-  br label %run
-run:
+  br label %start
+start:
   %thread = call ptr @PyEval_SaveThread()
   %status = call i32 %native(ptr %pointers)
   call void @PyEval_RestoreThread(ptr %thread)
   %status.word = sext i32 %status to i64
   br label %release
 release:
-  %held = phi i64 [ %i, %take ], [ %i.next, %check ], [ %arrays, %apart ], [ %arrays, %arena.take ], [ %arrays, %run ]
-  %result = phi i64 [ -1, %take ], [ -1, %check ], [ -1, %apart ], [ -1, %arena.take ], [ %status.word, %run ]
+  %held = phi i64 [ %i, %take ], [ %i.next, %check ], [ %arrays, %apart ], [ %arrays, %start ]
+  %result = phi i64 [ -1, %take ], [ -1, %check ], [ -1, %apart ], [ %status.word, %start ]
   %misfit = icmp slt i64 %result, 0
   br i1 %misfit, label %clear, label %each
 clear:
@@ -260,6 +271,38 @@ one:
   call void @PyBuffer_Release(ptr %last)
   br label %each
 return:
+  ret i64 %result
+}
+
+define ptr @_stepwell_fast_call(ptr %self, ptr %args, i64 %nargs) {
+entry:
+  %plan = call ptr @PyBytes_AsString(ptr %self)
+  %arrays.at = getelementptr i64, ptr %plan, i64 2
+  %arrays = load i64, ptr %arrays.at
+  %arena.index.at = getelementptr i64, ptr %plan, i64 4
+  %arena.index = load i64, ptr %arena.index.at
+  %has.arena = icmp sge i64 %arena.index, 0
+  %arenas = zext i1 %has.arena to i64
+  %wanted = add i64 %arrays, %arenas
+  %right.number = icmp eq i64 %nargs, %wanted
+  br i1 %right.number, label %start, label %misfit
+start:
+  br i1 %has.arena, label %arena, label %run
+arena:
+  %arena.arg.at = getelementptr ptr, ptr %args, i64 %arrays
+  %arena.arg = load ptr, ptr %arena.arg.at
+  %arena.given = call ptr @PyLong_AsVoidPtr(ptr %arena.arg)
+  %no.arena = icmp eq ptr %arena.given, null
+  br i1 %no.arena, label %clear, label %run
+clear:
+  call void @PyErr_Clear()
+  br label %misfit
+run:
+  %arena.data = phi ptr [ null, %start ], [ %arena.given, %arena ]
+  %ran = call i64 @run(ptr %plan, ptr %args, ptr %arena.data)
+  br label %misfit
+misfit:
+  %result = phi i64 [ -1, %entry ], [ -1, %clear ], [ %ran, %run ]
   %object = call ptr @PyLong_FromLongLong(i64 %result)
   ret ptr %object
 }

@@ -47,6 +47,9 @@ class Executable:
         self._text_of = text_of
         self._bound = program.entry(entry) if program is not None else None
         self._program = program
+        if self._bound is not None:
+            # hides the method: no Python runs between the caller and machine code
+            self.run_into = self._bound.native_run_into()  # pyright: ignore[reportAttributeAccessIssue]
         self._specialised: OrderedDict[Shapes, BoundEntry] = OrderedDict()
         self._table_lock = Lock()
         self._compile_lock = Lock()

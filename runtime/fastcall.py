@@ -15,17 +15,24 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from . import cache as disk
 from .arrays import ArrayType, numpy_dtype
 from .call_stub import CALL, HEADER_WORDS, PROBE, RECORD_WORDS, STUB
+from .call_stub_into import INTO, INTO_WORDS, RUN_INTO
 from .jit import NativeLibrary, compile_object, host_target
 
 FastCall = Callable[..., int]
 """`fast(*inputs, *outputs[, arena address])`: 0, the number of the failed check, or `MISFIT`."""
+
+RunInto = Callable[..., None]
+"""`run_into(outputs, *arrays)`."""
+
+Bytes = tuple[int, int]
+"""An address and how many bytes there are."""
 
 MISFIT = -1
 """What a fast call returns when an argument does not fit: nothing was run."""
@@ -49,7 +56,33 @@ class Array:
     is_output: bool
 
 
-def fast_call(
+@dataclass(frozen=True)
+class FastEntry:
+    """The fast call of an entry, and what makes its `run_into`."""
+
+    call: FastCall
+    plan: bytes
+    stub: Stub
+    kept: object
+
+    def run_into(
+        self,
+        arena: np.ndarray[Any, Any] | None,
+        otherwise: Callable[..., None],
+        fail: Callable[[int], NoReturn],
+    ) -> RunInto:
+        """
+        `run_into(outputs, *arrays)`: runs the entry, in the memory of `arena` unless another call has it; calls `fail` with the
+        number of a failed check, and `otherwise` with the same arguments when it cannot run them.
+        """
+        slot = np.array([0 if arena is None else arena.ctypes.data], np.uint64)
+        words = [slot.ctypes.data, id(otherwise), id(fail), id(list), id(tuple), id(None)]
+        assert len(words) == INTO_WORDS
+        kept = (self.stub, self.kept, slot, arena, otherwise, fail)
+        return _function(_packed(words) + self.plan, self.stub.run_into, kept)
+
+
+def fast_entry(
     native: int,
     fixed: Sequence[int | None],
     inputs: Sequence[tuple[int, ArrayType]],
@@ -57,13 +90,14 @@ def fast_call(
     arena: int | None,
     kept: object,
     use_cache: bool = True,
-) -> FastCall | None:
+    untouched: Sequence[Bytes] = (),
+) -> FastEntry | None:
     """
     The fast call of the native entry at address `native`, or None when there can be none.
 
     `fixed` holds the pointers that are the same on each call (weights), `arena` is the place of the arena among them;
     `kept` lives as long as the function: whatever owns the code and the memory behind the addresses. `use_cache`: whether the
-    compile cache on disk may be used.
+    compile cache on disk may be used. Outputs in the bytes `untouched` do not fit.
     """
     if os.environ.get("STEPWELL_FASTCALL") == "0":
         return None
@@ -72,7 +106,8 @@ def fast_call(
         return None
     if len(arrays) > MOST_ARRAYS or len(fixed) > MOST_POINTERS or not _works(use_cache):
         return None
-    return _function(_plan(native, fixed, arrays, arena), _stub(use_cache), kept)
+    plan, stub = _plan(native, fixed, arrays, arena, untouched), _stub(use_cache)
+    return FastEntry(_function(plan, stub.call, (stub, kept)), plan, stub, kept)
 
 
 @cache
@@ -82,15 +117,27 @@ def _formats(dtype: str) -> tuple[int, ...]:
     return tuple(ord(name) for name in _FORMATS if np.dtype(name) == wanted)
 
 
-def _plan(native: int, fixed: Sequence[int | None], arrays: Sequence[Array], arena: int | None) -> bytes:
+def _plan(
+    native: int,
+    fixed: Sequence[int | None],
+    arrays: Sequence[Array],
+    arena: int | None,
+    untouched: Sequence[Bytes] = (),
+) -> bytes:
     """The words that `call_stub.py` describes."""
     inputs = sum(not array.is_output for array in arrays)
-    words = [native, len(fixed), len(arrays), inputs, -1 if arena is None else arena, id(np.ndarray)]
+    place = -1 if arena is None else arena
+    words = [native, len(fixed), len(arrays), inputs, place, id(np.ndarray), len(untouched)]
     assert len(words) == HEADER_WORDS
     words += [pointer or 0 for pointer in fixed]
+    words += [word for run in untouched for word in run]
     for array in arrays:
         words += _record(array)
-    # addresses may use the top bit, so a word is kept modulo 2^64
+    return _packed(words)
+
+
+def _packed(words: Sequence[int]) -> bytes:
+    """The words as bytes; addresses may use the top bit, so a word is kept modulo 2^64."""
     return struct.pack(f"={len(words)}Q", *(word & 0xFFFF_FFFF_FFFF_FFFF for word in words))
 
 
@@ -134,30 +181,34 @@ class _Buffer(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Stub:
-    """The loaded stub and the method definition that names it; every function keeps both alive."""
+    """The loaded stub and the method definitions that name its functions; every function keeps them alive."""
 
     library: NativeLibrary
-    definition: _MethodDefinition
+    call: _MethodDefinition
+    run_into: _MethodDefinition
 
 
 @cache
 def _stub(use_cache: bool) -> Stub:
-    key = disk.code_key(STUB, host_target().describe())
+    text = STUB + INTO
+    key = disk.code_key(text, host_target().describe())
     found = disk.load(key, disk.CALLS) if use_cache else None
     # without passes it compiles twice as fast and calls as fast
-    code = found[1] if found is not None else compile_object(STUB, speed_level=0)
-    library = NativeLibrary(code, [CALL, PROBE])
+    code = found[1] if found is not None else compile_object(text, speed_level=0)
+    library = NativeLibrary(code, [CALL, RUN_INTO, PROBE])
     if use_cache and found is None:
         disk.store(key, {}, code, disk.CALLS)
-    return Stub(library, _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None))
+    call = _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None)
+    run_into = _MethodDefinition(b"run_into", library.address(RUN_INTO), _METH_FASTCALL, None)
+    return Stub(library, call, run_into)
 
 
-def _function(plan: bytes, stub: Stub, kept: object) -> FastCall:
+def _function(plan: bytes, definition: _MethodDefinition, kept: object) -> Callable[..., Any]:
     """The CPython function over `plan`. It holds the plan as its self, and as its module all that must live with it."""
     make = _python_api(
         "PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object
     )
-    return make(ctypes.addressof(stub.definition), plan, (stub, kept))
+    return make(ctypes.addressof(definition), plan, kept)
 
 
 def _python_api(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
@@ -200,7 +251,7 @@ def _probe_succeeds(stub: Stub) -> bool:
     """Calls a tiny entry: a fitting call runs, misfits do not, and no array is kept."""
     type_ = ArrayType("i32", (1, 1))
     arrays = [Array(0, type_, False), Array(1, type_, True)]
-    fast = _function(_plan(stub.library.address(PROBE), [None, None], arrays, None), stub, None)
+    fast = _function(_plan(stub.library.address(PROBE), [None, None], arrays, None), stub.call, stub)
     source, target = np.full((1, 1), 77, np.int32), np.zeros((1, 1), np.int32)
     counts = sys.getrefcount(source), sys.getrefcount(target)
     status = fast(source, target)

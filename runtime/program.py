@@ -18,7 +18,7 @@ from ..core.roles import ENTRY_PREFIX as ENTRY_PREFIX
 from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
 from .errors import ArgumentError, ExecutionError
 from .external import External, LinkedExternals, raise_failure
-from .fastcall import MISFIT, FastCall, fast_call
+from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
 from .jit import NativeLibrary
 from .threads import RUN_PARALLEL, runner, uses_threads
 
@@ -143,10 +143,11 @@ class BoundEntry:
         self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[np.ndarray[Any, Any]] = []
-        self._fast = self._make_fast() or _never_fits
+        self._fast_entry = self._make_fast()
+        self._fast = _never_fits if self._fast_entry is None else self._fast_entry.call
 
-    def _make_fast(self) -> FastCall | None:
-        return fast_call(
+    def _make_fast(self) -> FastEntry | None:
+        return fast_entry(
             self._program.library.address(ENTRY_PREFIX + self.entry.name),
             self._fixed,
             [(index, argument.type) for index, argument in self._inputs],
@@ -154,7 +155,24 @@ class BoundEntry:
             None if self._arena is None else self._arena[0],
             (self._program.library, self._kept),
             self._program.use_cache,
+            [(array.ctypes.data, array.nbytes) for array in self._kept],
         )
+
+    def native_run_into(self) -> RunInto:
+        """
+        `run_into` as a function of its own, which runs in an arena of its own; this method where there can be none.
+
+        It keeps the entry alive and not the other way round.
+        """
+        if self._fast_entry is None:
+            return self.run_into
+        memory = None
+        if self._arena is not None:
+            try:
+                memory = aligned_bytes(self._arena[1].type.nbytes)
+            except MemoryError:  # a call will say so
+                return self.run_into
+        return self._fast_entry.run_into(memory, self.run_into, self._program.fail)
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
         """The results for `arrays`, newly allocated."""
@@ -172,7 +190,6 @@ class BoundEntry:
             raise ArgumentError(
                 f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays"
             )
-        self._check_weights_stay(outputs)
         self._run(arrays, outputs, given=True)
 
     def _run(
@@ -204,6 +221,7 @@ class BoundEntry:
     ) -> int:
         """The native status of a call through ctypes. Raises ArgumentError for what no copy makes fit."""
         if given:
+            self._check_weights_stay(outputs)
             self._check_outputs(outputs, arrays)
         kept = [
             check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)
