@@ -25,10 +25,16 @@ TYPE: Final = "stepwell.type"
 BYTES: Final = "stepwell.bytes"
 """Of an arena: its size."""
 
+LIVE_BYTES: Final = "stepwell.live_bytes"
+"""Of an arena: the most bytes alive at one time, which no plan can do without."""
+
 TEMPORARY: Final = "stepwell.temporary"
 """Of an argument of a kernel: a buffer that holds nothing before and after."""
 
 # Of a function
+
+IN_PLACE: Final = "stepwell.in_place"
+"""Of a kernel: the output that holds what one of its inputs was."""
 
 SIGNATURE: Final = "stepwell.signature"
 """The tensor types of an entry at the top of the stairs."""
@@ -49,6 +55,11 @@ LOOP: Final = "stepwell.loop"
 
 PARALLEL: Final = "stepwell.parallel"
 """The iterations are independent and may run at the same time."""
+
+# Of a block
+
+TILING: Final = "stepwell.tiling"
+"""A `#schedule.tiling`: how the contraction that the block computes is cut up."""
 
 # Of a module
 

@@ -15,12 +15,13 @@ from ..dialects.tensor_loop.loops import loop_body
 from .byte_products import has_instruction, is_byte_product, tile_byte_product
 from .contraction import contraction_of
 from .depthwise import tile_all_depthwise
+from .given_tiling import refuse_unused, tiling_for
 from .loop_order import LoopOrder, choose_order
 from .parallelize import parallelize
 from .rows import fuse_rows
 from .rows_maxima import relax_maxima
 from .targets import chosen_target
-from .tile_contraction import choose_tiling, tile_contraction
+from .tile_contraction import tile_contraction
 from .transpose import tile_transpose, transpose_of
 
 
@@ -46,6 +47,9 @@ class ScheduleCPUPass(StepwellPass):
     Copies that turn an array move tiles of 16x16 elements (`transpose.py`), loops over the same rows become one loop
     (`rows.py`), and maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
 
+    A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up as that says (docs/tuning.md); where it cannot be, that
+    is an error.
+
     `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out.
     """
 
@@ -64,7 +68,7 @@ class ScheduleCPUPass(StepwellPass):
                 if is_byte_product(contraction) and has_instruction(target):
                     tile_byte_product(contraction)
                 else:
-                    tile_contraction(contraction, choose_tiling(contraction, target=target))
+                    tile_contraction(contraction, tiling_for(contraction, False, target))
                 self.count("contractions tiled")
                 continue
             transpose = transpose_of(grid)
@@ -80,6 +84,7 @@ class ScheduleCPUPass(StepwellPass):
             self.count("grids scheduled")
             if order.vectorized:
                 self.count("loops vectorized")
+        refuse_unused(op)
         for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
             self.count("loops over rows fused", fuse_rows(function))
             self.count("maxima relaxed", relax_maxima(function))

@@ -16,11 +16,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ..core.passes import StepwellPass
+from ..core.roles import TILING
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import FuncOp, GridOp
 from .contraction import Contraction, Operand, contraction_of
+from .given_tiling import tiling_for
 from .targets import Target, chosen_target
-from .tile_contraction import Tiling, choose_tiling, emit_packing, panels_type, tile_contraction
+from .tile_contraction import Tiling, emit_packing, panels_type, tile_contraction
+from .winograd import Plan, Winograd, emit_filters, filters_type, plan_winograd, tile_winograd, winograd_of
 
 PREPARE = "stepwell.prepare"
 CONSTANTS = ("graph.constant", "graph.weight")
@@ -33,7 +36,7 @@ class PrepackWeightsPass(StepwellPass):
 
     A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
     function makes that when the program is loaded. The product is cut into register tiles on the way, as `schedule-cpu` does,
-    for `target` (docs/targets.md).
+    for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), unless `winograd` is false.
 
     Before:
 
@@ -49,13 +52,14 @@ class PrepackWeightsPass(StepwellPass):
     name = "prepack-weights"
 
     target: str | None = None
+    winograd: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         calls: dict[str, list[CallKernelOp]] = {}
         for call in op.walk():
             if isinstance(call, CallKernelOp):
                 calls.setdefault(call.callee_name, []).append(call)
-        packer = _Packer(op, chosen_target(self.target))
+        packer = _Packer(op, chosen_target(self.target), self.winograd)
         for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
             users = calls.get(kernel.sym_name.data, [])
             if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
@@ -70,12 +74,52 @@ def _in_prepare(call: Operation) -> bool:
     return function is None or PREPARE in function.attributes
 
 
+@dataclass(frozen=True)
+class _Panels:
+    """A right operand in panels as wide as its register tiles."""
+
+    c: Contraction
+    tiling: Tiling
+    name = "panels"
+
+    @property
+    def type(self) -> MemRefType:
+        return MemRefType(self.c.b.type.element_type, panels_type(self.c, self.tiling))
+
+    def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
+        emit_packing(block, replace(self.c, b=weight), self.tiling, made)
+
+    def tile(self, packed: SSAValue) -> None:
+        tile_contraction(self.c, self.tiling, prepacked=packed)
+
+
+@dataclass(frozen=True)
+class _Filters:
+    """Filters of a convolution as `winograd.py` wants them."""
+
+    w: Winograd
+    plan: Plan
+    target: Target
+    name = "filters"
+
+    @property
+    def type(self) -> MemRefType:
+        return MemRefType(self.w.c.b.type.element_type, filters_type(self.w, self.plan))
+
+    def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
+        emit_filters(block, replace(self.w, c=replace(self.w.c, b=weight)), self.plan, made)
+
+    def tile(self, packed: SSAValue) -> None:
+        tile_winograd(self.w, self.plan, packed, self.target)
+
+
 class _Packer:
     """Packs the weights of one module."""
 
-    def __init__(self, module: ModuleOp, target: Target):
+    def __init__(self, module: ModuleOp, target: Target, winograd: bool):
         self.module = module
         self.target = target
+        self.winograd = winograd
         names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
         self._used = names
 
@@ -104,32 +148,38 @@ class _Packer:
         sources = [call.inputs[position] for call in calls]
         if not all(_is_constant(source, self.module) for source in sources):
             return False
-        tiling = choose_tiling(c, True, self.target)
-        packed_type = MemRefType(c.b.type.element_type, panels_type(c, tiling))
-        packing = self._packing(c, tiling, packed_type)
+        form = self._form(c)
+        packing = self._packing(c, form)
         made: dict[SSAValue, SSAValue] = {}
         for call, source in zip(calls, sources, strict=True):
             if source not in made:
-                made[source] = self._prepared(source, packing, packed_type)
+                made[source] = self._prepared(source, packing, form.type)
             call.operands[position] = made[source]
         for source in made:
             self._erase_unused(source)
-        self._change_kernel(kernel, c, tiling, position, packed_type)
+        self._change_kernel(kernel, form, position)
         return True
 
-    def _packing(self, c: Contraction, tiling: Tiling, packed_type: MemRefType) -> FuncOp:
-        """The loop function that puts b into panels."""
+    def _form(self, c: Contraction) -> _Panels | _Filters:
+        """What becomes of the weight of `c`: filters of a convolution are transformed where that pays, others put into panels."""
+        w = winograd_of(c) if self.winograd and TILING not in c.block.attributes else None
+        plan = None if w is None else plan_winograd(w, self.target)
+        if w is not None and plan is not None:
+            return _Filters(w, plan, self.target)
+        return _Panels(c, tiling_for(c, True, self.target))
+
+    def _packing(self, c: Contraction, form: _Panels | _Filters) -> FuncOp:
+        """The loop function that puts b into that form."""
         source_type = c.b.type
         function = FuncOp.create_named(
-            self._fresh("pack_panels"),
+            self._fresh(f"pack_{form.name}"),
             [source_type],
-            [packed_type],
-            ["weight", "panels"],
+            [form.type],
+            ["weight", form.name],
             visibility="private",
         )
-        (weight,), (panels,) = function.inputs, function.outputs
-        body = function.body.block
-        emit_packing(body, replace(c, b=Operand(weight, c.b.indices)), tiling, panels)
+        (weight,), (made,) = function.inputs, function.outputs
+        form.emit(function.body.block, Operand(weight, c.b.indices), made)
         self.module.body.block.add_op(function)
         return function
 
@@ -186,17 +236,15 @@ class _Packer:
             body.add_op(op.clone(values))
         raise AssertionError("a function without a return")
 
-    def _change_kernel(
-        self, kernel: FuncOp, c: Contraction, tiling: Tiling, position: int, packed_type: MemRefType
-    ) -> None:
-        """The kernel takes panels: a new argument in the place of the weight."""
+    def _change_kernel(self, kernel: FuncOp, form: _Panels | _Filters, position: int) -> None:
+        """The kernel takes the new form: a new argument in the place of the weight."""
         block = kernel.body.block
         old = block.args[position]
-        new = block.insert_arg(packed_type, position)
+        new = block.insert_arg(form.type, position)
         new.name_hint = old.name_hint
-        tile_contraction(c, tiling, prepacked=new)
+        form.tile(new)
         block.erase_arg(old)
-        inputs = [packed_type if number == position else t for number, t in enumerate(kernel.input_types)]
+        inputs = [form.type if number == position else t for number, t in enumerate(kernel.input_types)]
         kernel.properties["function_type"] = FunctionType.from_lists(inputs, kernel.output_types)
 
 

@@ -23,5 +23,6 @@ from .handles import BlockType as BlockType
 from .handles import LoopType as LoopType
 from .ops import STEPS as STEPS
 from .ops import ProgramOp as ProgramOp
+from .tiling import TilingAttr as TilingAttr
 
-Schedule = Dialect("schedule", [ProgramOp, *STEPS], [LoopType, BlockType])
+Schedule = Dialect("schedule", [ProgramOp, *STEPS], [LoopType, BlockType, TilingAttr])

@@ -1,0 +1,113 @@
+"""The attribute by which a schedule says how a contraction is cut into register tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ...core.diagnostics import did_you_mean
+
+_FLAGS = ("packed", "panels_outside")
+FIELDS = ("rows", "columns", "packed", "parts", "panels", "panels_outside")
+"""In the order in which they are printed."""
+
+
+@irdl_attr_definition
+class TilingAttr(ParametrizedAttribute):
+    """
+    How `schedule-cpu` and `prepack-weights` cut up the contraction of the block that has it as `stepwell.tiling`, in place of
+    the rules of docs/targets.md.
+
+        #schedule.tiling<rows = 6, columns = 64, packed, parts = 4, panels = 8, panels_outside>
+
+    `rows` x `columns` elements of the result are summed up in registers at once. `packed`: b is copied into panels as wide as
+    that first. k is cut into `parts` of the same size (1 when left out), b into blocks of `panels` panels (all of them when left
+    out, kept as 0). `panels_outside`: the loop over panels is outside that over rows. What fits which contraction:
+    docs/tuning.md.
+    """
+
+    name = "schedule.tiling"
+
+    rows: IntAttr
+    columns: IntAttr
+    packed: IntAttr
+    parts: IntAttr
+    panels: IntAttr
+    panels_outside: IntAttr
+
+    @classmethod
+    def of(
+        cls,
+        rows: int,
+        columns: int,
+        packed: bool = False,
+        parts: int = 1,
+        panels: int | None = None,
+        panels_outside: bool = False,
+    ) -> Self:
+        """The attribute with these numbers; `panels` is None for all."""
+        return cls(
+            IntAttr(rows),
+            IntAttr(columns),
+            IntAttr(int(packed)),
+            IntAttr(parts),
+            IntAttr(0 if panels is None else panels),
+            IntAttr(int(panels_outside)),
+        )
+
+    def verify(self) -> None:
+        for name, least in (("rows", 1), ("columns", 1), ("parts", 1), ("panels", 0)):
+            found = getattr(self, name).data
+            if found < least:
+                raise VerifyException(
+                    f"'{self.name}' has {name} = {found}, expected at least {max(least, 1)}"
+                )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        found: dict[str, int | bool] = {}
+
+        def parse_one() -> None:
+            start = parser.pos
+            name = parser.parse_identifier()
+            if name not in FIELDS:
+                hint = did_you_mean(name, FIELDS) or f"expected one of {', '.join(FIELDS)}"
+                parser.raise_error(f"a tiling has no '{name}'; {hint}", start, parser.pos)
+            if name in found:
+                parser.raise_error(f"'{name}' is given twice", start, parser.pos)
+            if name in _FLAGS:
+                found[name] = True
+                return
+            parser.parse_punctuation("=")
+            start = parser.pos
+            found[name] = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'")
+            if found[name] < 1:
+                parser.raise_error(f"{name} = {found[name]}, expected at least 1", start, parser.pos)
+
+        start = parser.pos
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
+        for name in ("rows", "columns"):
+            if name not in found:
+                parser.raise_error(f"a tiling needs '{name}'", start, parser.pos)
+        defaults = {"packed": False, "parts": 1, "panels": 0, "panels_outside": False}
+        values = defaults | found
+        return [IntAttr(int(values[name])) for name in FIELDS]
+
+    def print_parameters(self, printer: Printer) -> None:
+        words = [f"rows = {self.rows.data}", f"columns = {self.columns.data}"]
+        if self.packed.data:
+            words.append("packed")
+        if self.parts.data != 1:
+            words.append(f"parts = {self.parts.data}")
+        if self.panels.data:
+            words.append(f"panels = {self.panels.data}")
+        if self.panels_outside.data:
+            words.append("panels_outside")
+        printer.print_string(f"<{', '.join(words)}>")

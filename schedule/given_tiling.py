@@ -1,0 +1,101 @@
+"""Tilings that the IR asks for, by `stepwell.tiling` of a block, in place of the rules of docs/targets.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import NoReturn
+
+from xdsl.ir import Operation
+
+from ..core.diagnostics import fail
+from ..core.roles import TILING
+from ..dialects.schedule import TilingAttr
+from ..dialects.tensor_loop import BlockOp
+from .contraction import Contraction
+from .register_tiles import RegisterTile, fits
+from .targets import Target
+from .tile_contraction import Tiling, choose_tiling
+
+
+def tiling_for(c: Contraction, prepacked: bool, target: Target) -> Tiling:
+    """How `c` is cut up: as its block asks for, else as `choose_tiling` chooses."""
+    given = given_tiling(c, prepacked, target)
+    return choose_tiling(c, prepacked, target) if given is None else given
+
+
+def given_tiling(c: Contraction, prepacked: bool, target: Target) -> Tiling | None:
+    """
+    What the block of `c` asks for, None where it asks for nothing. Fails at the block where that does not fit.
+
+    A tile larger than the result is cut to it. `prepacked`: b is in panels before, whatever the block says.
+    """
+    found = c.block.attributes.get(TILING)
+    if found is None:
+        return None
+    if not isinstance(found, TilingAttr):
+        fail(c.block, f"'{TILING}' is {found}, expected a #schedule.tiling")
+    reason = reason_against(tiling_of(found), c, prepacked, target)
+    if reason is not None:
+        _refuse(c.block, found, reason)
+    tiling = tiling_of(found)
+    tile = RegisterTile(min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n)))
+    return replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked)
+
+
+def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Target) -> str | None:
+    """Why `c` cannot be cut up in that way for `target`, None where it can."""
+    rows, columns = min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n))
+    lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
+    vectors = ceil(columns / lanes)
+    if columns % lanes and columns < c.extent(c.n):
+        return f"{columns} columns are no whole vectors of {lanes} elements"
+    if not fits(rows, vectors, target):
+        needed = rows * vectors + vectors + (1 if target.fma else 4)
+        return f"{rows}x{columns} elements take {needed} registers, too many for the {target.registers} of '{target.name}'"
+    if tiling.depth_blocks > 1 and c.reduce:
+        return f"the sum is over {len(c.reduce) + 1} axes, parts are of sums over one"
+    depth = c.extent(c.k)
+    if depth % tiling.depth_blocks:
+        return f"{tiling.depth_blocks} parts do not divide the {depth} steps of the sum"
+    if not (tiling.pack_b or prepacked) and c.b.stride_along(c.n) != 1:
+        return "the columns of b are not next to each other in memory, so it must be 'packed'"
+    return None
+
+
+def tiling_of(attribute: TilingAttr) -> Tiling:
+    """The tiling that an attribute describes."""
+    return Tiling(
+        RegisterTile(attribute.rows.data, attribute.columns.data),
+        bool(attribute.packed.data),
+        attribute.parts.data,
+        attribute.panels.data or None,
+        bool(attribute.panels_outside.data),
+    )
+
+
+def attribute_of(tiling: Tiling) -> TilingAttr:
+    """Inverse of `tiling_of`."""
+    return TilingAttr.of(
+        tiling.tile.rows,
+        tiling.tile.columns,
+        tiling.pack_b,
+        tiling.depth_blocks,
+        tiling.panels,
+        tiling.panels_outside,
+    )
+
+
+def refuse_unused(root: Operation) -> None:
+    """Fails at a block in `root` whose tiling nobody has taken up: it is no contraction on register tiles."""
+    for op in root.walk():
+        if isinstance(op, BlockOp) and (found := op.attributes.get(TILING)) is not None:
+            _refuse(op, found, "the block is no contraction that register tiles are made for")
+
+
+def _refuse(block: BlockOp, found: object, reason: str) -> NoReturn:
+    fail(
+        block,
+        f"block \"{block.block_name.data}\" cannot have '{TILING}' = {found}: {reason}",
+        hint="without the attribute the rules of docs/targets.md choose; docs/tuning.md says what fits",
+    )
