@@ -14,6 +14,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import ArgSpecParseError, ShrinkException, VerifyException
 
+from .collector import patient_collector
 from .diagnostics import Diagnostic, StepwellError, did_you_mean, emit_remark
 from .errors import diagnostic_of
 from .plugins import registry
@@ -226,7 +227,7 @@ def run_pipeline(
         instruments = [*context.instruments, *instruments]
         verify_each = verify_each and context.config_value("verify-each")
     steps = planned(passes, asked_for)
-    with _finishing(instruments):
+    with patient_collector(), _finishing(instruments):
         if verify_each:
             verify_module(module, sources=sources)
             for instrument in instruments:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    NoneAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 DIGITS: Final = 16
@@ -80,9 +88,18 @@ class _Hasher:
 
 
 def _text(attribute: Attribute) -> str:
+    if isinstance(attribute, IntegerAttr | StringAttr | SymbolRefAttr) or (
+        isinstance(attribute, TensorType) and isinstance(attribute.encoding, NoneAttr)
+    ):
+        return _printed(attribute)  # no floats inside: equal only when their texts are
     if isinstance(attribute, DenseIntOrFPElementsAttr):
         # Printing would be slow, and loses the bits of NaNs.
         return f"dense<{sha256(attribute.data.data).hexdigest()}> : {attribute.type}"
+    return str(attribute)
+
+
+@lru_cache(4096)
+def _printed(attribute: Attribute) -> str:
     return str(attribute)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -71,6 +71,7 @@ def buffer_type(tensor: te.Tensor) -> MemRefType:
     return MemRefType(storage_type(tensor.dtype), shape)
 
 
+@lru_cache(4096)
 def buffer_of(type_: TensorType) -> MemRefType:
     """The memref type that holds a tensor type."""
     return MemRefType(storage_of(type_.get_element_type()), type_.get_shape())

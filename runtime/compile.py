@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import registrations_fingerprint
+from ..core.collector import patient_collector
 from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, parse
 from ..core.pipelines import context_key
@@ -63,23 +64,21 @@ def compile(
     if opt_level not in range(4):
         raise CompileError(f"opt_level is {opt_level!r}, expected 0, 1, 2 or 3")
     most_threads = thread_count(threads)
-    if isinstance(module_or_path, ModuleOp):
-        module = module_or_path.clone()
-        module.location = module_or_path.location
-        verify_module(module)
-    else:
-        module = parse(module_or_path)
-    set_signatures(module, entry)
-    source = Source(
-        module,
-        entry,
-        chosen_pipeline(pipeline, opt_level, numerics),
-        cache,
-        verify_each,
-        weights,
-        most_threads,
-    )
-    return _executable(source)
+    with patient_collector():
+        module = _verified(module_or_path)
+        set_signatures(module, entry)
+        passes = chosen_pipeline(pipeline, opt_level, numerics)
+        return _executable(Source(module, entry, passes, cache, verify_each, weights, most_threads))
+
+
+def _verified(module_or_path: ModuleOp | str | Path) -> ModuleOp:
+    """A verified module of our own."""
+    if not isinstance(module_or_path, ModuleOp):
+        return parse(module_or_path)
+    module = module_or_path.clone()
+    module.location = module_or_path.location
+    verify_module(module)
+    return module
 
 
 def thread_count(threads: int | None) -> int:
@@ -129,7 +128,8 @@ class Source:
 
     def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
         """The description and LLVM text for `shapes`; the module itself stays as it is."""
-        return self.context.copy().run(self._lower, shapes, texts)
+        with patient_collector():
+            return self.context.copy().run(self._lower, shapes, texts)
 
     def _lower(self, shapes: Shapes | None, texts: StairTexts | None) -> tuple[Description, str]:
         module = self.module.clone()

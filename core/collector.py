@@ -1,0 +1,45 @@
+"""
+Fewer runs of Python's cycle collector while a program is compiled.
+
+IR is many small objects that point at each other in cycles. Left alone, the collector looks at all that live again and again
+while a compilation only adds to them: a sixth of the time to compile.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Final
+
+PATIENCE: Final = 1_000_000
+"""New objects before the collector runs: some 100 MB, so that the garbage of a large module does not add up."""
+
+_LOCK = Lock()
+_inside = 0
+_before: tuple[int, int, int] = (0, 0, 0)
+
+
+@contextmanager
+def patient_collector() -> Iterator[None]:
+    """
+    Inside, the cycle collector waits for `PATIENCE` new objects.
+
+    Where it is switched off, or waits for longer, it stays so. Nested and concurrent uses are fine: the last to leave puts
+    back what the first found.
+    """
+    global _inside, _before
+    with _LOCK:
+        _inside += 1
+        if _inside == 1:
+            _before = gc.get_threshold()
+            if 0 < _before[0] < PATIENCE:
+                gc.set_threshold(PATIENCE, *_before[1:])
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _inside -= 1
+            if _inside == 0 and gc.get_threshold() == (PATIENCE, *_before[1:]):
+                gc.set_threshold(*_before)
