@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import ceil, prod
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, ModuleOp, VectorType
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp, VectorType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import is_linear, linear_terms, normal_form
@@ -23,7 +23,7 @@ from ..analysis.loop_nests import levels_of, perfect_block
 from ..analysis.reductions import accumulators
 from ..analysis.reorder import is_reassociable, may_reorder
 from ..dialects import tile
-from ..dialects.tensor_loop import AllocOp, BlockOp, GridOp
+from ..dialects.tensor_loop import BlockOp, GridOp
 from .contraction import (
     Contraction,
     Operand,
@@ -32,11 +32,10 @@ from .contraction import (
     factors_of,
     index_ranges,
     initial_value,
-    operand_of,
 )
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
-from .padding import padded_copy
+from .padding import erase_with_buffers, is_zero, pad_before, padded_copy
 from .register_tiles import fits, split_columns, split_evenly
 from .targets import X86_64_V4, Target
 
@@ -178,7 +177,7 @@ def _moves_apart(operand: Operand, axis: int, columns: int) -> bool:
 
 def _without_copy(d: Depthwise) -> Depthwise:
     """`d` on the image itself where it reads a padded copy and the runs at the borders are few."""
-    producer = _pad_of(d.c)
+    producer = pad_before(d.c)
     if producer is None:
         return d
     grid, source = producer
@@ -196,7 +195,7 @@ def has_runs(d: Depthwise) -> bool:
     assert d.c.m is not None
     if d.c.a.padding is None:
         return True
-    if not _is_zero(d.c.a.padding):
+    if not is_zero(d.c.a.padding):
         return False
     place = d.c.a.dimension_along(d.c.n)
     for dimension, (low, high, index, size) in enumerate(index_ranges(d.c.a, d.c.block)):
@@ -218,54 +217,6 @@ def has_runs(d: Depthwise) -> bool:
 def _units(d: Depthwise) -> set[int]:
     """The spatial axes of extent 1."""
     return {axis for axis in d.spatial if d.c.extents[axis] == 1}
-
-
-def _is_zero(value: Attribute) -> bool:
-    return isinstance(value, FloatAttr | IntegerAttr) and value.value.data == 0
-
-
-def _pad_of(c: Contraction) -> tuple[GridOp, Operand] | None:
-    """The grid before that fills the buffer of `a`, which nobody else reads, and what it puts there."""
-    buffer = c.a.buffer
-    if not isinstance(buffer.owner, AllocOp) or c.a.padding is not None:
-        return None
-    top = buffer.owner.parent
-    users = {_ancestor_in(top, use.operation) for use in buffer.uses} - {c.grid, None}
-    if len(users) != 1:
-        return None
-    (grid,) = users
-    if not isinstance(grid, GridOp) or not grid.is_before_in_block(c.grid):
-        return None
-    block = perfect_block(levels_of(grid))
-    if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
-        return None
-    stores = [op for op in block.walk() if isinstance(op, memref.StoreOp)]
-    loads = [op for op in block.walk() if isinstance(op, memref.LoadOp)]
-    if len(stores) != 1 or len(loads) != 1 or stores[0].memref is not buffer:
-        return None
-    if tuple(stores[0].indices) != tuple(block.axes) or tuple(block.extents) != c.a.type.get_shape():
-        return None
-    dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
-    source = operand_of(stores[0].value, dims, block)
-    if source is None or source.padding is None or source.buffer is c.out.buffer:
-        return None
-    unchanged = source.type.element_type == c.a.type.element_type
-    return (grid, source) if unchanged and _only_allocations_between(grid, c.grid) else None
-
-
-def _ancestor_in(block: Block | None, op: Operation) -> Operation | None:
-    """The op of `block` that `op` is in."""
-    current: Operation | None = op
-    while current is not None and current.parent is not block:
-        current = current.parent_op()
-    return current
-
-
-def _only_allocations_between(first: Operation, last: Operation) -> bool:
-    between = first.next_op
-    while isinstance(between, AllocOp):
-        between = between.next_op
-    return between is last
 
 
 # Loops
@@ -299,18 +250,7 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
     parent.insert_ops_before(ops, last)
     for grid in {source.c.grid: None, last: None, source.pad: None}:
         if grid is not None:
-            _erase_with_buffers(grid)
-
-
-def _erase_with_buffers(grid: GridOp) -> None:
-    """Erases a grid, and the buffers that nobody uses then."""
-    buffers = {op.memref for op in grid.walk() if isinstance(op, memref.LoadOp | memref.StoreOp)}
-    grid.detach()
-    grid.erase()
-    for buffer in buffers:
-        if isinstance(buffer.owner, AllocOp) and buffer.first_use is None:
-            buffer.owner.detach()
-            buffer.owner.erase()
+            erase_with_buffers(grid)
 
 
 class _Emitter:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..dialects.tensor_loop import AllocOp
-from .contraction import Contraction, Operand, index_ranges
+from ..analysis.loop_nests import levels_of, perfect_block
+from ..dialects.tensor_loop import AllocOp, GridOp
+from .contraction import Contraction, Operand, bound_in_order, index_ranges, operand_of
 from .loop_builder import Bound, NestBuilder
 
 
@@ -42,3 +44,63 @@ def padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
         places = [builder.value(builder.sum(value, -low)) for value, low in zip(values, lows, strict=True)]
         builder.add(memref.StoreOp.get(loaded, copy, places))
     return Operand(copy, tuple(index - low for index, low in zip(a.indices, lows, strict=True)))
+
+
+def is_zero(value: Attribute) -> bool:
+    """Whether a constant is the number 0."""
+    return isinstance(value, FloatAttr | IntegerAttr) and value.value.data == 0
+
+
+def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
+    """The grid before that fills the buffer of `a`, which nobody else reads, and what it puts there."""
+    buffer = c.a.buffer
+    if not isinstance(buffer.owner, AllocOp) or c.a.padding is not None:
+        return None
+    top = buffer.owner.parent
+    users = {_ancestor_in(top, use.operation) for use in buffer.uses} - {c.grid, None}
+    if len(users) != 1:
+        return None
+    (grid,) = users
+    if not isinstance(grid, GridOp) or not grid.is_before_in_block(c.grid):
+        return None
+    block = perfect_block(levels_of(grid))
+    if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
+        return None
+    stores = [op for op in block.walk() if isinstance(op, memref.StoreOp)]
+    loads = [op for op in block.walk() if isinstance(op, memref.LoadOp)]
+    if len(stores) != 1 or len(loads) != 1 or stores[0].memref is not buffer:
+        return None
+    if tuple(stores[0].indices) != tuple(block.axes) or tuple(block.extents) != c.a.type.get_shape():
+        return None
+    dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
+    source = operand_of(stores[0].value, dims, block)
+    if source is None or source.padding is None or source.buffer is c.out.buffer:
+        return None
+    unchanged = source.type.element_type == c.a.type.element_type
+    return (grid, source) if unchanged and _only_allocations_between(grid, c.grid) else None
+
+
+def _ancestor_in(block: Block | None, op: Operation) -> Operation | None:
+    """The op of `block` that `op` is in."""
+    current: Operation | None = op
+    while current is not None and current.parent is not block:
+        current = current.parent_op()
+    return current
+
+
+def _only_allocations_between(first: Operation, last: Operation) -> bool:
+    between = first.next_op
+    while isinstance(between, AllocOp):
+        between = between.next_op
+    return between is last
+
+
+def erase_with_buffers(grid: GridOp) -> None:
+    """Erases a grid, and the buffers that nobody uses then."""
+    buffers = {op.memref for op in grid.walk() if isinstance(op, memref.LoadOp | memref.StoreOp)}
+    grid.detach()
+    grid.erase()
+    for buffer in buffers:
+        if isinstance(buffer.owner, AllocOp) and buffer.first_use is None:
+            buffer.owner.detach()
+            buffer.owner.erase()
