@@ -42,13 +42,14 @@ class ApplySchedulePass(StepwellPass):
 
     Without `file` the programs that stand in the module itself are run and taken out of it.
     `check` runs each function on small random inputs before the first step and after every one, and blames the step that changes
-    a result. Raises where a step is not legal, at the loop or block that is to blame, with the place of the step.
+    a result. Steps that sample and hold no decision take one by `seed`. Raises where a step is not legal, at the loop or block that is to blame, with the place of the step.
     """
 
     name = "apply-schedule"
 
     file: str = ""
     check: bool = False
+    seed: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.file:
@@ -66,7 +67,7 @@ class ApplySchedulePass(StepwellPass):
             from .check import Checker
 
             observer = Checker(module).after
-        replay = Replay(module, observer)
+        replay = Replay(module, observer, self.seed)
         for step in program.body.block.ops:
             assert isinstance(step, StepOp)
             replay.run(step)

@@ -4,47 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from random import Random
+from typing import NoReturn
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..core.diagnostics import Diagnostic, OperationError, fail
 from ..core.locations import nearest_source_point
+from ..core.plugins import registry
 from ..dialects.schedule import ops as steps
-from ..dialects.schedule.base import StepOp, numbers_of
+from ..dialects.schedule.base import FROM_HANDLE, StepOp, known_numbers, numbers_attribute, numbers_of
 from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp
-from .primitives import inline, layout, marks, move, queries, reduction, reshape, staging, tensorize
-from .primitives.errors import ScheduleError, excerpt
+from .primitives import (
+    inline,
+    layout,
+    marks,
+    move,
+    queries,
+    reduction,
+    reindex,
+    reshape,
+    sampling,
+    staging,
+    tensorize,
+)
+from .primitives.errors import ScheduleError, excerpt, refuse
 from .primitives.nests import block_name, loop_name, loops_of
 
 Observer = Callable[[StepOp], None]
 """Told of every step that has been run."""
 
+EXTENSION = "schedule-step"
+"""The kind of what other packages add: name of the step to a loader of a function as those in `_RUN`."""
+
 
 class Replay:
-    """Handles of a module and what they stand for; `run` does one step."""
+    """
+    Handles of a module and what they stand for; `run` does one step.
 
-    def __init__(self, module: ModuleOp, observer: Observer | None = None):
+    A step that samples and has no decision takes one by `seed` and writes it down, so that the same seed gives the same program.
+    """
+
+    def __init__(self, module: ModuleOp, observer: Observer | None = None, seed: int = 0):
         self.module = module
+        self.random = Random(seed)
         self.values: dict[SSAValue, Operation] = {}
+        self._numbers: dict[SSAValue, int] = {}
         self._gone: dict[SSAValue, str] = {}
         self._names: dict[SSAValue, str] = {}
         self._observer = observer
         self.num_steps = 0
 
-    def run(self, op: StepOp) -> tuple[Operation, ...]:
-        """Runs a step; what its results stand for. Raises an error at the loop or block to blame, which says which step it is."""
+    def run(self, op: StepOp) -> tuple[Operation | int, ...]:
+        """
+        Runs a step; what its results stand for: loops, blocks, numbers. Raises an error at the loop or block to blame, which says
+        which step it is.
+        """
         try:
-            handles = [self.look_up(op, value) for value in op.handles]
-            made = tuple(_RUN[type(op)](self, op, handles))
+            handles = [self.look_up(op, value) for value in op.targets]
+            made = tuple(_function_of(op)(self, op, handles))
         except OperationError as error:
             raise _explained(error, op) from error
         self.num_steps += 1
         if len(op.made) != len(made):
-            kind = "loop" if made and isinstance(made[0], ForOp) else "block"
-            found = f"{len(made)} {kind}{'' if len(made) == 1 else 's'}"
-            fail(op, f"finds {found}, expected {len(op.made)}: the program is for another function")
+            self._fail_by_count(op, made)
         for value, target in zip(op.made, made, strict=True):
+            if isinstance(target, int):
+                self._numbers[value] = target
+                continue
             self.values[value] = target
             self._names[value] = (
                 loop_name(target) if isinstance(target, ForOp) else block_name(_block(target))
@@ -53,6 +81,38 @@ class Replay:
         if self._observer is not None:
             self._observer(op)
         return made
+
+    def _fail_by_count(self, op: StepOp, made: Sequence[Operation | int]) -> NoReturn:
+        """The program names another number of handles than the step makes here."""
+        targets = tuple(each for each in made if isinstance(each, Operation))
+        kind = "loop" if targets and isinstance(targets[0], ForOp) else "block"
+        names = ", ".join(loop_name(t) if isinstance(t, ForOp) else block_name(_block(t)) for t in targets)
+        found = f"{len(made)} {kind}{'' if len(made) == 1 else 's'}{f' ({names})' if names else ''}"
+        reason = f"finds {found}, expected {len(op.made)}: the program is for another function"
+        culprits = targets or tuple(self.values[value] for value in op.targets)
+        raise _explained(ScheduleError(reason, culprits), op)
+
+    def numbers(self, op: StepOp, name: str) -> list[int | None]:
+        """A parameter of a step that is a list of numbers, the handles in it replaced by what they stand for."""
+        field = next(each for each in op.FIELDS if each.name == name)
+        given = iter(op.numbers(field))
+        return [
+            self._number(op, next(given)) if number == FROM_HANDLE else number
+            for number in numbers_of(op.properties[name])
+        ]
+
+    def whole_numbers(self, op: StepOp, name: str) -> list[int]:
+        """As `numbers`, of a parameter without `?`."""
+        return [number for number in self.numbers(op, name) if number is not None]
+
+    def number(self, value: SSAValue) -> int | None:
+        """What a handle of a number stands for; `None` where it is of another schedule."""
+        return self._numbers.get(value)
+
+    def _number(self, op: StepOp, value: SSAValue) -> int:
+        if value not in self._numbers:
+            fail(op, "a number is of another schedule")
+        return self._numbers[value]
 
     def look_up(self, op: StepOp, value: SSAValue) -> Operation:
         """What a handle stands for; an error when that is no more."""
@@ -109,16 +169,26 @@ def _text(attribute: Attribute | None, default: str) -> str:
     return attribute.data if isinstance(attribute, StringAttr) else default
 
 
-def _whole(attribute: Attribute) -> list[int]:
-    return [number for number in numbers_of(attribute) if number is not None]
+Made = Sequence[Operation | int]
+Run = Callable[[Replay, StepOp, list[Operation]], Made]
+"""Runs a step on what its handles of loops and blocks stand for; what its results stand for."""
+
+_RUN: dict[type[StepOp], Run] = {}
 
 
-Made = Sequence[Operation]
-_RUN: dict[type[StepOp], Callable[[Replay, StepOp, list[Operation]], Made]] = {}
+def _function_of(op: StepOp) -> Run:
+    """What runs a step of that type: ours, or that of another package."""
+    found = _RUN.get(type(op))
+    if found is not None:
+        return found
+    loaders = registry().extensions_of(EXTENSION)
+    if op.name not in loaders:
+        fail(op, f"nothing is installed that runs this step: no plug-in has a '{EXTENSION}' of that name")
+    return loaders[op.name]()
 
 
 def _runs(op_type: type[StepOp]):
-    def register(function: Callable[[Replay, StepOp, list[Operation]], Made]):
+    def register(function: Run) -> Run:
         _RUN[op_type] = function
         return function
 
@@ -149,7 +219,7 @@ def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
 @_runs(steps.SplitOp)
 def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
     assert isinstance(op, steps.SplitOp)
-    return reshape.split(_loop(handles[0]), numbers_of(op.factors), op.balanced is not None)
+    return reshape.split(_loop(handles[0]), replay.numbers(op, "factors"), op.balanced is not None)
 
 
 @_runs(steps.FuseOp)
@@ -165,8 +235,7 @@ def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
 
 @_runs(steps.LoopPartitionOp)
 def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
-    assert isinstance(op, steps.LoopPartitionOp)
-    return reshape.loop_partition(_loop(handles[0]), _whole(op.points))
+    return reshape.loop_partition(_loop(handles[0]), replay.whole_numbers(op, "points"))
 
 
 @_runs(steps.AddUnitLoopOp)
@@ -242,6 +311,20 @@ def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
     return []
 
 
+@_runs(steps.ReindexOp)
+def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
+    assert isinstance(op, steps.ReindexOp)
+    return [reindex.reindex(_block(handles[0]), op.which.data, _integer(op.index))]
+
+
+@_runs(steps.StorageAlignOp)
+def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
+    assert isinstance(op, steps.StorageAlignOp)
+    index, dimension, factor, offset = map(_integer, (op.index, op.dimension, op.factor, op.offset))
+    staging.storage_align(_block(handles[0]), index, dimension, factor, offset)
+    return []
+
+
 @_runs(steps.TransformLayoutOp)
 def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
     assert isinstance(op, steps.TransformLayoutOp)
@@ -251,8 +334,7 @@ def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
 
 @_runs(steps.PadToTileOp)
 def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
-    assert isinstance(op, steps.PadToTileOp)
-    layout.pad_to_tile(_block(handles[0]), _whole(op.multiples))
+    layout.pad_to_tile(_block(handles[0]), replay.whole_numbers(op, "multiples"))
     return []
 
 
@@ -278,14 +360,37 @@ def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
     target = handles[0]
     if op.form.data == "row":
         if not isinstance(target, ForOp):
-            fail(op, 'the form "row" takes a loop, found a block')
+            refuse('the form "row" takes a loop, found a block', target)
         tensorize.tensorize_row(target)
     else:
         if not isinstance(target, BlockOp):
-            fail(op, 'the form "mma" takes a block, found a loop')
-        shape = None if op.shape is None else _whole(op.shape)
+            refuse('the form "mma" takes a block, found a loop', target)
+        shape = None if op.shape is None else replay.whole_numbers(op, "shape")
         tensorize.tensorize_mma(target, shape, op.packed is not None)
     return []
+
+
+@_runs(steps.SamplePerfectTileOp)
+def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
+    assert isinstance(op, steps.SamplePerfectTileOp)
+    loop = _loop(handles[0])
+    if op.decision is None:
+        most = None if op.most is None else _integer(op.most)
+        factors = sampling.sample_perfect_tile(loop, len(op.made), most, replay.random)
+        op.decision = numbers_attribute(factors)
+    factors = known_numbers(op.decision)
+    sampling.check_tile(loop, factors)
+    return factors
+
+
+@_runs(steps.SampleCategoricalOp)
+def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
+    assert isinstance(op, steps.SampleCategoricalOp)
+    candidates = known_numbers(op.candidates)
+    if op.decision is None:
+        weights = None if op.weights is None else known_numbers(op.weights)
+        op.decision = IntegerAttr(sampling.sample_categorical(candidates, weights, replay.random), i64)
+    return [candidates[_integer(op.decision)]]
 
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    DenseArrayBase,
     IntegerAttr,
     ModuleOp,
     StringAttr,
@@ -29,7 +30,7 @@ from xdsl.ir.affine import AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from ..core.diagnostics import OperationError
-from ..dialects.schedule import ProgramOp, StepOp, numbers_attribute
+from ..dialects.schedule import FROM_HANDLE, ProgramOp, StepOp, numbers_attribute
 from ..dialects.schedule import ops as steps
 from ..dialects.tensor_loop import BlockOp, ForOp
 from .replay import Replay
@@ -44,7 +45,8 @@ class Handle:
 
     @property
     def is_stale(self) -> bool:
-        return self.value not in self.replay.values
+        """Whether what it stood for is gone."""
+        return self.value not in self.replay.values and self.replay.number(self.value) is None
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,32 @@ class BlockHandle(Handle):
         return found
 
 
+@dataclass(frozen=True)
+class NumberHandle(Handle):
+    """A number that was sampled; stands for itself in lists of numbers, such as the factors of a split."""
+
+    @property
+    def number(self) -> int:
+        """The number that was chosen."""
+        found = self.replay.number(self.value)
+        assert found is not None
+        return found
+
+
+Number = int | NumberHandle
+"""What may stand in lists of numbers."""
+
+
 class Schedule:
     """
-    Schedules the loop functions of `module` in place. With `check` every step is tried on random inputs.
+    Schedules the loop functions of `module` in place. With `check` every step is tried on random inputs. What is sampled follows
+    from `seed`: the same seed and calls give the same program, which holds the decisions and so replays as it ran.
 
     A primitive that is not legal raises `PassFailedException` with the loop or block to blame; the module and the program stay as
     they were before it.
     """
 
-    def __init__(self, module: ModuleOp, check: bool = False):
+    def __init__(self, module: ModuleOp, check: bool = False, seed: int = 0):
         observer = None
         if check:
             from .check import Checker
@@ -90,10 +109,10 @@ class Schedule:
             observer = Checker(module).after
         self.module = module
         self._program = ProgramOp()
-        self._replay = Replay(module, observer)
+        self._replay = Replay(module, observer, seed)
 
     def program(self) -> ProgramOp:
-        """The steps so far, as a copy."""
+        """The trace: the steps so far with what was sampled, as a copy."""
         return self._program.clone()
 
     def _run(
@@ -122,12 +141,12 @@ class Schedule:
             op.detach()
             raise
         for value, target in zip(op.made, made, strict=True):
-            name = target.variable.name_hint if isinstance(target, ForOp) else None
-            if isinstance(target, BlockOp):
-                name = _identifier(target.block_name.data)
-            value.name_hint = name
-        kinds = [LoopHandle if isinstance(target, ForOp) else BlockHandle for target in made]
-        return [kind(value, self._replay) for kind, value in zip(kinds, op.made, strict=True)]
+            value.name_hint = "t"
+            if isinstance(target, ForOp):
+                value.name_hint = target.variable.name_hint
+            elif isinstance(target, BlockOp):
+                value.name_hint = _identifier(target.block_name.data)
+        return [_kind_of(target)(value, self._replay) for target, value in zip(made, op.made, strict=True)]
 
     def _loops(
         self, op_type: type[StepOp], handles: Sequence[Handle], results: int, **parameters: Attribute | None
@@ -173,15 +192,11 @@ class Schedule:
     # Loops
 
     def split(
-        self, loop: LoopHandle, factors: Sequence[int | None], balanced: bool = False
+        self, loop: LoopHandle, factors: Sequence[Number | None], balanced: bool = False
     ) -> list[LoopHandle]:
-        return self._loops(
-            steps.SplitOp,
-            (loop,),
-            len(factors),
-            factors=numbers_attribute(factors),
-            balanced=UnitAttr() if balanced else None,
-        )
+        numbers, handles = _numbers(factors)
+        flag = UnitAttr() if balanced else None
+        return self._loops(steps.SplitOp, (loop, *handles), len(factors), factors=numbers, balanced=flag)
 
     def fuse(self, *loops: LoopHandle) -> LoopHandle:
         (fused,) = self._loops(steps.FuseOp, loops, 1)
@@ -190,8 +205,9 @@ class Schedule:
     def reorder(self, *loops: LoopHandle) -> None:
         self._run(steps.ReorderOp, loops)
 
-    def loop_partition(self, loop: LoopHandle, points: Sequence[int]) -> list[LoopHandle]:
-        return self._loops(steps.LoopPartitionOp, (loop,), len(points) + 1, points=numbers_attribute(points))
+    def loop_partition(self, loop: LoopHandle, points: Sequence[Number]) -> list[LoopHandle]:
+        numbers, handles = _numbers(points)
+        return self._loops(steps.LoopPartitionOp, (loop, *handles), len(points) + 1, points=numbers)
 
     def add_unit_loop(self, target: Handle) -> LoopHandle:
         (loop,) = self._loops(steps.AddUnitLoopOp, (target,), 1)
@@ -235,6 +251,22 @@ class Schedule:
         (made,) = self._blocks(steps.CacheWriteOp, (block,), 1, index=_number(index), scope=StringAttr(scope))
         return made
 
+    def reindex(self, block: BlockHandle, which: str, index: int) -> BlockHandle:
+        (made,) = self._blocks(steps.ReindexOp, (block,), 1, which=StringAttr(which), index=_number(index))
+        return made
+
+    def storage_align(
+        self, block: BlockHandle, index: int, dimension: int, factor: int, offset: int = 0
+    ) -> None:
+        self._run(
+            steps.StorageAlignOp,
+            (block,),
+            index=_number(index),
+            dimension=_number(dimension),
+            factor=_number(factor),
+            offset=_number(offset),
+        )
+
     def set_scope(self, block: BlockHandle, index: int, scope: str) -> None:
         self._run(steps.SetScopeOp, (block,), index=_number(index), scope=StringAttr(scope))
 
@@ -247,8 +279,9 @@ class Schedule:
             mapping=AffineMapAttr(mapping),
         )
 
-    def pad_to_tile(self, block: BlockHandle, multiples: Sequence[int]) -> None:
-        self._run(steps.PadToTileOp, (block,), multiples=numbers_attribute(multiples))
+    def pad_to_tile(self, block: BlockHandle, multiples: Sequence[Number]) -> None:
+        numbers, handles = _numbers(multiples)
+        self._run(steps.PadToTileOp, (block, *handles), multiples=numbers)
 
     def decompose_reduction(self, block: BlockHandle, loop: LoopHandle) -> BlockHandle:
         (made,) = self._blocks(steps.DecomposeReductionOp, (block, loop), 1)
@@ -263,15 +296,56 @@ class Schedule:
         return made
 
     def tensorize(
-        self, target: Handle, form: str, shape: Sequence[int] | None = None, packed: bool = False
+        self, target: Handle, form: str, shape: Sequence[Number] | None = None, packed: bool = False
     ) -> None:
+        numbers, handles = (None, []) if shape is None else _numbers(shape)
         self._run(
             steps.TensorizeOp,
-            (target,),
+            (target, *handles),
             form=StringAttr(form),
-            shape=None if shape is None else numbers_attribute(shape),
+            shape=numbers,
             packed=UnitAttr() if packed else None,
         )
+
+    # Sampling
+
+    def sample_perfect_tile(
+        self, loop: LoopHandle, count: int, most: int | None = None, decision: Sequence[int] | None = None
+    ) -> list[NumberHandle]:
+        made = self._run(
+            steps.SamplePerfectTileOp,
+            (loop,),
+            count,
+            most=None if most is None else _number(most),
+            decision=None if decision is None else numbers_attribute(decision),
+        )
+        return [each for each in made if isinstance(each, NumberHandle)]
+
+    def sample_categorical(
+        self, candidates: Sequence[int], weights: Sequence[int] | None = None, decision: int | None = None
+    ) -> NumberHandle:
+        (made,) = self._run(
+            steps.SampleCategoricalOp,
+            (),
+            1,
+            candidates=numbers_attribute(candidates),
+            weights=None if weights is None else numbers_attribute(weights),
+            decision=None if decision is None else _number(decision),
+        )
+        assert isinstance(made, NumberHandle)
+        return made
+
+
+def _kind_of(target: object) -> type[Handle]:
+    if isinstance(target, ForOp):
+        return LoopHandle
+    return BlockHandle if isinstance(target, BlockOp) else NumberHandle
+
+
+def _numbers(numbers: Sequence[Number | None]) -> tuple[DenseArrayBase, list[Handle]]:
+    """A list of numbers as a parameter, and the handles that stand in it."""
+    written = [FROM_HANDLE if isinstance(number, NumberHandle) else number for number in numbers]
+    return numbers_attribute(written), [each for each in numbers if isinstance(each, NumberHandle)]
 
 
 def _number(value: int) -> IntegerAttr:

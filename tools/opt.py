@@ -29,6 +29,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from ..core.collector import patient_collector
 from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, listening, render
 from ..core.errors import diagnostic_of
 from ..core.locations import STANDARD_INPUT
@@ -102,9 +103,15 @@ class StepwellOptMain(xDSLOptMain):
         opt_passes.check_flags(self.args)
         if self.args.replay is not None:
             self.passes = opt_passes.recorded_passes(self.args)
-            return
+        else:
+            self.passes = self._chosen_passes()
+        if self.args.check_schedule:
+            self.passes = opt_passes.checked_schedules(self.passes)
+
+    def _chosen_passes(self) -> list[ModulePass]:
+        """What `-p` says, with the passes that flags about weights put around it."""
         own = parse_pipeline(self.args.passes)
-        self.passes = [*opt_weights.passes_before(self.args), *own, *opt_weights.passes_after(self.args)]
+        return [*opt_weights.passes_before(self.args), *own, *opt_weights.passes_after(self.args)]
 
     # Running
 
@@ -296,9 +303,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        tool = StepwellOptMain(arguments)
-        tool.run()
-        return tool.exit_code
+        with patient_collector():
+            tool = StepwellOptMain(arguments)
+            tool.run()
+            return tool.exit_code
     except SystemExit as exit_:
         # argparse's --help and --version.
         return exit_.code if isinstance(exit_.code, int) else 0

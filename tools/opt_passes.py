@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from xdsl.passes import ModulePass
 
 from ..core.diagnostics import Diagnostic, StepwellError
 from ..core.pipelines import Instrument, require_passes
+
+SCHEDULE_PASS = "apply-schedule"
 
 
 def check_flags(args: argparse.Namespace) -> None:
@@ -45,6 +48,17 @@ def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
         raise StepwellError(Diagnostic(f"--opt-level is {args.opt_level}, expected one of {expected}"))
     config = dict(parse_setting(text) for text in args.config)
     return PassContext(level, args.disable_pass, args.require_pass, config)
+
+
+def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
+    """The passes with `check` on in each that runs a schedule (`--check-schedule`); an error where none does."""
+    if not any(each.name == SCHEDULE_PASS for each in passes):
+        message = f"--check-schedule is about the steps of '{SCHEDULE_PASS}', which the pipeline does not run"
+        raise StepwellError(Diagnostic(message))
+    return [
+        replace(each, check=True) if each.name == SCHEDULE_PASS and is_dataclass(each) else each
+        for each in passes
+    ]
 
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:

@@ -7,7 +7,7 @@ op, since `assembly_format` has no form for a list such as `[?, 8]` nor for resu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -27,12 +27,15 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from .handles import BLOCK, TYPES, BlockType, LoopType
+from .handles import BLOCK, NUMBER, TYPES, BlockType, LoopType, NumberType
 
 FieldKind = Literal["string", "number", "numbers", "symbol", "flag", "attribute", "map"]
 
 Kinds = tuple[str, ...]
-"""`loop`, `block` or `any`, one per handle; `...` after the last one stands for any number of it."""
+"""`loop`, `block`, `any` of the two or `number`, one per handle; `...` after the last one stands for any number of it."""
+
+FROM_HANDLE = DYNAMIC_INDEX + 1
+"""Stands in a list of numbers for the next number handle of the step."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,17 @@ def numbers_of(attribute: Attribute) -> list[int | None]:
     return [None if number == DYNAMIC_INDEX else int(number) for number in attribute.get_values()]
 
 
+def known_numbers(attribute: Attribute) -> list[int]:
+    """The numbers of a list that are written in it: neither to be inferred nor handles."""
+    return [number for number in numbers_of(attribute) if number is not None and number != FROM_HANDLE]
+
+
 class StepOp(IRDLOperation):
     """One step of a schedule."""
 
-    handles = var_operand_def(LoopType | BlockType)
-    made = var_result_def(LoopType | BlockType)
+    handles = var_operand_def(LoopType | BlockType | NumberType)
+    """Loops and blocks, then the numbers that stand in its lists, in order of their places there."""
+    made = var_result_def(LoopType | BlockType | NumberType)
 
     TAKES: ClassVar[Kinds] = ()
     MAKES: ClassVar[Kinds] = ()
@@ -86,9 +95,26 @@ class StepOp(IRDLOperation):
         """The name without that of the dialect."""
         return self.name.partition(".")[2]
 
+    def slots(self, field: Field) -> int:
+        """How many numbers of a parameter are handles."""
+        value = self.properties.get(field.name)
+        return numbers_of(value).count(FROM_HANDLE) if isinstance(value, DenseArrayBase) else 0
+
+    @property
+    def targets(self) -> tuple[SSAValue, ...]:
+        """The handles of loops and blocks."""
+        return tuple(self.handles[: len(self.handles) - sum(map(self.slots, self.FIELDS))])
+
+    def numbers(self, field: Field) -> tuple[SSAValue, ...]:
+        """The handles that stand in a list of numbers."""
+        first = len(self.targets) + sum(map(self.slots, self.FIELDS[: self.FIELDS.index(field)]))
+        return tuple(self.handles[first : first + self.slots(field)])
+
     def verify_(self) -> None:
+        if any(value.type != NUMBER for value in self.handles[len(self.targets) :]):
+            raise VerifyException("a handle in a list of numbers is no number")
         for what, kinds, values in (
-            ("handles", self.TAKES, self.handles),
+            ("handles", self.TAKES, self.targets),
             ("results", self.MAKES, self.made),
         ):
             least = len([kind for kind in kinds if kind != "..."])
@@ -98,6 +124,8 @@ class StepOp(IRDLOperation):
                 more = " or more" if "..." in kinds else ""
                 raise VerifyException(f"{len(values)} {what}, expected {least}{more}")
             for value, kind in zip(values, _spread(kinds, len(values)), strict=True):
+                if kind == "any" and value.type == NUMBER:
+                    raise VerifyException("a handle is a number, expected a loop or block")
                 if kind != "any" and value.type != TYPES[kind]:
                     raise VerifyException(f"a handle is of type {value.type}, expected {TYPES[kind]}")
         expected = self.num_made
@@ -115,7 +143,7 @@ class StepOp(IRDLOperation):
             handles.append(value)
             if parser.parse_optional_punctuation(",") is None:
                 break
-        properties = {field.name: _parse_field(parser, field) for field in cls.FIELDS}
+        properties = {field.name: _parse_field(parser, field, handles) for field in cls.FIELDS}
         attributes = parser.parse_optional_attr_dict()
         op = cls.__new__(cls)
         count = None
@@ -130,13 +158,13 @@ class StepOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        if self.handles:
+        if self.targets:
             printer.print_string(" ")
-            printer.print_list(self.handles, printer.print_ssa_value)
+            printer.print_list(self.targets, printer.print_ssa_value)
         for field in self.FIELDS:
             value = self.properties.get(field.name)
             if value is not None:
-                _print_field(printer, field, value)
+                _print_field(printer, field, value, self.numbers(field))
         printer.print_op_attributes(self.attributes)
         if self.num_made is None:
             printer.print_string(f" : {len(self.made)}")
@@ -160,7 +188,8 @@ def _parse_optional_handle(parser: Parser) -> SSAValue | None:
     return values[operand.index]
 
 
-def _parse_field(parser: Parser, field: Field) -> Attribute | None:
+def _parse_field(parser: Parser, field: Field, handles: list[SSAValue]) -> Attribute | None:
+    """The value of a parameter; handles that stand in it are appended to `handles`."""
     if field.kind == "flag":
         return UnitAttr() if parser.parse_optional_keyword(field.keyword or field.name) is not None else None
     if field.keyword is not None:
@@ -178,7 +207,9 @@ def _parse_field(parser: Parser, field: Field) -> Attribute | None:
             )
         case "numbers":
             return numbers_attribute(
-                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_number(parser))
+                parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, lambda: _parse_number(parser, handles)
+                )
             )
         case "symbol":
             return SymbolRefAttr(parser.parse_symbol_name())
@@ -191,13 +222,24 @@ def _parse_field(parser: Parser, field: Field) -> Attribute | None:
             return parser.parse_attribute()
 
 
-def _parse_number(parser: Parser) -> int | None:
+def _parse_number(parser: Parser, handles: list[SSAValue]) -> int | None:
     if parser.parse_optional_punctuation("?") is not None:
         return None
+    handle = _parse_optional_handle(parser)
+    if handle is not None:
+        handles.append(handle)
+        return FROM_HANDLE
     return parser.parse_integer(allow_boolean=False)
 
 
-def _print_field(printer: Printer, field: Field, value: Attribute) -> None:
+def _print_number(printer: Printer, number: int | None, handles: Iterator[SSAValue]) -> None:
+    if number == FROM_HANDLE:
+        printer.print_ssa_value(next(handles))
+    else:
+        printer.print_string("?" if number is None else str(number))
+
+
+def _print_field(printer: Printer, field: Field, value: Attribute, handles: Sequence[SSAValue]) -> None:
     printer.print_string(" ")
     if field.kind == "flag":
         printer.print_string(field.keyword or field.name)
@@ -210,8 +252,9 @@ def _print_field(printer: Printer, field: Field, value: Attribute) -> None:
         case IntegerAttr() if field.kind == "number":
             printer.print_string(str(value.value.data))
         case DenseArrayBase() if field.kind == "numbers":
-            shown = ["?" if number is None else str(number) for number in numbers_of(value)]
-            printer.print_string(f"[{', '.join(shown)}]")
+            given = iter(handles)
+            with printer.in_square_brackets():
+                printer.print_list(numbers_of(value), lambda number: _print_number(printer, number, given))
         case SymbolRefAttr() if field.kind == "symbol":
             printer.print_symbol_name(value.root_reference.data)
         case _:

@@ -1,4 +1,4 @@
-"""The types of the values of a schedule: handles of loops and blocks."""
+"""The types of the values of a schedule: handles of loops and blocks, and numbers that were sampled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ class BlockType(ParametrizedAttribute, TypeAttribute):
     name = "schedule.block"
 
 
+@irdl_attr_definition
+class NumberType(ParametrizedAttribute, TypeAttribute):
+    """A number that a step has sampled; it may stand in lists of numbers, such as the factors of a split."""
+
+    name = "schedule.number"
+
+
 LOOP = LoopType()
 BLOCK = BlockType()
+NUMBER = NumberType()
 
-TYPES = {"loop": LOOP, "block": BLOCK}
+TYPES = {"loop": LOOP, "block": BLOCK, "number": NUMBER}

@@ -4,49 +4,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    DenseArrayBase,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-    UnitAttr,
-)
-from xdsl.ir import Attribute, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
-from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from .base import Field, StepOp, empty_program, numbers_of
-
-_INDEX = Field("index", "number")
-_SCOPE = Field("scope", "string", "scope", optional=True)
-
-
-@irdl_op_definition
-class ProgramOp(IRDLOperation):
-    """A schedule: steps in order."""
-
-    name = "schedule.program"
-
-    body = region_def("single_block")
-
-    traits = traits_def(IsolatedFromAbove(), NoTerminator())
-    assembly_format = "attr-dict-with-keyword $body"
-
-    def __init__(self, body: Region | None = None):
-        super().__init__(regions=[empty_program() if body is None else body])
-
-    def verify_(self) -> None:
-        for op in self.body.block.ops:
-            if not isinstance(op, StepOp):
-                raise VerifyException(f"'{op.name}' is no step of a schedule")
-
-
-class InProgram(StepOp):
-    """A step, which stands in a `schedule.program`."""
-
-    traits = traits_def(HasParent(ProgramOp))
+from .base import Field, known_numbers, numbers_of
+from .program import InProgram
+from .program import ProgramOp as ProgramOp
+from .sampling import SampleCategoricalOp, SamplePerfectTileOp
+from .staging import (
+    CacheReadOp,
+    CacheWriteOp,
+    PadToTileOp,
+    ReindexOp,
+    SetScopeOp,
+    StorageAlignOp,
+    TransformLayoutOp,
+)
 
 
 @irdl_op_definition
@@ -89,7 +64,7 @@ class GetConsumersOp(InProgram):
 
 @irdl_op_definition
 class SplitOp(InProgram):
-    """`%i0, %i1 = schedule.split %i [?, 8]`, with `balanced` the inner loops only as long as needed."""
+    """`%i0, %i1 = schedule.split %i [?, 8]`, with `balanced` the inner loops only as long as needed; a factor may be a handle: `[?, %n]`."""
 
     name = "schedule.split"
     factors = prop_def(DenseArrayBase)
@@ -103,11 +78,11 @@ class SplitOp(InProgram):
         return len(self.factors)
 
     def verify_parameters(self) -> None:
-        factors = numbers_of(self.factors)
-        if factors.count(None) > 1:
-            raise VerifyException(f"{factors.count(None)} factors are to be inferred, expected one at most")
-        for factor in factors:
-            if factor is not None and factor < 1:
+        inferred = numbers_of(self.factors).count(None)
+        if inferred > 1:
+            raise VerifyException(f"{inferred} factors are to be inferred, expected one at most")
+        for factor in known_numbers(self.factors):
+            if factor < 1:
                 raise VerifyException(f"factor {factor}, expected a positive number")
 
 
@@ -224,71 +199,6 @@ class ReverseComputeInlineOp(InProgram):
 
 
 @irdl_op_definition
-class CacheReadOp(InProgram):
-    """`%c = schedule.cache_read %b 0 scope "local"`: of the first buffer that the block reads."""
-
-    name = "schedule.cache_read"
-    index = prop_def(IntegerAttr)
-    scope = opt_prop_def(StringAttr)
-    TAKES: ClassVar = ("block",)
-    MAKES: ClassVar = ("block",)
-    FIELDS: ClassVar = (_INDEX, _SCOPE)
-
-
-@irdl_op_definition
-class CacheWriteOp(InProgram):
-    """`%c = schedule.cache_write %b 0 scope "local"`: of the first buffer that the block writes."""
-
-    name = "schedule.cache_write"
-    index = prop_def(IntegerAttr)
-    scope = opt_prop_def(StringAttr)
-    TAKES: ClassVar = ("block",)
-    MAKES: ClassVar = ("block",)
-    FIELDS: ClassVar = (_INDEX, _SCOPE)
-
-
-@irdl_op_definition
-class SetScopeOp(InProgram):
-    """`schedule.set_scope %b 0 to "local"`."""
-
-    name = "schedule.set_scope"
-    index = prop_def(IntegerAttr)
-    scope = prop_def(StringAttr)
-    TAKES: ClassVar = ("block",)
-    FIELDS: ClassVar = (_INDEX, Field("scope", "string", "to"))
-
-
-@irdl_op_definition
-class TransformLayoutOp(InProgram):
-    """`schedule.transform_layout %b "read" 1 by affine_map<(k, j) -> (j floordiv 16, k, j mod 16)>`."""
-
-    name = "schedule.transform_layout"
-    which = prop_def(StringAttr)
-    index = prop_def(IntegerAttr)
-    mapping = prop_def(AffineMapAttr)
-    TAKES: ClassVar = ("block",)
-    FIELDS: ClassVar = (Field("which", "string"), _INDEX, Field("mapping", "map", "by"))
-
-    def verify_parameters(self) -> None:
-        if self.which.data not in ("read", "write"):
-            raise VerifyException(f'which buffer is "{self.which.data}", expected "read" or "write"')
-
-
-@irdl_op_definition
-class PadToTileOp(InProgram):
-    """`schedule.pad_to_tile %b [8, 16, 1]`."""
-
-    name = "schedule.pad_to_tile"
-    multiples = prop_def(DenseArrayBase)
-    TAKES: ClassVar = ("block",)
-    FIELDS: ClassVar = (Field("multiples", "numbers"),)
-
-    def verify_parameters(self) -> None:
-        if any(number is None or number < 1 for number in numbers_of(self.multiples)):
-            raise VerifyException("multiples must be positive numbers")
-
-
-@irdl_op_definition
 class DecomposeReductionOp(InProgram):
     """`%init = schedule.decompose_reduction %b, %k`."""
 
@@ -359,11 +269,15 @@ STEPS: tuple[type[InProgram], ...] = (
     ReverseComputeInlineOp,
     CacheReadOp,
     CacheWriteOp,
+    ReindexOp,
     SetScopeOp,
+    StorageAlignOp,
     TransformLayoutOp,
     PadToTileOp,
     DecomposeReductionOp,
     RFactorOp,
     BlockizeOp,
     TensorizeOp,
+    SamplePerfectTileOp,
+    SampleCategoricalOp,
 )

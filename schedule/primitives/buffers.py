@@ -20,7 +20,17 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ...dialects.tensor_loop.syntax import value_name
 from .errors import refuse
-from .nests import axes_block, block_name, bound_block, fresh_block_name, function_of, new_nest, place, top_of
+from .nests import (
+    axes_block,
+    block_name,
+    bound_block,
+    erase,
+    fresh_block_name,
+    function_of,
+    new_nest,
+    place,
+    top_of,
+)
 
 
 @dataclass
@@ -186,6 +196,17 @@ def new_alloc(type_: MemRefType, name: str, scope: str, before: Operation) -> Al
     return alloc
 
 
+def replace_alloc(buffer: SSAValue, new_type: MemRefType) -> SSAValue:
+    """A temporary of another type made where `buffer` is made; nothing uses it yet."""
+    old = buffer.owner
+    assert isinstance(old, AllocOp)
+    new = AllocOp(new_type, scope=old.scope.data)
+    new.memref.name_hint = buffer.name_hint
+    new.location = old.location
+    Rewriter.insert_op(new, InsertPoint.before(old))
+    return new.memref
+
+
 def hoist_buffers(block: BlockOp) -> None:
     """Makes the temporaries that a block uses, which has moved up, at the start of the function."""
     function = function_of(block)
@@ -242,6 +263,13 @@ def replace_buffer(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
         if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is old:
             op.operands[1 if isinstance(op, memref.StoreOp) else 0] = new
     block.refresh_regions()
+
+
+def drop_unused_arithmetic(block: BlockOp) -> None:
+    """Erases arithmetic of a block whose results nothing uses: what computed indices that are no more."""
+    for op in reversed([op for op in block.walk() if op.name.startswith("arith.")]):
+        if all(result.first_use is None for result in op.results):
+            erase(op)
 
 
 def is_temporary(buffer: SSAValue) -> bool:

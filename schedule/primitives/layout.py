@@ -12,17 +12,19 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.affine import bounds, linear_terms
 from ...analysis.reductions import accumulators
-from ...dialects.tensor_loop import AllocOp, BlockOp
+from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .affine import simplify, told_apart
 from .buffers import (
     axes_at,
     copy_nest,
+    drop_unused_arithmetic,
     emit_affine,
     is_temporary,
     loads_in,
     new_alloc,
     only_store,
+    replace_alloc,
     replace_buffer,
     spatial_nest,
     static_type,
@@ -80,7 +82,7 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
     )
     users = users_of(buffer, block)
     if is_temporary(buffer):
-        new = _replace_alloc(buffer, new_type)
+        new = replace_alloc(buffer, new_type)
         packed = None
     elif any(user.stores for user in users) or which == "write":
         refuse(
@@ -97,20 +99,11 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
     for user in users:
         for op in (*user.loads, *user.stores):
             _move_access(op, new, results)
+        drop_unused_arithmetic(user.block)
         user.block.refresh_regions()
     if isinstance(buffer.owner, Operation):
         erase(buffer.owner)
     return packed
-
-
-def _replace_alloc(buffer: SSAValue, new_type: MemRefType) -> SSAValue:
-    old = buffer.owner
-    assert isinstance(old, AllocOp)
-    new = AllocOp(new_type, scope=old.scope.data)
-    new.memref.name_hint = buffer.name_hint
-    new.location = old.location
-    Rewriter.insert_op(new, InsertPoint.before(old))
-    return new.memref
 
 
 def _pack(

@@ -1,6 +1,8 @@
-"""Primitives that keep parts of buffers elsewhere: cache_read, cache_write, set_scope."""
+"""Primitives that keep parts of buffers elsewhere: cache_read, cache_write, reindex, set_scope, storage_align."""
 
 from __future__ import annotations
+
+from math import prod
 
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import SSAValue
@@ -13,9 +15,11 @@ from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
     axes_at,
     copy_nest,
+    is_temporary,
     loads_in,
     new_alloc,
     only_store,
+    replace_alloc,
     replace_buffer,
     static_type,
     stores_in,
@@ -24,7 +28,7 @@ from .buffers import (
 )
 from .dependences import orderless
 from .errors import refuse
-from .nests import block_name, covers_axes, top_of
+from .nests import block_name, covers_axes, erase, top_of
 
 
 def read_buffer(block: BlockOp, index: int) -> SSAValue:
@@ -112,9 +116,8 @@ def cache_write(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
     return made
 
 
-def _check_writes_all(block: BlockOp, buffer: SSAValue) -> None:
-    """Every element is written before it is read."""
-    assert isinstance(buffer.type, MemRefType)
+def check_reads_own(block: BlockOp, buffer: SSAValue) -> None:
+    """No element is read that the block has not written."""
     loads = [load for load in loads_in(block) if load.memref is buffer]
     if loads and (block.init is None or accumulators(block) is None):
         hint = "stage it before its init is decomposed" if block.has_reduce_axes else None
@@ -123,6 +126,12 @@ def _check_writes_all(block: BlockOp, buffer: SSAValue) -> None:
         block.init.is_ancestor(store) for store in stores_in(block) if store.memref is buffer
     ):
         refuse(f"the init of {block_name(block)} does not set {value_name(buffer)}", block)
+
+
+def _check_writes_all(block: BlockOp, buffer: SSAValue) -> None:
+    """Every element is written before it is read."""
+    assert isinstance(buffer.type, MemRefType)
+    check_reads_own(block, buffer)
     store = only_store(block)
     axes = axes_at(block, store.indices, buffer)
     full = all(
@@ -147,3 +156,42 @@ def set_scope(block: BlockOp, index: int, scope: str) -> None:
     if not isinstance(buffer.owner, AllocOp):
         refuse(f"{value_name(buffer)} is an argument of the function, expected a temporary", block)
     buffer.owner.scope = StringAttr(scope)
+
+
+def storage_align(block: BlockOp, index: int, dimension: int, factor: int, offset: int = 0) -> None:
+    """
+    Has neighbours along a dimension of a temporary that a block writes stand a multiple of `factor`, plus `offset`, elements apart.
+
+        %T = alloc : memref<12x20xf32>                                          storage_align("mul", 0, 0, 16, 8)
+        %T = alloc : memref<12x24xf32>
+
+    The next dimension grows by elements that nobody touches. Legal for temporaries and dimensions before the last, where the sizes of
+    the dimensions after the next one let such a distance be.
+    """
+    buffer = written_buffer(block, index)
+    type_ = static_type(buffer, block)
+    if not is_temporary(buffer):
+        refuse(f"{value_name(buffer)} is an argument of the function, expected a temporary", block)
+    shape = list(type_.get_shape())
+    if not 0 <= dimension < len(shape) - 1:
+        refuse(
+            f"dimension {dimension} of {value_name(buffer)}, which has {len(shape)}: expected one before the last",
+            block,
+        )
+    users = users_of(buffer, block)
+    inner = prod(shape[dimension + 2 :])
+    least = shape[dimension + 1]
+    grown = next((n for n in range(least, least + factor) if (n * inner - offset) % factor == 0), None)
+    if grown is None:
+        refuse(
+            f"no size of dimension {dimension + 1} of {value_name(buffer)} makes steps of {inner} elements add up to "
+            f"{offset} more than a multiple of {factor}",
+            block,
+        )
+    shape[dimension + 1] = grown
+    new = replace_alloc(buffer, MemRefType(type_.element_type, shape))
+    buffer.replace_all_uses_with(new)
+    assert isinstance(buffer.owner, AllocOp)
+    erase(buffer.owner)
+    for user in users:
+        user.block.refresh_regions()

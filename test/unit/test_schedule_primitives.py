@@ -178,8 +178,8 @@ def test_a_legal_step_keeps_the_results(name: str) -> None:
 ILLEGAL = {
     "get_block": ("product", '%q = schedule.get_block "nn" in @f', """'schedule.get_block': there is no block "nn" in @f; its blocks are "mm", "relu\""""),
     "get_block function": ("product", '%q = schedule.get_block "mm" in @g', "there is no loop function @g; there are: @f"),
-    "get_loops": ("product", "%q, %r = schedule.get_loops %mm : 2", "finds 3 loops, expected 2: the program is for another function"),
-    "get_producers": ("product", "%q, %r = schedule.get_producers %relu : 2", "finds 1 block, expected 2"),
+    "get_loops": ("product", "%q, %r = schedule.get_loops %mm : 2", "finds 3 loops (%i, %j, %k), expected 2: the program is for another function"),
+    "get_producers": ("product", "%q, %r = schedule.get_producers %relu : 2", 'finds 1 block (block "mm"), expected 2'),
     "get_consumers": ("product", "%q = schedule.get_consumers %relu : 1", "finds 0 blocks, expected 1"),
     "stale": ("product", "%a, %b = schedule.split %i [?, 4]\n schedule.unroll %i", "the handle of %i is stale: step 5, 'schedule.split', removed it"),
     "split small": ("product", "%a, %b = schedule.split %i [2, 4]", "'schedule.split': the factors of %i make 8 iterations, expected at least its 12"),

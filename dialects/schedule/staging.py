@@ -1,0 +1,124 @@
+"""The ops of primitives on buffers: which copies there are, where they live, how they are laid out."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IntegerAttr, StringAttr
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+from .base import Field, known_numbers, numbers_of
+from .program import InProgram
+
+_INDEX = Field("index", "number")
+_SCOPE = Field("scope", "string", "scope", optional=True)
+_WHICH = Field("which", "string")
+
+
+@irdl_op_definition
+class CacheReadOp(InProgram):
+    """`%c = schedule.cache_read %b 0 scope "local"`: of the first buffer that the block reads."""
+
+    name = "schedule.cache_read"
+    index = prop_def(IntegerAttr)
+    scope = opt_prop_def(StringAttr)
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_INDEX, _SCOPE)
+
+
+@irdl_op_definition
+class CacheWriteOp(InProgram):
+    """`%c = schedule.cache_write %b 0 scope "local"`: of the first buffer that the block writes."""
+
+    name = "schedule.cache_write"
+    index = prop_def(IntegerAttr)
+    scope = opt_prop_def(StringAttr)
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_INDEX, _SCOPE)
+
+
+def _check_which(which: StringAttr) -> None:
+    if which.data not in ("read", "write"):
+        raise VerifyException(f'which buffer is "{which.data}", expected "read" or "write"')
+
+
+@irdl_op_definition
+class ReindexOp(InProgram):
+    """`%c = schedule.reindex %b "read" 0`: through a buffer that has one dimension per axis that chooses the element."""
+
+    name = "schedule.reindex"
+    which = prop_def(StringAttr)
+    index = prop_def(IntegerAttr)
+    TAKES: ClassVar = ("block",)
+    MAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_WHICH, _INDEX)
+
+    def verify_parameters(self) -> None:
+        _check_which(self.which)
+
+
+@irdl_op_definition
+class SetScopeOp(InProgram):
+    """`schedule.set_scope %b 0 to "local"`."""
+
+    name = "schedule.set_scope"
+    index = prop_def(IntegerAttr)
+    scope = prop_def(StringAttr)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_INDEX, Field("scope", "string", "to"))
+
+
+@irdl_op_definition
+class StorageAlignOp(InProgram):
+    """`schedule.storage_align %b 0 dimension 0 factor 16 offset 8`: neighbours along the dimension 16 n + 8 elements apart."""
+
+    name = "schedule.storage_align"
+    index = prop_def(IntegerAttr)
+    dimension = prop_def(IntegerAttr)
+    factor = prop_def(IntegerAttr)
+    offset = opt_prop_def(IntegerAttr)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (
+        _INDEX,
+        Field("dimension", "number", "dimension"),
+        Field("factor", "number", "factor"),
+        Field("offset", "number", "offset", optional=True),
+    )
+
+    def verify_parameters(self) -> None:
+        factor = self.factor.value.data
+        offset = 0 if self.offset is None else self.offset.value.data
+        if factor < 1 or not 0 <= offset < factor:
+            raise VerifyException(f"factor {factor} and offset {offset}, expected 0 <= offset < factor")
+
+
+@irdl_op_definition
+class TransformLayoutOp(InProgram):
+    """`schedule.transform_layout %b "read" 1 by affine_map<(k, j) -> (j floordiv 16, k, j mod 16)>`."""
+
+    name = "schedule.transform_layout"
+    which = prop_def(StringAttr)
+    index = prop_def(IntegerAttr)
+    mapping = prop_def(AffineMapAttr)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (_WHICH, _INDEX, Field("mapping", "map", "by"))
+
+    def verify_parameters(self) -> None:
+        _check_which(self.which)
+
+
+@irdl_op_definition
+class PadToTileOp(InProgram):
+    """`schedule.pad_to_tile %b [8, 16, 1]`."""
+
+    name = "schedule.pad_to_tile"
+    multiples = prop_def(DenseArrayBase)
+    TAKES: ClassVar = ("block",)
+    FIELDS: ClassVar = (Field("multiples", "numbers"),)
+
+    def verify_parameters(self) -> None:
+        if None in numbers_of(self.multiples) or any(number < 1 for number in known_numbers(self.multiples)):
+            raise VerifyException("multiples must be positive numbers")

@@ -1,0 +1,85 @@
+"""Primitives that choose numbers for later steps: sample_perfect_tile, sample_categorical. They change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb, prod
+from random import Random
+
+from ...dialects.tensor_loop import ForOp
+from .errors import refuse
+from .nests import loop_name
+from .reshape import known_extent
+
+
+def sample_perfect_tile(loop: ForOp, count: int, most: int | None, random: Random) -> list[int]:
+    """
+    Chooses `count` factors whose product is the extent of a loop, outermost first, the innermost at most `most`.
+
+        for %i in 12 { B }                              sample_perfect_tile(%i, 2, most=4)
+        one of [12, 1], [6, 2], [4, 3], [3, 4], each with the same probability
+
+    Legal for a loop of known extent, at least 1.
+    """
+    rest = _positive_extent(loop)
+    factors: list[int] = []
+    for left in range(count - 1, -1, -1):
+        candidates = [rest] if left == 0 else _divisors(rest)
+        if not factors and most is not None:
+            candidates = [each for each in candidates if each <= most]
+        if not candidates:
+            refuse(f"the one factor of {loop_name(loop)} is {rest}, expected at most {most}", loop)
+        weights = [_ways(rest // each, left) for each in candidates]
+        (chosen,) = random.choices(candidates, weights)
+        factors.insert(0, chosen)
+        rest //= chosen
+    return factors
+
+
+def check_tile(loop: ForOp, decision: Sequence[int]) -> None:
+    """Refuses a decision that was taken for a loop of another extent."""
+    extent = _positive_extent(loop)
+    if prod(decision) != extent:
+        refuse(
+            f"the decision {list(decision)} is for {prod(decision)} iterations, {loop_name(loop)} has {extent}",
+            loop,
+            hint="without the decision factors are sampled anew",
+        )
+
+
+def sample_categorical(candidates: Sequence[int], weights: Sequence[int] | None, random: Random) -> int:
+    """
+    Chooses the place of one of `candidates`, each as probable as its weight says, or as any other.
+
+        sample_categorical([1, 2, 4], weights=[1, 2, 1])
+        0, 1 or 2: 1 half of the time
+    """
+    (chosen,) = random.choices(range(len(candidates)), weights)
+    return chosen
+
+
+def _positive_extent(loop: ForOp) -> int:
+    extent = known_extent(loop)
+    if extent < 1:
+        refuse(f"{loop_name(loop)} has no iterations, so no factors make it up", loop)
+    return extent
+
+
+def _divisors(number: int) -> list[int]:
+    small = [each for each in range(1, int(number**0.5) + 1) if number % each == 0]
+    return sorted({*small, *(number // each for each in small)})
+
+
+def _ways(number: int, count: int) -> int:
+    """In how many ways `number` is a product of `count` factors, their order counting: stars and bars for each prime."""
+    if count == 0:
+        return 1
+    ways, prime = 1, 2
+    while prime * prime <= number:
+        exponent = 0
+        while number % prime == 0:
+            number //= prime
+            exponent += 1
+        ways *= comb(exponent + count - 1, count - 1)
+        prime += 1
+    return ways * count if number > 1 else ways
