@@ -19,6 +19,7 @@ PIPELINES: dict[str, str] = {
     "O2": "graph-optimize,finish",
     "O3": "graph-optimize,finish",
 }
+PIPELINES["finish-strict"] = PIPELINES["finish"].replace("prepack-weights", "prepack-weights{winograd=false}")
 
 
 def pipeline_text(opt_level: int, numerics: str = "default") -> str:
@@ -29,5 +30,5 @@ def pipeline_text(opt_level: int, numerics: str = "default") -> str:
     if opt_level < 2 or numerics == "default":
         return f"O{opt_level}"
     if numerics == "strict":
-        return "graph-optimize-strict,finish"
+        return "graph-optimize-strict,finish-strict"
     return "simplify-expr{numerics=fast},graph-optimize,finish"
