@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .core.parsing import parse as parse
     from .core.pass_context import PassContext as PassContext
     from .core.sequential import Sequential as Sequential
+    from .frontends.onnx import from_onnx as from_onnx
     from .lowering.convert_te_to_tensor_loop import create_prim_func as create_prim_func
     from .runtime.calibrate import calibrate as calibrate
     from .runtime.compile import compile as compile
@@ -25,6 +26,7 @@ _LAZY = {
     "parse": "core.parsing",
     "calibrate": "runtime.calibrate",
     "compile": "runtime.compile",
+    "from_onnx": "frontends.onnx",
     "create_prim_func": "lowering.convert_te_to_tensor_loop",
     "Executable": "runtime.executable",
 }

@@ -1,0 +1,187 @@
+"""What converters build with: every graph op by its name, on values of the model, NumPy arrays and Python numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from xdsl.dialects.builtin import LocationAttr, UnknownLoc
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects import graph
+from ...dialects.graph.constants import ConstantOp, FullOp, WeightOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.graph.signature import tensor_type
+from .errors import ConversionError
+from .values import KnownValue, RuntimeValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from onnx import GraphProto
+
+    from .scopes import Scope
+
+LARGEST_LITERAL: Final = 1024
+"""Most elements that are written into the text; larger arrays are weights."""
+
+
+@cache
+def op_classes() -> dict[str, type[Operation]]:
+    """Every graph op by its name without the dialect."""
+    return {op.name.partition(".")[2]: op for family in graph.FAMILIES for op in graph.ops_of(family)}
+
+
+class Emitter:
+    """
+    Adds ops to a function: `b.relu(x)`, `b.conv2d(x, w, strides=(2, 2))`.
+
+    An operand is a `Value`, an SSA value, a NumPy array, or a Python number, which gets the element type of the first operand
+    that is a tensor. The result is a `Value`, a tuple of them for an op with several. Raises `ConversionError` for an op that does not verify.
+    """
+
+    def __init__(self, entry: Block, body: Callable[[GraphProto, Scope, Mapping[str, Value]], list[Value]]):
+        self.block = entry
+        """Where ops are added."""
+        self.location: LocationAttr = UnknownLoc()
+        self.version = 1
+        """The version of the operator set of the node that is converted."""
+        self.output_count = 1
+        """How many outputs the node names; the last of them are often left out."""
+        self.wanted: tuple[bool, ...] = (True,)
+        """Which outputs of the node have a name."""
+        self.weights: dict[str, np.ndarray[Any, Any]] = {}
+        """The arrays that are too large for the text, by key."""
+        self.scope: Scope | None = None
+        """The names that bodies of the node see."""
+        self._entry = entry
+        self._body = body
+        self._last_literal: Operation | None = None
+        self._literals: dict[Any, SSAValue] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        op_type = op_classes().get(name)
+        if op_type is None:
+            raise AttributeError(f"the graph dialect has no op '{name}'")
+        return lambda *operands, **properties: self.emit(op_type, *operands, **properties)
+
+    def emit(self, op_type: type[Operation], *operands: Any, **properties: Any) -> Any:
+        """Adds an op, here at the node that is converted."""
+        dtype = next((each.dtype for each in operands if isinstance(each, Value)), None)
+        values = [self.ssa(operand, dtype) for operand in operands]
+        try:
+            op = op_type(*values, **properties)  # pyright: ignore[reportCallIssue, reportArgumentType]
+            op.verify_()
+        except (VerifyException, TypeError, ValueError) as error:
+            raise ConversionError(f"'{op_type.name}': {error}") from error
+        return self.insert(op)
+
+    def insert(self, op: Operation) -> Any:
+        """Adds an op of any dialect; its results as values."""
+        op.location = self.location
+        self.block.add_op(op)
+        results = tuple(RuntimeValue(result) for result in op.results)
+        return results[0] if len(results) == 1 else results
+
+    # Operands
+
+    def ssa(self, operand: Any, dtype: str | None = None) -> SSAValue:
+        """The SSA value of an operand; a number has the element type `dtype`."""
+        match operand:
+            case SSAValue():
+                return operand
+            case RuntimeValue():
+                return operand.ssa
+            case Value():
+                assert operand.known is not None
+                return self._literal(operand, getattr(operand, "key", "constant"))
+            case bool() | int() | float():
+                if dtype is None:
+                    raise ConversionError(f"the number {operand} has no element type")
+                return self._splat(operand, Shaped((), dtype))
+        return self._literal(KnownValue(operand), "constant")
+
+    def constant(self, array: np.ndarray[Any, Any]) -> Value:
+        """An array that is known."""
+        return KnownValue(array)
+
+    def full(self, shape: tuple[int, ...], value: float | int | bool, dtype: str) -> Value:
+        """A tensor with the same value everywhere."""
+        return RuntimeValue(self._splat(value, Shaped(tuple(shape), dtype)))
+
+    def _splat(self, value: float | int | bool, shaped: Shaped) -> SSAValue:
+        return self._add_literal(("full", repr(value), shaped), lambda: FullOp(value, tensor_type(shaped)))
+
+    def _literal(self, value: Value, key: str) -> SSAValue:
+        known = value.known
+        assert known is not None
+        if known.size <= LARGEST_LITERAL:
+            content = (known.tobytes(), value.shaped)
+            return self._add_literal(content, lambda: ConstantOp.from_array(known))
+        return self._add_literal(
+            id(value), lambda: WeightOp(self._key(value, key), tensor_type(value.shaped))
+        )
+
+    def _key(self, value: Value, key: str) -> str:
+        free, number = key, 0
+        while free in self.weights:
+            number += 1
+            free = f"{key}_{number}"
+        array = value.known
+        assert array is not None
+        self.weights[free] = array
+        return free
+
+    def _add_literal(self, content: Any, make: Callable[[], Operation]) -> SSAValue:
+        """Literals stand at the start of the function, so that regions can use them too; equal ones are one."""
+        found = self._literals.get(content)
+        if found is None:
+            op = make()
+            op.location = self.location
+            if self._last_literal is None:
+                first = self._entry.first_op
+                if first is None:
+                    self._entry.add_op(op)
+                else:
+                    self._entry.insert_op_before(op, first)
+            else:
+                self._entry.insert_op_after(op, self._last_literal)
+            self._last_literal = op
+            found = self._literals[content] = op.results[0]
+        return found
+
+    # Regions
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Within, ops are added to `block`."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
+
+    def subgraph(self, graph: GraphProto, given: Mapping[str, Value]) -> list[Value]:
+        """Adds the nodes of a body of the node here; its outputs, with `given` as its inputs."""
+        assert self.scope is not None
+        scope = self.scope
+        outputs = self._body(graph, scope, given)
+        self.scope = scope
+        return outputs
+
+    # What many converters ask
+
+    def static_shape(self, value: Value, what: str) -> tuple[int, ...]:
+        """The shape of a value; raises `ConversionError` when an extent is not known."""
+        if None in value.shape:
+            raise ConversionError(f"{what} has the shape {value.shaped}, expected every extent to be known")
+        return tuple(dim for dim in value.shape if dim is not None)
+
+    def size(self, value: Value, what: str) -> int:
+        """The number of elements of a value of static shape."""
+        return prod(self.static_shape(value, what))

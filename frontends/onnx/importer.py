@@ -1,0 +1,374 @@
+"""`stepwell.from_onnx`: an ONNX model as a module of the graph dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FileLineColLoc,
+    FunctionType,
+    IntAttr,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
+
+from ...core.diagnostics import Diagnostic
+from ...core.roles import NAME
+from ...dialects.graph.shapes import Shaped, compatible
+from ...dialects.graph.signature import tensor_type
+from ...rewrites.specialize_shapes import DIMS
+from .emitter import Emitter
+from .errors import ConversionError, OnnxError, fail
+from .folding import fold
+from .model import Model, check_tensor, load_model
+from .registry import Converter, find
+from .scopes import Scope
+from .types import DTYPES, type_text
+from .unsupported import check_supported
+from .values import Initialiser, KnownValue, RuntimeValue, Value
+from .weights_file import attach_weights
+
+if TYPE_CHECKING:
+    import numpy as np
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+
+Progress = Callable[[int, int], None]
+"""Is told how many nodes are done, and how many there are."""
+
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_$.-]")
+
+
+def from_onnx(
+    source: str | Path | bytes | ModelProto,
+    *,
+    weights: str | Path | None = None,
+    constants: Mapping[str, np.ndarray[Any, Any]] | None = None,
+    dims: Mapping[str, int] | None = None,
+    entry: str = "main",
+    progress: Progress | None = None,
+) -> ModuleOp:
+    """
+    The graph of an ONNX model as the function `@<entry>` of a module.
+
+    `source` is a file, its bytes, or a loaded model. Nodes become graph ops located at the node (`model.onnx:<number of the node>`), values keep
+    their names. Initialisers of more than 1024 elements are `graph.weight`s, kept in the safetensors file `weights`; without that name they
+    are in a temporary file that lives as long as the process. `constants` gives inputs of the graph a value for good; `dims` gives symbolic sizes
+    (`{"batch": 1}`) or, as `"input:0"`, single dimensions a size. Sizes that stay unknown are `?`; named ones are listed in `stepwell.dims`.
+
+    Raises `OnnxError` for a model that is damaged, does not follow the specification, or uses what is not supported: all of that at once.
+
+    Source: the ONNX IR and operator specifications, <https://onnx.ai/onnx/>.
+    """
+    model = load_model(source)
+    check_supported(model)
+    importer = Importer(model, dict(constants or {}), dict(dims or {}), progress)
+    module = importer.module(entry)
+    attach_weights(module, importer.emitter.weights, weights)
+    module.verify()
+    return module
+
+
+class Importer:
+    """One import; converters of operators with subgraphs call back into it."""
+
+    def __init__(
+        self,
+        model: Model,
+        constants: dict[str, np.ndarray[Any, Any]],
+        dims: dict[str, int],
+        progress: Progress | None,
+    ):
+        self.model = model
+        self._constants = constants
+        self._dims = dims
+        self._progress = progress
+        self._count = 0
+        self._block = Block()
+        self.emitter = Emitter(self._block, self.subgraph)
+
+    def module(self, entry: str) -> ModuleOp:
+        """The whole model."""
+        graph = self.model.graph
+        scope = Scope()
+        self._initialisers(self.model.initialisers, scope)
+        attributes = self._arguments(graph, scope)
+        self._nodes(graph.node, scope)
+        results, result_attributes = self._outputs(graph, scope)
+        self._block.add_op(ReturnOp(*results))
+        types = FunctionType.from_lists(
+            [argument.type for argument in self._block.args], [r.type for r in results]
+        )
+        function = FuncOp(
+            entry,
+            types,
+            Region(self._block),
+            arg_attrs=ArrayAttr(attributes),
+            res_attrs=ArrayAttr(result_attributes),
+        )
+        function.location = self._location(0, graph.name or entry)
+        module = ModuleOp([function])
+        module.location = FileLineColLoc(StringAttr(self.model.name), IntAttr(1), IntAttr(1))
+        return module
+
+    # Inputs and outputs
+
+    def _initialisers(self, tensors: Iterable[TensorProto], scope: Scope) -> None:
+        for tensor in tensors:
+            scope.define(tensor.name, Initialiser(tensor, tensor.name, self.model.folder))
+
+    def _arguments(self, graph: GraphProto, scope: Scope) -> list[DictionaryAttr]:
+        unused = set(self._constants)
+        attributes: list[DictionaryAttr] = []
+        for info in graph.input:
+            if info.name in self._constants:
+                unused.discard(info.name)
+                scope.redefine(info.name, self._constant_input(info))
+            elif scope.find(info.name) is None:
+                attributes.append(self._argument(info, scope))
+        if unused:
+            names = ", ".join(f"'{info.name}'" for info in graph.input)
+            fail(self.model.name, f"there is no input '{min(unused)}' to give a value", f"inputs are {names}")
+        return attributes
+
+    def _constant_input(self, info: ValueInfoProto) -> Value:
+        given = KnownValue(self._constants[info.name], info.name)
+        declared = self._shaped(info.name, info.type)
+        if given.dtype != declared.dtype or not compatible(given.shape, declared.shape):
+            fail(
+                self.model.name,
+                f"the value given to input '{info.name}' is {given.shaped}, expected {declared}",
+            )
+        return given
+
+    def _argument(self, info: ValueInfoProto, scope: Scope) -> DictionaryAttr:
+        shaped = self._shaped(info.name, info.type)
+        argument = self._block.insert_arg(tensor_type(shaped), len(self._block.args))
+        argument.name_hint = hint_of(info.name)
+        scope.define(info.name, RuntimeValue(argument))
+        found: dict[str, Attribute] = {}
+        if argument.name_hint != info.name:
+            found[NAME] = StringAttr(info.name)
+        names = [
+            dim.dim_param if extent is None else ""
+            for dim, extent in zip(info.type.tensor_type.shape.dim, shaped.shape, strict=True)
+        ]
+        if any(names):
+            found[DIMS] = ArrayAttr([StringAttr(name) for name in names])
+        return DictionaryAttr(found)
+
+    def _shaped(self, name: str, type_: TypeProto) -> Shaped:
+        """The declared type of an input or output of the model."""
+        if not type_.HasField("tensor_type"):
+            fail(
+                self.model.name,
+                f"'{name}' is a {type_.WhichOneof('value') or 'value without a type'}, expected a tensor",
+            )
+        tensor = type_.tensor_type
+        if tensor.elem_type not in DTYPES:
+            fail(
+                self.model.name,
+                f"'{name}' has element type {type_text(tensor.elem_type)}, which is not supported",
+            )
+        if not tensor.HasField("shape"):
+            fail(
+                self.model.name, f"'{name}' has no declared rank", "run shape inference over the model first"
+            )
+        extents = [self._extent(name, number, dim) for number, dim in enumerate(tensor.shape.dim)]
+        return Shaped(tuple(extents), DTYPES[tensor.elem_type])
+
+    def _extent(self, name: str, number: int, dim: Any) -> int | None:
+        if dim.HasField("dim_value"):
+            if not 0 <= dim.dim_value < 1 << 40:
+                fail(self.model.name, f"'{name}' has extent {dim.dim_value} in dimension {number}")
+            return dim.dim_value
+        return self._dims.get(f"{name}:{number}", self._dims.get(dim.dim_param))
+
+    def _outputs(self, graph: GraphProto, scope: Scope) -> tuple[list[Any], list[DictionaryAttr]]:
+        results: list[Any] = []
+        attributes: list[DictionaryAttr] = []
+        for info in graph.output:
+            value = scope.find(info.name)
+            if value is None:
+                fail(self.model.name, f"output '{info.name}' is computed by no node")
+            self.check_declared(info, value)
+            results.append(self.emitter.ssa(value))
+            attributes.append(DictionaryAttr({NAME: StringAttr(info.name)}))
+        return results, attributes
+
+    def check_declared(self, info: ValueInfoProto, value: Value) -> None:
+        """Fails when the model says something else of a value than what follows from its nodes."""
+        tensor = info.type.tensor_type
+        if tensor.elem_type and DTYPES.get(tensor.elem_type) != value.dtype:
+            fail(
+                self.model.name,
+                f"'{info.name}' is declared with element type {type_text(tensor.elem_type)}, but its node gives {value.shaped}",
+            )
+        if tensor.HasField("shape"):
+            declared = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim)
+            if not compatible(declared, value.shape):
+                fail(
+                    self.model.name,
+                    f"'{info.name}' is declared as {Shaped(declared, value.dtype)}, but its node gives {value.shaped}",
+                )
+
+    # Nodes
+
+    def _nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
+        for node in nodes:
+            self._count += 1
+            if self._progress is not None:
+                self._progress(self._count, self.model.node_count)
+            self._node(node, scope, self._count)
+
+    def _node(self, node: NodeProto, scope: Scope, number: int) -> None:
+        emitter = self.emitter
+        emitter.location = self._location(number, node.name or f"{node.op_type}_{number}")
+        emitter.version = self.model.version(node.domain)
+        emitter.wanted = tuple(bool(name) for name in node.output)
+        emitter.output_count = len(node.output)
+        try:
+            inputs = [self._input(name, scope) for name in node.input]
+            outputs = fold(node, inputs, self.model.versions)
+            if outputs is None:
+                outputs = self._converted(node, inputs, scope)
+        except ConversionError as error:
+            raise OnnxError(self._diagnostic(node, number, error)) from error
+        for name, value in zip(node.output, outputs, strict=False):
+            if name:
+                _name(value, name)
+                scope.define(name, value)
+
+    def _input(self, name: str, scope: Scope) -> Value | None:
+        if not name:
+            return None
+        value = scope.find(name)
+        if value is None:
+            raise ConversionError(f"input '{name}' is computed by no earlier node")
+        return value
+
+    def _converted(self, node: NodeProto, inputs: list[Value | None], scope: Scope) -> Sequence[Value]:
+        converter = find(node.op_type, node.domain, self.emitter.version)
+        if converter is None:
+            raise ConversionError("there is no converter")
+        arguments = converter.arguments(attributes_of(node))
+        self.emitter.scope = scope
+        result = converter.function(self.emitter, *_operands(converter, inputs), **arguments)
+        found = result if isinstance(result, tuple | list) else (result,)
+        wanted = max((n + 1 for n, named in enumerate(self.emitter.wanted) if named), default=0)
+        if wanted > len(found):
+            raise ConversionError(f"output {wanted - 1} ('{node.output[wanted - 1]}') is not supported")
+        return found
+
+    def subgraph(self, graph: GraphProto, outer: Scope, given: Mapping[str, Value]) -> list[Value]:
+        """
+        The outputs of a body (of `If`, `Loop`, `Scan`), whose nodes are added at the current place.
+
+        `given` are the values of its inputs; names of the enclosing graph are seen too.
+        """
+        scope = Scope(outer)
+        for tensor in graph.initializer:
+            check_tensor(self.model, tensor)
+        self._initialisers(graph.initializer, scope)
+        for name, value in given.items():
+            scope.redefine(name, value)
+        emitter = self.emitter
+        kept = emitter.location, emitter.version, emitter.wanted, emitter.output_count
+        self._nodes(graph.node, scope)
+        emitter.location, emitter.version, emitter.wanted, emitter.output_count = kept
+        outputs: list[Value] = []
+        for info in graph.output:
+            value = scope.find(info.name)
+            if value is None:
+                raise ConversionError(f"output '{info.name}' of the body is computed by no node")
+            outputs.append(value)
+        return outputs
+
+    # Errors
+
+    def _location(self, number: int, name: str) -> NameLoc:
+        place = FileLineColLoc(StringAttr(self.model.name), IntAttr(max(number, 1)), IntAttr(1))
+        return NameLoc(StringAttr(name), place)
+
+    def _diagnostic(self, node: NodeProto, number: int, error: ConversionError) -> Diagnostic:
+        name = f"'{node.name}'" if node.name else f"{number}"
+        domain = f"{node.domain}:" if node.domain else ""
+        operator = f"{domain}{node.op_type}, opset {self.emitter.version}"
+        message = f"model '{self.model.name}': node {name} ({operator}): {error.message}"
+        return Diagnostic(message, hint=error.hint)
+
+
+def attributes_of(node: NodeProto) -> dict[str, Any]:
+    """The attributes of a node: numbers, strings, lists, NumPy arrays, and graphs as they are."""
+    from onnx import AttributeProto, helper, numpy_helper
+
+    found: dict[str, Any] = {}
+    for attribute in node.attribute:
+        value = helper.get_attribute_value(attribute)
+        if attribute.type == AttributeProto.STRING:
+            value = value.decode("utf-8", "replace")
+        elif attribute.type == AttributeProto.STRINGS:
+            value = [each.decode("utf-8", "replace") for each in value]
+        elif attribute.type == AttributeProto.TENSOR:
+            if value.data_type not in DTYPES:
+                raise ConversionError(
+                    f"attribute '{attribute.name}' has element type {type_text(value.data_type)}"
+                )
+            value = numpy_helper.to_array(value)
+        elif attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS):
+            value = tuple(value)
+        found[attribute.name] = value
+    return found
+
+
+def _operands(converter: Converter, inputs: list[Value | None]) -> Iterator[Any]:
+    declared = converter.inputs
+    if len(inputs) > len(declared) and not (declared and declared[-1].variadic):
+        raise ConversionError(f"the node has {len(inputs)} inputs, expected at most {len(declared)}")
+    for number, value in enumerate(inputs):
+        spec = declared[min(number, len(declared) - 1)]
+        if value is None:
+            if not spec.optional:
+                raise ConversionError(f"input '{spec.name}' is missing")
+            yield None
+        elif spec.known:
+            if value.known is None:
+                raise ConversionError(
+                    f"input '{spec.name}' is computed at run time, expected it to be known at import",
+                    hint=f"where it is an input of the model, bind it to a value: --bind {spec.name}=…",
+                )
+            yield value.known
+        else:
+            yield value
+    for spec in declared[len(inputs) :]:
+        if not spec.optional:
+            raise ConversionError(f"input '{spec.name}' is missing")
+
+
+def _name(value: Value, name: str) -> None:
+    """Values keep the names of the model where they have none yet."""
+    if not isinstance(value, RuntimeValue):
+        return
+    ssa = value.ssa
+    if (
+        isinstance(ssa, OpResult | BlockArgument)
+        and ssa.name_hint is None
+        and isinstance(ssa.type, TensorType)
+    ):
+        ssa.name_hint = hint_of(name)
+
+
+def hint_of(name: str) -> str | None:
+    """A name of ONNX as one of an SSA value: `/layer.0/MatMul_output_0` is `layer.0_MatMul_output_0`."""
+    found = _NOT_IN_NAMES.sub("_", name).strip("_.-")
+    if not found:
+        return None
+    return f"v{found}" if found[0].isdigit() else found

@@ -1,0 +1,14 @@
+"""The converters of the standard operators, by theme; see `registry.py` for how they are written."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+THEMES = ("elementwise", "movement", "contraction", "reduction", "control")
+"""The modules that define converters."""
+
+
+def load() -> None:
+    """Defines them all."""
+    for theme in THEMES:
+        import_module(f".{theme}", __name__)

@@ -1,0 +1,54 @@
+"""Constants, and operators with bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import converter
+from ..values import Value
+
+
+@converter("Constant")
+def constant(
+    b: Emitter,
+    *,
+    value: Any = None,
+    value_float: float | None = None,
+    value_floats: tuple[float, ...] | None = None,
+    value_int: int | None = None,
+    value_ints: tuple[int, ...] | None = None,
+    value_string: str | None = None,
+    value_strings: list[str] | None = None,
+    sparse_value: Any = None,
+) -> Value:
+    import numpy as np
+
+    if value is not None:
+        return b.constant(value)
+    if value_float is not None or value_floats is not None:
+        return b.constant(np.array(value_floats if value_float is None else value_float, np.float32))
+    if value_int is not None or value_ints is not None:
+        return b.constant(np.array(value_ints if value_int is None else value_int, np.int64))
+    raise ConversionError("the constant is sparse or of strings, expected numbers")
+
+
+@converter("Shape")
+def shape(b: Emitter, x: Value, *, start: int = 0, end: int | None = None) -> Value:
+    """Where every extent is known the importer folds it before a converter is asked."""
+    raise ConversionError(f"the input is {x.shaped}, expected the extents that are asked for to be known")
+
+
+@converter("Size")
+def size(b: Emitter, x: Value) -> Value:
+    raise ConversionError(f"the input is {x.shaped}, expected every extent to be known")
+
+
+@converter("If")
+def if_(b: Emitter, condition: Value, *, then_branch: Any, else_branch: Any) -> Any:
+    """A branch that is known at import stands in the place of the node."""
+    known = condition.known
+    if known is not None:
+        return tuple(b.subgraph(then_branch if known.reshape(()).item() else else_branch, {}))
+    raise ConversionError("the condition is computed at run time, expected it to be known at import")

@@ -1,0 +1,174 @@
+"""Operators that move elements: reshape, transpose, slices, concatenation, gathers."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import Known, converter, direct
+from ..values import Value
+
+direct("Transpose", "permute_dims", perm=("axes", None))
+
+
+def ints(array: Any) -> tuple[int, ...]:
+    """A 1-D array of integers, or a scalar, as a tuple."""
+    return tuple(int(each) for each in array.reshape(-1))
+
+
+@converter("Concat", since=4)
+def concat(b: Emitter, *xs: Value, axis: int) -> Value:
+    return xs[0] if len(xs) == 1 else b.concat(*xs, axis=axis)
+
+
+@converter("Reshape", since=5)
+def reshape(b: Emitter, x: Value, shape: Known, *, allowzero: int = 0) -> Value:
+    """0 copies an extent unless `allowzero`; -1 is what is left."""
+    wanted: list[int | None] = list(ints(shape))
+    if not allowzero:
+        for number, extent in enumerate(wanted):
+            if extent == 0:
+                if number >= x.rank:
+                    raise ConversionError(
+                        f"extent {number} of the shape is 0, which copies one of {x.shaped}"
+                    )
+                wanted[number] = x.shape[number]
+    if None in wanted:
+        if -1 in wanted or wanted.count(None) > 1:
+            raise ConversionError(f"the shape {wanted} cannot be known: the input is {x.shaped}")
+        wanted[wanted.index(None)] = -1
+    return b.reshape(x, shape=tuple(dim for dim in wanted if dim is not None))
+
+
+@converter("Flatten")
+def flatten(b: Emitter, x: Value, *, axis: int = 1) -> Value:
+    axis = axis + x.rank if axis < 0 else axis
+    before = x.shape[:axis]
+    if None not in before:
+        return b.reshape(x, shape=(prod(dim or 0 for dim in before), -1))
+    after = b.static_shape(x, "the input")[axis:]
+    return b.reshape(x, shape=(-1, prod(after)))
+
+
+@converter("Squeeze", since=13)
+def squeeze(b: Emitter, x: Value, axes: Known | None = None) -> Value:
+    return b.squeeze(x, axis=None if axes is None else ints(axes))
+
+
+@converter("Squeeze")
+def squeeze_by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...] | None = None) -> Value:
+    return b.squeeze(x, axis=axes)
+
+
+@converter("Unsqueeze", since=13)
+def unsqueeze(b: Emitter, x: Value, axes: Known) -> Value:
+    return b.expand_dims(x, axis=ints(axes))
+
+
+@converter("Unsqueeze")
+def unsqueeze_by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...]) -> Value:
+    return b.expand_dims(x, axis=axes)
+
+
+@converter("Expand")
+def expand(b: Emitter, x: Value, shape: Known) -> Value:
+    """The shapes broadcast both ways: an extent 1 of `shape` keeps that of `x`."""
+    from ....dialects.graph.shapes import broadcast
+
+    target = broadcast(x.shape, ints(shape))
+    if None in target:
+        raise ConversionError(f"the input is {x.shaped}, expected every extent to be known")
+    return x if target == x.shape else b.broadcast_to(x, shape=target)
+
+
+@converter("Slice", since=10)
+def slice_(
+    b: Emitter, x: Value, starts: Known, ends: Known, axes: Known | None = None, steps: Known | None = None
+) -> Value:
+    begin, end = ints(starts), ints(ends)
+    along = tuple(range(len(begin))) if axes is None else ints(axes)
+    return b.strided_slice(
+        x, axes=along, begin=begin, end=end, strides=None if steps is None else ints(steps)
+    )
+
+
+@converter("Slice")
+def slice_by_attributes(
+    b: Emitter,
+    x: Value,
+    *,
+    starts: tuple[int, ...],
+    ends: tuple[int, ...],
+    axes: tuple[int, ...] | None = None,
+) -> Value:
+    along = tuple(range(len(starts))) if axes is None else axes
+    return b.strided_slice(x, axes=along, begin=starts, end=ends)
+
+
+@converter("Split", since=13)
+def split(
+    b: Emitter, x: Value, sizes: Known | None = None, *, axis: int = 0, num_outputs: int | None = None
+) -> Any:
+    """Equal parts, of which the last may be smaller, or parts of the given sizes."""
+    return _split(b, x, None if sizes is None else ints(sizes), axis, num_outputs)
+
+
+@converter("Split", since=2)
+def split_by_attribute(b: Emitter, x: Value, *, split: tuple[int, ...] | None = None, axis: int = 0) -> Any:
+    return _split(b, x, split, axis, None)
+
+
+def _split(b: Emitter, x: Value, sizes: tuple[int, ...] | None, axis: int, parts: int | None) -> Any:
+    extent = x.shape[axis]
+    if sizes is None:
+        count = b.output_count if parts is None else parts
+        if extent is None:
+            return b.split(x, sections=count, axis=axis)
+        size = -(-extent // count)
+        sizes = tuple(min(size, extent - size * number) for number in range(count))
+    if extent is not None and sum(sizes) != extent:
+        raise ConversionError(f"the sizes {list(sizes)} add up to {sum(sizes)}, expected {extent}")
+    if len(sizes) == 1:
+        return x
+    places = [sum(sizes[: number + 1]) for number in range(len(sizes) - 1)]
+    return b.split(x, indices=tuple(places), axis=axis)
+
+
+@converter("Gather")
+def gather(b: Emitter, x: Value, indices: Value, *, axis: int = 0) -> Value:
+    return b.take(x, indices, axis=axis)
+
+
+@converter("Pad", since=11)
+def pad(
+    b: Emitter,
+    x: Value,
+    pads: Known,
+    value: Known | None = None,
+    axes: Known | None = None,
+    *,
+    mode: str = "constant",
+) -> Value:
+    """Negative widths cut."""
+    if mode != "constant":
+        raise ConversionError(f"mode '{mode}' is not supported, expected 'constant'")
+    widths = ints(pads)
+    along = tuple(range(x.rank)) if axes is None else ints(axes)
+    before, after = [0] * x.rank, [0] * x.rank
+    for number, axis in enumerate(along):
+        before[axis], after[axis] = widths[number], widths[number + len(along)]
+    fill = 0 if value is None else value.reshape(()).item()  # pyright: ignore[reportAttributeAccessIssue]
+    return pad_constant(b, x, before, after, fill)
+
+
+def pad_constant(b: Emitter, x: Value, before: list[int], after: list[int], fill: Any) -> Value:
+    """Elements `fill` around `x`, `before` and `after` it in each dimension; negative numbers cut."""
+    cut = [number for number in range(x.rank) if before[number] < 0 or after[number] < 0]
+    if cut:
+        begin = tuple(max(-before[number], 0) for number in cut)
+        end = tuple(min(after[number], 0) or 2**62 for number in cut)
+        x = b.strided_slice(x, axes=tuple(cut), begin=begin, end=end)
+    widths = [max(width, 0) for pair in zip(before, after, strict=True) for width in pair]
+    return b.pad(x, pad_width=tuple(widths), value=fill) if any(widths) else x

@@ -1,0 +1,79 @@
+"""The windows of convolutions and pooling: kernel, strides, dilations, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ConversionError
+from ..values import Value
+
+
+@dataclass(frozen=True)
+class Window:
+    """One number per spatial dimension each; `before` and `after` are elements of padding."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    def flat(self) -> Window:
+        """The window of a 1-D operator on images of height 1."""
+        return Window(
+            (1, *self.kernel), (1, *self.strides), (1, *self.dilations), (0, *self.before), (0, *self.after)
+        )
+
+
+def window_of(
+    x: Value,
+    kernel: Sequence[Any],
+    auto_pad: str,
+    dilations: tuple[int, ...] | None,
+    kernel_shape: tuple[int, ...] | None,
+    pads: tuple[int, ...] | None,
+    strides: tuple[int, ...] | None,
+) -> Window:
+    """The window that the attributes of a node describe; `kernel` where `kernel_shape` is absent. Raises `ConversionError`."""
+    extents = tuple(kernel if kernel_shape is None else kernel_shape)
+    rank = x.rank - 2
+    if len(extents) != rank or None in extents:
+        raise ConversionError(f"the kernel has the extents {list(extents)}, expected {rank} known ones")
+    if kernel_shape is not None and kernel and tuple(kernel) != tuple(kernel_shape):
+        raise ConversionError(f"kernel_shape is {list(kernel_shape)}, but the filter has {list(kernel)}")
+    steps, reach = strides or (1,) * rank, dilations or (1,) * rank
+    if len(steps) != rank or len(reach) != rank:
+        raise ConversionError(f"strides are {list(steps)} and dilations {list(reach)}, expected {rank} each")
+    match auto_pad:
+        case "NOTSET" | "":
+            widths = pads or (0,) * (2 * rank)
+            if len(widths) != 2 * rank:
+                raise ConversionError(f"pads are {list(widths)}, expected {2 * rank}")
+            before, after = widths[:rank], widths[rank:]
+        case "VALID":
+            before = after = (0,) * rank
+        case "SAME_UPPER" | "SAME_LOWER":
+            before, after = _same(x, extents, steps, reach, auto_pad == "SAME_LOWER")
+        case _:
+            raise ConversionError(
+                f"auto_pad is '{auto_pad}', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID"
+            )
+    return Window(extents, tuple(steps), tuple(reach), tuple(before), tuple(after))
+
+
+def _same(
+    x: Value, kernel: tuple[int, ...], strides: Sequence[int], dilations: Sequence[int], lower: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Padding with which each extent of the result is that of the input over the stride, rounded up."""
+    before: list[int] = []
+    after: list[int] = []
+    for size, extent, stride, dilation in zip(x.shape[2:], kernel, strides, dilations, strict=True):
+        if size is None:
+            raise ConversionError(f"the input is {x.shaped}, expected its spatial extents to be known")
+        total = max((-(-size // stride) - 1) * stride + dilation * (extent - 1) + 1 - size, 0)
+        small, large = total // 2, total - total // 2
+        before.append(large if lower else small)
+        after.append(small if lower else large)
+    return tuple(before), tuple(after)

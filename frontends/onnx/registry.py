@@ -1,0 +1,226 @@
+"""
+The table of converters: what an ONNX operator becomes.
+
+A converter is a function whose signature declares the operator. Its first parameter emits ops; then come the inputs by
+position (a default of `None` for an optional one, `*xs` for any number, the annotation `Known` for one whose elements must be known
+at import); then the attributes by keyword, with their defaults (none: the attribute is required).
+
+```python
+@converter("LeakyRelu")
+def leaky_relu(b: Emitter, x: Value, *, alpha: float = 0.01) -> Value:
+    return b.leaky_relu(x, negative_slope=alpha)
+```
+
+Where an operator is an op of the graph dialect under other names, `direct` says so without a function:
+
+```python
+direct("LeakyRelu", "leaky_relu", alpha=("negative_slope", 0.01))
+```
+
+An attribute of a node that its converter does not declare is an error, not lost.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from ...core.diagnostics import did_you_mean
+from .errors import ConversionError
+
+REQUIRED: Final = inspect.Parameter.empty
+"""The default of an attribute that a node must have."""
+
+PLUGIN_KIND: Final = "onnx-converters"
+"""Extensions of this kind are loaders of modules that define converters."""
+
+
+class Known:
+    """Annotation of an input whose elements must be known at import; the converter gets the NumPy array."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A declared input of an operator."""
+
+    name: str
+    optional: bool
+    variadic: bool
+    known: bool
+
+
+@dataclass(frozen=True)
+class Converter:
+    """How one operator, from one version of its operator set on, is converted."""
+
+    operator: str
+    domain: str
+    since: int
+    function: Callable[..., Any]
+    inputs: tuple[Input, ...]
+    attributes: Mapping[str, Any]
+    """Default of each attribute, `REQUIRED` for none."""
+    check: Callable[[Mapping[str, Any]], str | None] | None = None
+    """Says what is wrong with the attributes of a node, `None` for nothing."""
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments for a node with the attributes `given`. Raises `ConversionError`."""
+        unknown = [name for name in given if name not in self.attributes]
+        if unknown:
+            name = unknown[0]
+            hint = did_you_mean(name, self.attributes)
+            known = ", ".join(self.attributes) or "none"
+            raise ConversionError(
+                f"attribute '{name}' is not supported; {self.operator} takes {known}", hint=hint
+            )
+        missing = [n for n, default in self.attributes.items() if default is REQUIRED and n not in given]
+        if missing:
+            raise ConversionError(f"attribute '{missing[0]}' is missing")
+        if self.check is not None and (wrong := self.check(given)) is not None:
+            raise ConversionError(wrong)
+        return {**self.attributes, **given}
+
+
+_table: dict[tuple[str, str], list[Converter]] = {}
+
+
+def converter(
+    operator: str,
+    *,
+    since: int = 1,
+    domain: str = "",
+    check: Callable[[Mapping[str, Any]], str | None] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """
+    Registers a function as the converter of `operator` from version `since` of its operator set on.
+
+    `check` is given the attributes of a node, and says what is wrong with them. A function may be registered several times. Raises `ValueError`
+    when there is a converter for that version already.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        inputs, attributes = _declared(function)
+        _add(Converter(operator, _domain(domain), since, function, inputs, attributes, check))
+        return function
+
+    return register
+
+
+AttributeRule = str | tuple[str, Any] | tuple[str, Any, Callable[[Any], Any]]
+"""New name; new name and default; new name, default and what turns the value into that of the property."""
+
+
+def direct(
+    operator: str,
+    op: str,
+    *,
+    since: int = 1,
+    domain: str = "",
+    inputs: int = 1,
+    optional: int = 0,
+    ignored: Collection[str] = (),
+    excluded: Mapping[str, str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    check: Callable[[Mapping[str, Any]], str | None] | None = None,
+    **attributes: AttributeRule,
+) -> None:
+    """
+    Registers `operator` as the op `graph.<op>` with `inputs` operands, of which the last `optional` may be absent.
+
+    `attributes` maps names of ONNX to rules (`AttributeRule`); `ignored` ones do not change the result; an `excluded` one is refused, with the
+    reason given; `extra` are properties that the op always gets. Raises `TypeError` for a malformed rule.
+    """
+    rules = {name: _rule(name, rule) for name, rule in attributes.items()}
+    refused = dict(excluded or {})
+    fixed = dict(extra or {})
+
+    def build(b: Any, *values: Any, **given: Any) -> Any:
+        for name, reason in refused.items():
+            if given.pop(name) is not None:
+                raise ConversionError(f"attribute '{name}' is not supported: {reason}")
+        properties = dict(fixed)
+        for name, (new, _, transform) in rules.items():
+            value = given[name]
+            properties[new] = transform(value) if transform is not None and value is not None else value
+        return getattr(b, op)(*values, **properties)
+
+    declared = tuple(
+        Input(f"input {number}", number >= inputs - optional, False, False) for number in range(inputs)
+    )
+    defaults = {name: default for name, (_, default, _) in rules.items()}
+    defaults |= dict.fromkeys([*ignored, *refused])
+    _add(Converter(operator, _domain(domain), since, build, declared, defaults, check))
+
+
+def _rule(name: str, rule: Any) -> tuple[str, Any, Callable[[Any], Any] | None]:
+    match rule:
+        case str():
+            return rule, REQUIRED, None
+        case (str() as new, default):
+            return new, default, None
+        case (str() as new, default, transform) if callable(transform):
+            return new, default, transform
+    raise TypeError(f"the rule of attribute '{name}' is {rule!r}, expected a name, a default and a function")
+
+
+def _declared(function: Callable[..., Any]) -> tuple[tuple[Input, ...], dict[str, Any]]:
+    _, *parameters = inspect.signature(function).parameters.values()
+    inputs: list[Input] = []
+    attributes: dict[str, Any] = {}
+    for parameter in parameters:
+        known = "Known" in re.split(r"\W+", str(parameter.annotation))
+        match parameter.kind:
+            case inspect.Parameter.KEYWORD_ONLY:
+                attributes[parameter.name] = parameter.default
+            case inspect.Parameter.VAR_POSITIONAL:
+                inputs.append(Input(parameter.name, True, True, known))
+            case _:
+                optional = parameter.default is not inspect.Parameter.empty
+                inputs.append(Input(parameter.name, optional, False, known))
+    return tuple(inputs), attributes
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _add(new: Converter) -> None:
+    versions = _table.setdefault((new.domain, new.operator), [])
+    if any(old.since == new.since for old in versions):
+        raise ValueError(f"{new.operator} has a converter since version {new.since} already")
+    versions.append(new)
+    versions.sort(key=lambda each: each.since)
+
+
+# Looking up
+
+
+def find(operator: str, domain: str, version: int) -> Converter | None:
+    """The converter of an operator for a version of its operator set."""
+    load()
+    fitting = [each for each in _table.get((_domain(domain), operator), ()) if each.since <= version]
+    return fitting[-1] if fitting else None
+
+
+def known_operators() -> dict[str, list[Converter]]:
+    """Every operator with a converter, as `Name` or `domain:Name`, in alphabetical order."""
+    load()
+    return {
+        (f"{domain}:{name}" if domain else name): list(versions)
+        for (domain, name), versions in sorted(_table.items())
+    }
+
+
+@cache
+def load() -> None:
+    """Defines the converters of Stepwell, and those of installed packages."""
+    from ...core.plugins import registry
+    from . import operators
+
+    operators.load()
+    for loader in registry().extensions_of(PLUGIN_KIND).values():
+        loader()

@@ -1,0 +1,50 @@
+"""Element types of ONNX and of the graph dialect."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DTYPES: Final[dict[int, str]] = {
+    1: "f32",
+    2: "ui8",
+    3: "i8",
+    4: "ui16",
+    5: "i16",
+    6: "i32",
+    7: "i64",
+    9: "i1",
+    10: "f16",
+    11: "f64",
+    12: "ui32",
+    13: "ui64",
+    16: "bf16",
+}
+"""`TensorProto.DataType` to the name of an element type. Source: ONNX IR specification, onnx.proto."""
+
+ELEMENT_BITS: Final[dict[str, int]] = {
+    name: 8 if name == "i1" else int(name.lstrip("bfiu")) for name in DTYPES.values()
+}
+"""Bits that an element takes in memory."""
+
+OTHER_TYPES: Final[dict[int, str]] = {
+    0: "undefined",
+    8: "string",
+    14: "complex64",
+    15: "complex128",
+    17: "float8e4m3fn",
+    18: "float8e4m3fnuz",
+    19: "float8e5m2",
+    20: "float8e5m2fnuz",
+    21: "uint4",
+    22: "int4",
+    23: "float4e2m1",
+    24: "float8e8m0",
+    25: "uint2",
+    26: "int2",
+}
+"""Element types of ONNX without a counterpart."""
+
+
+def type_text(data_type: int) -> str:
+    """The name of an ONNX element type, for messages."""
+    return DTYPES.get(data_type) or OTHER_TYPES.get(data_type) or f"number {data_type}"

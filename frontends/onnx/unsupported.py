@@ -1,0 +1,183 @@
+"""
+What a model uses that has no converter: replaced by the definition that ONNX gives where there is one, else reported, all of it at
+once, with a stub to fill in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ...core.diagnostics import Diagnostic, closest
+from .errors import OnnxError
+from .model import Model, all_nodes
+from .registry import find, known_operators
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+MOST_ROUNDS: Final = 16
+"""How deep definitions of operators by other operators go; those of ONNX need 3."""
+
+
+@dataclass
+class Missing:
+    """An operator without a converter: the nodes that use it, by name or number."""
+
+    operator: str
+    domain: str
+    version: int
+    nodes: list[str] = field(default_factory=list)
+    attributes: dict[str, None] = field(default_factory=dict)
+    inputs: int = 0
+    outputs: int = 0
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.domain}:{self.operator}" if self.domain else self.operator
+
+
+class UnsupportedError(OnnxError):
+    """Operators without converters; `missing` lists them."""
+
+    def __init__(self, model: Model, missing: list[Missing]):
+        self.missing = missing
+        super().__init__(_diagnostic(model, missing))
+
+
+def check_supported(model: Model) -> None:
+    """
+    Replaces operators without converters by what ONNX defines them to be. Raises `UnsupportedError` for those that are left.
+    """
+    for _ in range(MOST_ROUNDS):
+        missing = missing_of(model)
+        defined = [each for each in missing.values() if _is_defined(each)]
+        if not defined:
+            break
+        _expand(model, defined)
+    if missing := missing_of(model):
+        raise UnsupportedError(model, list(missing.values()))
+
+
+def missing_of(model: Model) -> dict[tuple[str, str], Missing]:
+    """Operators of the model that have no converter, in the order of their first node."""
+    found: dict[tuple[str, str], Missing] = {}
+    for number, node in enumerate(all_nodes(model.graph), 1):
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        if find(node.op_type, domain, model.version(domain)) is not None:
+            continue
+        each = found.setdefault((domain, node.op_type), Missing(node.op_type, domain, model.version(domain)))
+        each.nodes.append(node.name or str(number))
+        each.inputs = max(each.inputs, len(node.input))
+        each.outputs = max(each.outputs, len(node.output))
+        each.attributes |= dict.fromkeys(attribute.name for attribute in node.attribute)
+    return found
+
+
+# Definitions
+
+
+def _is_defined(missing: Missing) -> bool:
+    """Whether ONNX defines the operator by others."""
+    from onnx import defs
+
+    try:
+        schema = defs.get_schema(missing.operator, missing.version, missing.domain)
+    except defs.SchemaError:
+        return False
+    return bool(
+        schema.has_function  # pyright: ignore[reportAttributeAccessIssue]
+        or schema.has_context_dependent_function  # pyright: ignore[reportAttributeAccessIssue]
+    )
+
+
+def _expand(model: Model, missing: list[Missing]) -> None:
+    """Puts the definitions in the place of the operators; initialisers stand in as inputs meanwhile, so that none is copied."""
+    from onnx import ModelProto, helper, inliner, shape_inference
+
+    shell = ModelProto(ir_version=10)
+    shell.opset_import.extend(
+        helper.make_opsetid(domain, version) for domain, version in model.versions.items()
+    )
+    shell.graph.CopyFrom(model.graph)
+    inputs = {info.name for info in shell.graph.input}
+    for tensor in model.initialisers:
+        if tensor.name not in inputs:
+            shell.graph.input.append(
+                helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+            )
+    ids = [(each.domain, each.operator) for each in missing]
+    shell = shape_inference.infer_shapes(shell)  # some definitions depend on element types
+    expanded = inliner.inline_selected_functions(shell, ids, inline_schema_functions=True)
+    inherit_names(model.graph.node, expanded.graph.node)
+    del model.graph.node[:]
+    model.graph.node.extend(expanded.graph.node)
+
+
+def inherit_names(before: Iterable[NodeProto], after: Iterable[NodeProto]) -> None:
+    """Nodes of a definition have no names: they get that of the node that they stand for."""
+    names: dict[str, str] = {}
+    for node in before:
+        names |= dict.fromkeys((name for name in node.output if name), node.name)
+    waiting: list[NodeProto] = []
+    for node in after:
+        if node.name:
+            continue
+        waiting.append(node)
+        owner = next((names[name] for name in node.output if names.get(name)), None)
+        if owner is not None:
+            for each in waiting:
+                each.name = owner
+            waiting = []
+
+
+# The report
+
+
+def _diagnostic(model: Model, missing: list[Missing]) -> Diagnostic:
+    count = len(missing)
+    lines = [f"model '{model.name}': {count} operator{' is' if count == 1 else 's are'} not supported"]
+    lines += [f"  {_line(each)}" for each in missing[:12]]
+    if count > 12:
+        lines.append(f"  and {count - 12} more")
+    hint = "write a converter: docs/onnx.md; import_onnx.py --stub FILE.py makes a file to fill in"
+    return Diagnostic("\n".join(lines), hint=hint)
+
+
+def _line(missing: Missing) -> str:
+    shown = ", ".join(f"'{name}'" for name in missing.nodes[:3])
+    more = f" and {len(missing.nodes) - 3} more" if len(missing.nodes) > 3 else ""
+    near = closest(missing.full_name, known_operators())
+    nearest = f"; nearest is {near}" if near is not None and near != missing.full_name else ""
+    newer = known_operators().get(missing.full_name)
+    if newer:
+        nearest = f"; supported from version {newer[0].since} on"
+    nodes = "node" if len(missing.nodes) == 1 else f"{len(missing.nodes)} nodes:"
+    return f"{missing.full_name} (opset {missing.version}), {nodes} {shown}{more}{nearest}"
+
+
+def stub(missing: list[Missing]) -> str:
+    """The text of a module with a converter to fill in for each operator."""
+    lines = [
+        '"""Converters for operators of ONNX; import this module before the model, or name it in an entry point."""',
+        "",
+        "from stepwell.frontends.onnx import Emitter, Value, converter",
+    ]
+    for each in missing:
+        inputs = "".join(f", x{number}: Value" for number in range(each.inputs))
+        attributes = "".join(f", {name}=None" for name in each.attributes)
+        domain = f', domain="{each.domain}"' if each.domain else ""
+        lines += [
+            "",
+            "",
+            f'@converter("{each.operator}", since={each.version}{domain})',
+            f"def {_python_name(each.operator)}(b: Emitter{inputs}{', *' + attributes if attributes else ''}):",
+            f'    """{each.full_name}: {each.inputs} inputs, {each.outputs} outputs."""',
+            f'    raise NotImplementedError("{each.full_name}")',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _python_name(operator: str) -> str:
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in operator).lstrip("_")

@@ -1,0 +1,200 @@
+"""
+`stepwell-import-onnx`: an ONNX model as textual IR of the graph dialect, its weights in a safetensors file beside it.
+
+Runs as a console script, as `python tools/import_onnx.py`, and in-process through `main`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not __package__:
+    from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
+
+    make_package()
+    from stepwell.tools.import_onnx import main as _main  # pyright: ignore[reportMissingImports]
+
+    sys.exit(_main())
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.diagnostics import Diagnostic, StepwellError, render
+from ..core.errors import diagnostic_of
+from .opt import ArgumentParser
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(
+        prog="stepwell-import-onnx", description="Turns an ONNX model into textual IR of the graph dialect."
+    )
+    parser.add_argument("file", metavar="MODEL.onnx")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE.mlir", help="where the IR goes (default: standard output)"
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE.safetensors", help="where the weights go (default: beside the output)"
+    )
+    parser.add_argument("--entry", default="main", help="the name of the function (default: main)")
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="give a symbolic size a value; INPUT:AXIS=N too",
+    )
+    parser.add_argument(
+        "--bind",
+        action="append",
+        default=[],
+        metavar="INPUT=VALUE",
+        help="give an input a value for good: 1,2,3 or a .npy file",
+    )
+    parser.add_argument(
+        "--stub", metavar="FILE.py", help="write converters to fill in for what is not supported"
+    )
+    parser.add_argument("--print-debuginfo", action="store_true", help="print the node of every op")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the command line says; returns the exit code. Nothing is written when the model cannot be imported."""
+    from ..core.files import write_atomically
+    from ..frontends.onnx import from_onnx
+    from ..frontends.onnx.unsupported import UnsupportedError, stub
+
+    weights = weights_path(options)
+    fresh = not weights.exists()
+    try:
+        with progress_bar(options.quiet) as progress:
+            module = from_onnx(
+                options.file,
+                weights=weights,
+                constants=dict(_bound(text) for text in options.bind),
+                dims=dict(_size(text) for text in options.dim),
+                entry=options.entry,
+                progress=progress,
+            )
+        text = printed(module, weights, options)
+        if options.output in (None, "-"):
+            sys.stdout.write(text)
+        else:
+            write_atomically(Path(options.output), text.encode())
+    except UnsupportedError as error:
+        if options.stub:
+            write_atomically(Path(options.stub), stub(error.missing).encode())
+        raise
+    except BaseException:
+        if fresh:
+            weights.unlink(missing_ok=True)
+        raise
+    return 0
+
+
+def weights_path(options: argparse.Namespace) -> Path:
+    """`--weights`, or the name of the output, or of the model in the working directory."""
+    if options.weights:
+        return Path(options.weights)
+    if options.output in (None, "-"):
+        return Path(Path(options.file).stem + ".safetensors")
+    return Path(options.output).with_suffix(".safetensors")
+
+
+def printed(module: ModuleOp, weights: Path, options: argparse.Namespace) -> str:
+    """The text of the module, which names the weights relative to the folder of the output."""
+    import io
+
+    from xdsl.dialects.builtin import StringAttr
+    from xdsl.printer import Printer
+
+    from ..core.roles import WEIGHTS
+    from ..rewrites.externalize_weights import recorded_path
+
+    if WEIGHTS in module.attributes:
+        module.attributes[WEIGHTS] = StringAttr(recorded_path(str(weights), options.output))
+    stream = io.StringIO()
+    Printer(stream, print_debuginfo=options.print_debuginfo).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal, nothing when the output is piped or tqdm is not installed."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(desc="import", unit=" nodes", leave=False) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
+
+
+def _size(text: str) -> tuple[str, int]:
+    name, equals, number = text.rpartition("=")
+    if not equals or not name or not number.isdecimal():
+        raise StepwellError(Diagnostic(f"--dim '{text}' is malformed, expected NAME=N"))
+    return name, int(number)
+
+
+def _bound(text: str) -> tuple[str, Any]:
+    """`shape=1,-1` is a 1-D array of i64 (of f32 with a point), `x=4` a scalar, `x=a.npy` what the file holds."""
+    import numpy as np
+
+    from .run import read_arrays
+
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise StepwellError(Diagnostic(f"--bind '{text}' is malformed, expected INPUT=VALUE"))
+    if value.endswith(".npy"):
+        return name, read_arrays(value)
+    words = [word for word in value.split(",") if word.strip()]
+    try:
+        numbers = [int(word) for word in words]
+        dtype: Any = np.int64
+    except ValueError:
+        try:
+            numbers = [float(word) for word in words]
+        except ValueError:
+            raise StepwellError(
+                Diagnostic(f"--bind '{text}': '{value}' is no list of numbers and no .npy file")
+            ) from None
+        dtype = np.float32
+    scalar = len(words) == 1 and "," not in value
+    return name, np.array(numbers[0] if scalar else numbers, dtype)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the tool on `argv` (default: the command line); returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return run(argument_parser().parse_args(words))
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        if "--debug" in words:
+            raise
+        print(render(diagnostic_of(error)), file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":  # python -m stepwell.tools.…
+    sys.exit(main())
