@@ -114,9 +114,11 @@ def _is_known(atom: AffineExpr, dims: set[int]) -> bool:
 def _tells(terms: Mapping[AffineExpr, int], slack: int, ranges: Ranges) -> bool:
     reach = slack
     for atom, factor in sorted(terms.items(), key=lambda item: (abs(item[1]), str(item[0]))):
+        interval = bounds(atom, ranges)
+        if interval is not None and interval[0] == interval[1]:
+            continue  # the variable of a loop of one iteration: its factor may be that of another
         if abs(factor) <= reach:
             return False
-        interval = bounds(atom, ranges)
         reach = reach + abs(factor) * (interval[1] - interval[0]) if interval is not None else 1 << 62
     return True
 
