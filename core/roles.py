@@ -42,6 +42,9 @@ SIGNATURE: Final = "stepwell.signature"
 PREPARE: Final = "stepwell.prepare"
 """Runs once per set of weights, when a program is loaded."""
 
+INSTANCES: Final = "stepwell.instances"
+"""Of a prepare function: others that do the same to other weights, by name the keys in place of its own."""
+
 NOALIAS: Final = "stepwell.noalias"
 """No two memref arguments share memory."""
 

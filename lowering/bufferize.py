@@ -18,8 +18,10 @@ from ..core.roles import PREPARE as PREPARE
 from ..core.roles import ROLE as ROLE
 from ..dialects import tensor_loop
 from .bufferize_calls import call_order
+from .bufferize_constants import ConstantPool
 from .bufferize_function import FunctionBufferizer, Signatures
 from .bufferize_kernels import hoist_temporaries, wrap_public_kernels
+from .bufferize_sharing import InPlaceKernels
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,19 @@ class BufferizePass(StepwellPass):
     Buffers that are never alive together share bytes of the arena; with `reuse=false` each has its own, which tells an
     error of the plan from an error elsewhere. Temporaries of kernels move to their callers' arenas.
 
+    A result takes the place of an operand that is read for the last time, where the kernel reads each element before it
+    writes it (`analysis/in_place.py`); the call is then one of a copy of the kernel that has an argument less, as no two
+    arguments share memory. `in-place=false` gives every result a buffer of its own.
+
+    Before:
+    ```mlir
+    %b = graph.call_kernel @exp(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After, when `%a` is read here for the last time:
+    ```mlir
+    tensor_loop.call @exp_in_place() outs(%a) : () outs(memref<4xf32>)
+    ```
+
     Raises an error for a graph op (run `lower-graph-to-loops` first), for `?` (run `specialize-shapes` first), for
     recursion and for tensors that pass between several blocks.
     """
@@ -37,6 +52,7 @@ class BufferizePass(StepwellPass):
     name = "bufferize"
 
     reuse: bool = True
+    in_place: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         on_tensors = [f for f in op.ops if isinstance(f, func.FuncOp) and uses_tensors(f)]
@@ -47,10 +63,16 @@ class BufferizePass(StepwellPass):
         kernels = hoist_temporaries(op)
         prepares = {f.sym_name.data for f in on_tensors if PREPARE in f.attributes}
         signatures = Signatures(kernels, prepares)
+        constants = ConstantPool(op)
+        in_place = InPlaceKernels(op) if self.reuse and self.in_place else None
         for function in call_order(on_tensors + wrapped):
-            plan = FunctionBufferizer(op, function, signatures, self.reuse).run()
+            bufferizer = FunctionBufferizer(function, signatures, constants, self.reuse, in_place)
+            plan = bufferizer.run()
             self.count("bytes of arenas", plan.size)
             self.count("bytes alive at most", plan.peak)
+            self.count("calls in place", len(bufferizer.sharing.calls))
+        if in_place is not None:
+            in_place.remove_unused()
 
 
 def is_entry_kernel(function: tensor_loop.FuncOp) -> bool:

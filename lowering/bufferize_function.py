@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
-    ModuleOp,
     StringAttr,
     TensorType,
     i8,
@@ -25,8 +24,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
+from ..core.roles import BYTES as BYTES
+from ..core.roles import KEY as KEY
+from ..core.roles import LIVE_BYTES as LIVE_BYTES
+from ..core.roles import NAME as NAME
 from ..core.roles import PREPARE as PREPARE
+from ..core.roles import ROLE as ROLE
 from ..core.roles import SIGNATURE as SIGNATURE
+from ..core.roles import TYPE as TYPE
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
@@ -34,9 +39,9 @@ from .arena import ArenaPlan, Lifetime, plan_arena
 from .bufferize_checks import check_function, check_size
 from .bufferize_constants import ConstantPool
 from .bufferize_kernels import KernelSignature
+from .bufferize_sharing import InPlaceCall, InPlaceKernels, Sharing
+from .bufferize_times import Clock
 from .te_types import buffer_of
-
-ROLE, NAME, KEY, TYPE, BYTES = (f"stepwell.{name}" for name in ("role", "name", "key", "type", "bytes"))
 
 
 @dataclass
@@ -65,30 +70,37 @@ def byte_size(type_: MemRefType) -> int:
 class FunctionBufferizer:
     """Rewrites one function in place; callees have been rewritten before."""
 
-    def __init__(self, module: ModuleOp, function: func.FuncOp, signatures: Signatures, reuse: bool):
-        self.module = module
+    def __init__(
+        self,
+        function: func.FuncOp,
+        signatures: Signatures,
+        constants: ConstantPool,
+        reuse: bool,
+        in_place: InPlaceKernels | None = None,
+    ):
         self.function = function
         self.signatures = signatures
         self.reuse = reuse
-        self.constants = ConstantPool(module)
+        self.in_place = in_place
+        self.constants = constants
         self.buffers: dict[SSAValue, SSAValue] = {}
         self.weights: dict[str, tuple[TensorType, SSAValue]] = {}
         self.requests: list[tuple[arith.ConstantOp, Lifetime]] = []
         self.erased: list[Operation] = []
-        self.times: dict[Operation, int] = {}
+        self.homes: dict[SSAValue, SSAValue] = {}
         self.time = 0
 
     def run(self) -> ArenaPlan:
         """Bufferises the function; returns the plan of its arena (sizes in bytes)."""
         check_function(self.function)
         self.block = self.function.body.block
-        self.times = {op: i for i, op in enumerate(self.block.ops)}
+        self.clock = Clock(self.block)
+        self.sharing = Sharing(self.block, self.clock, self.in_place, self.signatures.prepares)
         self.types = self.function.function_type
         self._replace_inputs()
         self.arena = self.block.insert_arg(MemRefType(i8, [0]), len(self.block.args))
         self._claim_outputs()
-        for time, op in enumerate(list(self.block.ops)):
-            self.time = time
+        for op in list(self.block.ops):
             self._lower(op)
         for op in reversed(self.erased):
             if op.parent is not None:
@@ -117,10 +129,8 @@ class FunctionBufferizer:
             output = self.block.insert_arg(buffer_of(value.type), self.arena.index)
             output.name_hint = f"result{i}"
             self.outputs.append((value, output))
-            if value.owner in self.times and isinstance(
-                value.owner, CallKernelOp | func.CallOp | scf.IfOp | scf.ForOp
-            ):
-                self.buffers.setdefault(value, output)
+            if self.sharing.owns_buffer(value):
+                self.homes.setdefault(self.sharing.first(value), output)
 
     def _finish(self) -> ArenaPlan:
         plan = plan_arena([lifetime for _, lifetime in self.requests], self.reuse)
@@ -134,25 +144,26 @@ class FunctionBufferizer:
             self.block.args[-1].name_hint = "arena"
         else:
             self.block.erase_arg(self.arena)
-        self._set_types(plan.size)
+        self._set_types(plan)
         name = self.function.sym_name.data
         self.signatures.functions[name] = FunctionSignature(
             {k: t for k, (t, _) in self.weights.items()}, plan.size
         )
         return plan
 
-    def _set_types(self, arena_bytes: int) -> None:
+    def _set_types(self, plan: ArenaPlan) -> None:
         results = [t for t in self.types.outputs if not isinstance(t, TensorType)]
         old_attributes = self.function.arg_attrs.data if self.function.arg_attrs is not None else ()
         self.function.properties["function_type"] = FunctionType.from_lists(
             [a.type for a in self.block.args], results
         )
+        weights = list(self.weights.items())
         attributes: list[dict[str, Attribute]] = []
         for index, argument in enumerate(self.block.args):
             kept = (
                 dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
             )
-            attributes.append(kept | self._role(index, argument, arena_bytes, kept))
+            attributes.append(kept | self._role(index, argument, plan, kept, weights))
         for stale in ("arg_attrs", "res_attrs"):
             self.function.properties.pop(stale, None)
         self.function.attributes.pop("graph.primitive", None)  # a group that fuse-loops left alone
@@ -162,7 +173,12 @@ class FunctionBufferizer:
             self.function.properties["arg_attrs"] = ArrayAttr([DictionaryAttr(a) for a in attributes])
 
     def _role(
-        self, index: int, argument: BlockArgument, arena_bytes: int, kept: dict[str, Attribute]
+        self,
+        index: int,
+        argument: BlockArgument,
+        plan: ArenaPlan,
+        kept: dict[str, Attribute],
+        weights: list[tuple[str, tuple[TensorType, SSAValue]]],
     ) -> dict[str, Attribute]:
         count = len(self.types.inputs)
         if index < count:
@@ -170,16 +186,21 @@ class FunctionBufferizer:
                 ROLE: StringAttr("input"),
                 NAME: kept.get(NAME, StringAttr(argument.name_hint or f"arg{index}")),
             }
-        if index < count + len(self.weights):
-            key, (type_, _) = list(self.weights.items())[index - count]
+        if index < count + len(weights):
+            key, (type_, _) = weights[index - count]
             return {ROLE: StringAttr("weight"), KEY: StringAttr(key), TYPE: type_}
-        if index < count + len(self.weights) + len(self.outputs):
+        if index < count + len(weights) + len(self.outputs):
             return {ROLE: StringAttr("output"), NAME: StringAttr(argument.name_hint or f"result{index}")}
-        return {ROLE: StringAttr("arena"), BYTES: IntegerAttr(arena_bytes, i64)}
+        return {
+            ROLE: StringAttr("arena"),
+            BYTES: IntegerAttr(plan.size, i64),
+            LIVE_BYTES: IntegerAttr(plan.peak, i64),
+        }
 
     # Ops
 
     def _lower(self, op: Operation) -> None:
+        self.time = self.clock.start[op]
         match op:
             case CallKernelOp():
                 self._kernel(op)
@@ -208,8 +229,9 @@ class FunctionBufferizer:
         kernel = self.signatures.kernels[op.callee_name]
         outputs = [self._buffer_for(result) for result in op.results]
         temporaries = [self._allocate(op, type_, self.time) for type_ in kernel.temporaries]
-        inputs = [self.buffers[operand] for operand in op.operands]
-        self._replace(op, tensor_loop.CallOp(op.callee_name, [*inputs, *temporaries], outputs))
+        shared = self.sharing.calls.get(op, InPlaceCall(op.callee_name, set()))
+        inputs = [self.buffers[v] for i, v in enumerate(op.operands) if i not in shared.dropped]
+        self._replace(op, tensor_loop.CallOp(shared.callee, [*inputs, *temporaries], outputs))
 
     def _call(self, op: func.CallOp) -> None:
         name = op.callee.root_reference.data
@@ -329,19 +351,20 @@ class FunctionBufferizer:
         """The buffer that `value` is computed into: an output argument, or new bytes of the arena."""
         if value not in self.buffers:
             assert isinstance(value.type, TensorType) and isinstance(value.owner, Operation)
-            self.buffers[value] = self._allocate(value.owner, buffer_of(value.type), self._last_use(value))
-            self.buffers[value].name_hint = value.name_hint
+            first = self.sharing.first(value)
+            if first not in self.homes:
+                until = self._end_of_life(value)
+                self.homes[first] = self._allocate(value.owner, buffer_of(value.type), until)
+                self.homes[first].name_hint = value.name_hint
+            self.buffers[value] = self.homes[first]
         return self.buffers[value]
 
-    def _last_use(self, value: SSAValue) -> int:
-        """The time of the last op at the top of the function that uses `value`."""
-        last = self.time
-        for use in value.uses:
-            user: Operation | None = use.operation
-            while user is not None and user not in self.times:
-                user = user.parent_op()
-            last = max(last, self.times[user]) if user is not None else last
-        return last
+    def _end_of_life(self, value: SSAValue) -> int:
+        """The time of the last use of a tensor that has the buffer of `value`, the first of them."""
+        block = value.owner.parent_block()
+        assert block is not None and isinstance(value.owner, Operation)
+        uses = [self.clock.last_use(member, block) for member in self.sharing.members(value)]
+        return max(*uses, self.clock.end[value.owner])
 
     def _allocate(self, before: Operation, type_: MemRefType, until: int) -> SSAValue:
         """A view into the arena for a buffer used from now until time `until`."""

@@ -27,6 +27,8 @@ EXACT_PIPELINES = (
     "O1",
     "graph-optimize-strict,to-loops,bufferize{reuse=true}",
     "graph-optimize-strict,to-loops,bufferize{reuse=false}",
+    "graph-optimize-strict,to-loops,schedule-cpu,bufferize{in-place=false}",
+    "graph-optimize-strict,to-loops,schedule-cpu,bufferize",
     "lower-graph-to-loops,bufferize{reuse=true}",
 )
 

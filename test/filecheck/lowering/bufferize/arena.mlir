@@ -1,9 +1,9 @@
-// RUN: stepwell-opt %s -p bufferize --split-input-file | filecheck %s
+// RUN: stepwell-opt %s -p 'bufferize{in-place=false}' --split-input-file | filecheck %s
 // RUN: stepwell-opt %s -p 'bufferize{reuse=false}' --split-input-file | filecheck %s --check-prefix=OWN
 
 /// A chain needs two places of 64 bytes: %a and %c are never alive together. Each has its own with reuse=false.
 // CHECK-LABEL: func.func @chain
-// CHECK-SAME: %arena: memref<128xi8> {stepwell.role = "arena", stepwell.bytes = 128 : i64}
+// CHECK-SAME: %arena: memref<128xi8> {stepwell.role = "arena", stepwell.bytes = 128 : i64, stepwell.live_bytes = 128 : i64}
 // CHECK-NEXT: %[[A0:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %a = memref.view %arena[%[[A0]]][] : memref<128xi8> to memref<4xf32>
 // CHECK-NEXT: tensor_loop.call @exp(%x) outs(%a)
@@ -88,7 +88,7 @@ tensor_loop.func private @on_buffers(%A: memref<4xf32>) outs(%B: memref<4xf32>) 
 /// Buffers without elements have places of their own all the same: `cse` would make equal views one value, which no
 /// call takes as input and output.
 // CHECK-LABEL: func.func @no_elements
-// CHECK-SAME: %arena: memref<128xi8> {stepwell.role = "arena", stepwell.bytes = 128 : i64}
+// CHECK-SAME: %arena: memref<128xi8> {stepwell.role = "arena", stepwell.bytes = 128 : i64, stepwell.live_bytes = 128 : i64}
 // CHECK: %[[A0:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %a = memref.view %arena[%[[A0]]][] : memref<128xi8> to memref<0x3xf32>
 // CHECK: %[[B0:.*]] = arith.constant 64 : index

@@ -1,0 +1,185 @@
+"""
+Which tensors share one buffer: results that take the place of an operand that nobody reads again.
+
+Before: `%b = graph.call_kernel @exp(%a)`, the last use of `%a`, `@exp` reads each element before it writes it.
+After: `%a` and `%b` are one buffer, and the call is that of `@exp_in_place() outs(%a)`, which has one argument less: no two
+arguments of a kernel share memory, so LLVM may go on believing that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..analysis.in_place import may_overwrite
+from ..core.roles import IN_PLACE as IN_PLACE
+from ..dialects import tensor_loop
+from ..dialects.graph.calls import CallKernelOp
+from .bufferize_times import Clock
+
+SUFFIX = "_in_place"
+
+
+@dataclass
+class InPlaceKernels:
+    """Copies of kernels whose output is one of their inputs, made once each; `remove_unused` drops those nobody calls."""
+
+    module: ModuleOp
+    kernels: dict[str, tensor_loop.FuncOp] = field(default_factory=dict)
+    _legal: dict[tuple[str, tuple[int, ...], int], bool] = field(default_factory=dict)
+    _made: dict[tuple[str, tuple[int, ...], int], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.kernels = {op.sym_name.data: op for op in self.module.ops if isinstance(op, tensor_loop.FuncOp)}
+        symbols = (op.get_attr_or_prop("sym_name") for op in self.module.ops)
+        self._names = {symbol.data for symbol in symbols if isinstance(symbol, StringAttr)}
+
+    def may_overwrite(self, name: str, inputs: tuple[int, ...], output: int) -> bool:
+        """Whether the output may lie where the inputs at these positions lie."""
+        key = (name, inputs, output)
+        if key not in self._legal:
+            kernel = self.kernels.get(name)
+            self._legal[key] = kernel is not None and may_overwrite(kernel, inputs, output)
+        return self._legal[key]
+
+    def merged(self, name: str, inputs: tuple[int, ...], output: int) -> str:
+        """The name of a copy of a kernel that reads these inputs from the output."""
+        key = (name, inputs, output)
+        if key not in self._made:
+            self._made[key] = self._make(self.kernels[name], inputs, output)
+        return self._made[key]
+
+    def _make(self, kernel: tensor_loop.FuncOp, inputs: tuple[int, ...], output: int) -> str:
+        base = kernel.sym_name.data
+        name, number = base + SUFFIX, 1
+        while name in self._names:
+            name, number = f"{base}{SUFFIX}_{number}", number + 1
+        self._names.add(name)
+        new = kernel.clone()
+        new.location = kernel.location
+        new.properties["sym_name"] = StringAttr(name)
+        new.properties["sym_visibility"] = StringAttr("private")
+        target = new.outputs[output]
+        new.attributes[IN_PLACE] = StringAttr(target.name_hint or f"output{output}")
+        types = list(new.input_types)
+        attributes = None if new.arg_attrs is None else list(new.arg_attrs.data)
+        blocks: dict[Operation, None] = {}
+        for position in sorted(inputs, reverse=True):
+            argument = new.inputs[position]
+            for use in argument.uses:
+                blocks |= dict.fromkeys(_blocks_around(use.operation))
+            argument.replace_all_uses_with(target)
+            new.body.block.erase_arg(argument)
+            del types[position]
+            if attributes is not None:
+                del attributes[position]
+            new.properties["function_type"] = FunctionType.from_lists(types, new.output_types)
+        if attributes is not None:
+            new.properties["arg_attrs"] = ArrayAttr(attributes)
+        for block in blocks:
+            assert isinstance(block, tensor_loop.BlockOp)
+            block.refresh_regions()
+        self.module.body.block.insert_op_after(new, kernel)
+        self.kernels[name] = new
+        return name
+
+    def remove_unused(self) -> None:
+        """Erases the kernels whose calls all became calls of a copy, and the copies that were steps to another."""
+        if not self._made:
+            return
+        called = {
+            attribute.string_value()
+            for op in self.module.walk()
+            for attribute in (*op.properties.values(), *op.attributes.values())
+            if isinstance(attribute, SymbolRefAttr)
+        }
+        for name in dict.fromkeys((*(key[0] for key in self._made), *self._made.values())):
+            kernel = self.kernels[name]
+            private = kernel.sym_visibility is not None and kernel.sym_visibility.data == "private"
+            if private and name not in called:
+                kernel.detach()
+                kernel.erase()
+
+
+def _blocks_around(op: Operation) -> list[Operation]:
+    found: list[Operation] = []
+    current: Operation | None = op
+    while current is not None:
+        if isinstance(current, tensor_loop.BlockOp):
+            found.append(current)
+        current = current.parent_op()
+    return found
+
+
+@dataclass
+class InPlaceCall:
+    """What a call becomes: the kernel to call, and the operands that it finds in its outputs."""
+
+    callee: str
+    dropped: set[int]
+
+
+class Sharing:
+    """Groups of the tensors of a function; each group is one buffer, named by its first tensor."""
+
+    def __init__(self, block: Block, clock: Clock, kernels: InPlaceKernels | None, prepares: set[str]):
+        """Without `kernels` every tensor has a buffer of its own."""
+        self.calls: dict[Operation, InPlaceCall] = {}
+        self._first: dict[SSAValue, SSAValue] = {}
+        self._members: dict[SSAValue, list[SSAValue]] = {}
+        self._clock = clock
+        self._kernels = kernels
+        self._prepares = prepares
+        if kernels is not None:
+            for op in block.walk():
+                if isinstance(op, CallKernelOp):
+                    self._share(op, kernels)
+
+    def first(self, value: SSAValue) -> SSAValue:
+        """The tensor that stands for the buffer of `value`."""
+        return self._first.get(value, value)
+
+    def members(self, value: SSAValue) -> list[SSAValue]:
+        """All tensors in the buffer of `value`, in program order."""
+        return self._members.get(self.first(value), [value])
+
+    def owns_buffer(self, value: SSAValue) -> bool:
+        """Whether the buffer of `value` is made for it: not an argument, a weight or a constant."""
+        owner = value.owner
+        if isinstance(owner, func.CallOp):
+            return owner.callee.root_reference.data not in self._prepares
+        return isinstance(owner, CallKernelOp | scf.IfOp | scf.ForOp)
+
+    def _share(self, op: CallKernelOp, kernels: InPlaceKernels) -> None:
+        """Finds, result by result, an operand whose buffer it may have."""
+        name = op.callee_name
+        left = list(range(len(op.operands)))
+        for number, result in enumerate(op.results):
+            for value in dict.fromkeys(op.operands[position] for position in left):
+                places = tuple(i for i, position in enumerate(left) if op.operands[position] is value)
+                if value.type != result.type or not self._dies_at(value, op):
+                    continue
+                if not kernels.may_overwrite(name, places, number):
+                    continue
+                name = kernels.merged(name, places, number)
+                left = [position for i, position in enumerate(left) if i not in places]
+                self._join(value, result)
+                break
+        if name != op.callee_name:
+            self.calls[op] = InPlaceCall(name, set(range(len(op.operands))) - set(left))
+
+    def _dies_at(self, value: SSAValue, op: Operation) -> bool:
+        """Whether the buffer of `value` is its own, made in the block of `op`, and read for the last time by `op`."""
+        if not self.owns_buffer(value) or value.owner.parent_block() is not op.parent_block():
+            return False
+        block = op.parent_block()
+        assert block is not None
+        return self._clock.last_use(value, block) <= self._clock.start[op]
+
+    def _join(self, value: SSAValue, result: SSAValue) -> None:
+        first = self.first(value)
+        self._first[result] = first
+        self._members.setdefault(first, [first]).append(result)
