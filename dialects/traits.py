@@ -58,6 +58,21 @@ class LoopSemantics(ABC):
         """
 
 
+class LoopTemplate(ABC):
+    """
+    The meaning of an op that no formula per element gives (running sums, sorting, scattering), as a loop function.
+
+    Mixed into an operation class. Such an op is opaque to fusion, and is not evaluated at compile time.
+    """
+
+    @abstractmethod
+    def loop_function(self) -> str:
+        """
+        The text of one `tensor_loop.func` (its name is a base for that of the kernel) with a buffer per operand, in order, and in `outs` a
+        buffer per result, of the shapes of the op and with signless integers.
+        """
+
+
 class MayFail:
     """
     An op that can fail at run time: no memory effect, so it may be merged and, if unused, removed; but it is never

@@ -1,8 +1,8 @@
 """
 Graph ops to loop functions: pass `lower-graph-to-loops`.
 
-Every op that says what it means (`LoopSemantics`) becomes a call of a loop function made from its tensor expression;
-there are no lowerings per op.
+Every op that says what it means becomes a call of a loop function: one made from its tensor expression (`LoopSemantics`), or the
+one that it gives (`LoopTemplate`). There are no lowerings per op.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from .. import te
 from ..core.diagnostics import Diagnostic, StepwellError, fail
 from ..core.locations import copy_location, location_string, nearest_source_point
+from ..core.parsing import make_context, parse_text
 from ..core.passes import StepwellPass
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
-from ..dialects.traits import LoopSemantics, may_fail
+from ..dialects.tensor_loop import FuncOp as LoopFuncOp
+from ..dialects.traits import LoopSemantics, LoopTemplate, may_fail
 from .convert_te_to_tensor_loop import convert_te_to_tensor_loop
 from .te_types import dtype_of, is_static
 
@@ -60,7 +62,7 @@ class LowerGraphToLoopsPass(StepwellPass):
         refused: list[Operation] = []
         for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
             for inner in [inner for inner in function.walk() if inner is not function]:
-                if isinstance(inner, LoopSemantics):
+                if isinstance(inner, LoopSemantics | LoopTemplate):
                     _replace_by_call(inner, kernels)
                     self.count("ops lowered")
                 elif not _is_left(inner):
@@ -85,7 +87,7 @@ def _refuse(ops: list[Operation]) -> None:
     shown = [f"'{name}' at {_few(found, 4)}" for name, found in sorted(places.items())]
     count = "1 op on tensors has" if len(ops) == 1 else f"{len(ops)} ops on tensors have"
     message = f"{count} no tensor expression: {_few(shown, 8)}"
-    hint = "implement LoopSemantics.te on the op, or use allow-partial"
+    hint = "implement LoopSemantics or LoopTemplate on the op, or use allow-partial"
     raise StepwellError(Diagnostic(message, point=nearest_source_point(ops[0]), hint=hint))
 
 
@@ -121,7 +123,10 @@ class KernelTable:
         return self.by_key[key]
 
     def _make(self, op: Operation) -> str:
-        kernel = convert_te_to_tensor_loop("kernel", *_semantics(op), location=op)
+        if isinstance(op, LoopTemplate):
+            kernel = _instantiated(op)
+        else:
+            kernel = convert_te_to_tensor_loop("kernel", *_semantics(op), location=op)
         text = f"{kernel}{_identity(op)}"
         if text not in self.by_text:
             name = self._unique(op.name.partition(".")[2].replace(".", "_"))
@@ -162,14 +167,34 @@ def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
     return operands, results
 
 
+def _instantiated(op: Operation) -> LoopFuncOp:
+    """The loop function of an op that gives one. Its ops stand where `op` stands."""
+    assert isinstance(op, LoopTemplate)
+    for index, value in enumerate(op.operands):
+        _static_type(op, value, index)
+    module = parse_text(make_context(), op.loop_function(), f"<loops of {op.name}>")
+    kernel = module.body.block.first_op
+    assert isinstance(kernel, LoopFuncOp)
+    kernel.detach()
+    kernel.properties["sym_name"] = type(kernel.sym_name)("kernel")
+    for inner in kernel.walk():
+        inner.location = op.location
+    return kernel
+
+
 def _placeholder(op: Operation, value: SSAValue, index: int) -> te.Tensor:
+    type_ = _static_type(op, value, index)
+    return te.placeholder(type_.get_shape(), dtype_of(type_.get_element_type()), _operand_name(op, index))
+
+
+def _static_type(op: Operation, value: SSAValue, index: int) -> TensorType:
     type_ = value.type
     if not isinstance(type_, TensorType):
         fail(op, f"operand {index} has type {type_}, expected a tensor")
     if not is_static(type_):
         hint = 'give the sizes first: specialize-shapes{main="4x784"}'
         fail(op, f"operand {index} has type {type_}, whose sizes are not all known", hint=hint)
-    return te.placeholder(type_.get_shape(), dtype_of(type_.get_element_type()), _operand_name(op, index))
+    return type_
 
 
 def _operand_name(op: Operation, index: int) -> str:

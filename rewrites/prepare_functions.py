@@ -11,7 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from ..core.locations import copy_location
 from ..core.passes import count
 from ..core.roles import PREPARE
-from ..dialects.traits import LoopSemantics, is_pure, may_fail
+from ..dialects.traits import LoopSemantics, LoopTemplate, is_pure, may_fail
 from .engine.driver import program_order
 from .engine.functions import NameSupply, functions_of, is_primitive, outlined
 
@@ -62,7 +62,7 @@ def _static_ops(ops: list[Operation]) -> set[Operation]:
 
 
 def _may_move(op: Operation) -> bool:
-    if not isinstance(op, LoopSemantics) or not is_pure(op) or may_fail(op):
+    if not isinstance(op, LoopSemantics | LoopTemplate) or not is_pure(op) or may_fail(op):
         return False
     largest = max(_elements(value) for value in op.operands)
     sizes = [_elements(result) for result in op.results]

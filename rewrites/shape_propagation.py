@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..core.diagnostics import OperationError
 from ..core.roles import SIGNATURE as SIGNATURE
-from ..dialects.graph.base import GraphOp, infer_result_types
+from ..dialects.graph.base import TensorOp, infer_result_types
 from .engine.driver import ordered_blocks
 from .engine.functions import NameSupply, functions_of
 from .remove_unused_functions import is_private, mentioned_symbols
@@ -93,7 +93,7 @@ class Propagation:
     def _block(self, ops: Sequence[Operation]) -> None:
         for op in ops:
             match op:
-                case GraphOp():
+                case TensorOp():
                     self._graph_op(op)
                 case func.CallOp():
                     self._call(op)

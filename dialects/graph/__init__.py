@@ -40,6 +40,8 @@ from . import (
     reduction,
 )
 from .base import GraphOp as GraphOp
+from .base import TemplateOp as TemplateOp
+from .base import TensorOp as TensorOp
 from .base import infer_result_types as infer_result_types
 from .base import plain_properties as plain_properties
 from .base import te_operands as te_operands

@@ -25,7 +25,7 @@ from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.diagnostics import did_you_mean
-from ..traits import LoopSemantics
+from ..traits import LoopSemantics, LoopTemplate
 from .properties import PropertyKind
 from .shapes import Shaped, ShapeError, compatible
 from .signature import ANY as ANY
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from ... import te
 
 
-class GraphOp(IRDLOperation, LoopSemantics, ABC):
+class TensorOp(IRDLOperation, ABC):
     """
-    An op on whole tensors.
+    An op on whole tensors: a `GraphOp`, whose meaning is a tensor expression, or a `TemplateOp`, whose meaning is a loop function.
 
     The builder takes operands by position and properties by name as plain Python values, and infers the result types:
     `SoftmaxOp(x, axis=-1)`.
@@ -80,13 +80,6 @@ class GraphOp(IRDLOperation, LoopSemantics, ABC):
         Shapes and element types of the results, from those of the operands and the plain values of all properties
         (`None` for an absent one). Raises `ShapeError` when they do not fit together.
         """
-
-    def te(self, *operands: te.Tensor) -> tuple[te.Tensor, ...]:
-        """The function of `te.library` that has the name of the op."""
-        from ...te import library
-
-        result: Any = getattr(library, self.name.partition(".")[2])(*operands, **plain_properties(self))
-        return result if isinstance(result, tuple) else (result,)
 
     def verify_(self) -> None:
         definition = self.get_irdl_definition()
@@ -132,8 +125,29 @@ class GraphOp(IRDLOperation, LoopSemantics, ABC):
         print_types(printer, self)
 
 
+class GraphOp(TensorOp, LoopSemantics, ABC):
+    """An op that says what each element of its results is."""
+
+    def te(self, *operands: te.Tensor) -> tuple[te.Tensor, ...]:
+        """The function of `te.library` that has the name of the op."""
+        from ...te import library
+
+        result: Any = getattr(library, self.name.partition(".")[2])(*operands, **plain_properties(self))
+        return result if isinstance(result, tuple) else (result,)
+
+
 class PureGraphOp(GraphOp, ABC):
     """A graph op that cannot fail: it may be merged, removed, moved and speculated."""
+
+    traits = traits_def(Pure())
+
+
+class TemplateOp(TensorOp, LoopTemplate, ABC):
+    """An op that gives its loops as text, because no formula per element says what it computes."""
+
+
+class PureTemplateOp(TemplateOp, ABC):
+    """Such an op that cannot fail."""
 
     traits = traits_def(Pure())
 
@@ -199,12 +213,12 @@ def infer_result_types(op: Operation) -> list[Attribute]:
     Result types with a `?` where something more is known, and those left over after operand types changed, are
     brought up to date with it.
     """
-    assert isinstance(op, GraphOp)
+    assert isinstance(op, TensorOp)
     return [tensor_type(shaped) for shaped in infer_from(type(op), op.operands, op.properties)]
 
 
 def infer_from(
-    op_type: type[GraphOp], operands: Sequence[SSAValue], properties: Mapping[str, Attribute]
+    op_type: type[TensorOp], operands: Sequence[SSAValue], properties: Mapping[str, Attribute]
 ) -> tuple[Shaped, ...]:
     """Shapes and element types of the results of an op of `op_type`; raises `VerifyException`."""
     shaped = checked_operands(op_type, operands)
@@ -231,7 +245,7 @@ def te_operands(op: Operation) -> list[te.Tensor]:
 
 
 def _parse_inferred_types(
-    op_type: type[GraphOp],
+    op_type: type[TensorOp],
     parser: Parser,
     values: Sequence[SSAValue],
     properties: Mapping[str, Attribute],

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, OptPropertyDef
 
 from ..traits import Commutative, MayFail
-from . import FAMILIES, GraphOp, ops_of
+from . import FAMILIES, TensorOp, ops_of
 from .element_types import class_members
 from .properties import ElementTypeKind, PropertyKind
 from .signature import operand_signature
@@ -45,7 +45,7 @@ def explain(op_type: type[Operation]) -> str | None:
 
 def operand_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
     """Name and element types of every operand of a graph op."""
-    if not issubclass(op_type, GraphOp):
+    if not issubclass(op_type, TensorOp):
         return []
     return [
         (f"{name}{' (one or more)' if variadic else ''}", types_text(constraint.classes))
