@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .runtime.calibrate import calibrate as calibrate
     from .runtime.compile import compile as compile
     from .runtime.executable import Executable as Executable
+    from .runtime.tuning.tune import tune as tune
 
 _LAZY = {
     "PassContext": "core.pass_context",
@@ -29,6 +30,7 @@ _LAZY = {
     "from_onnx": "frontends.onnx",
     "create_prim_func": "lowering.convert_te_to_tensor_loop",
     "Executable": "runtime.executable",
+    "tune": "runtime.tuning.tune",
 }
 
 __all__ = sorted(_LAZY)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
     "prepack-weights": "schedule.prepack:PrepackWeightsPass",
+    "apply-tuning": "schedule.apply_tuning:ApplyTuningPass",
     "apply-schedule": "schedule.apply_schedule:ApplySchedulePass",
     "schedule-cpu": "schedule.cpu:ScheduleCPUPass",
     "lower-loops-to-scf": "lowering.lower_loops_to_scf:LowerLoopsToSCFPass",

@@ -38,6 +38,17 @@ def cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "stepwell"
 
 
+def tuning_path() -> Path | None:
+    """
+    The tuning database to use where none is named: the file of `STEPWELL_TUNING_DB`, none when that is empty, else `tuning.jsonl`
+    beside the compiled programs. It may not exist yet.
+    """
+    chosen = os.environ.get("STEPWELL_TUNING_DB")
+    if chosen is None:
+        return cache_directory() / "tuning.jsonl"
+    return Path(chosen) if chosen else None
+
+
 def program_key(*parts: str) -> str:
     """The name under which a program is kept: a hash of everything that decides its machine code."""
     return code_key(*parts, source_fingerprint())

@@ -47,6 +47,7 @@ def compile(
     cache: bool = True,
     weights: str | Path | Mapping[str, Any] | None = None,
     verify_each: bool = False,
+    tuning: bool | str | Path | None = None,
 ) -> Executable:
     """
     Compiles a program to native code.
@@ -55,7 +56,9 @@ def compile(
     passes of `opt_level` (0 to 3); whatever it leaves is lowered all the same. `numerics`: `strict` keeps every rounding,
     `default` allows rules that round differently, `fast` those that may lose NaN, inf and -0. `threads`: at most so many;
     `STEPWELL_THREADS` or all usable CPUs when None. `weights`: a safetensors file or arrays by key, in place of the
-    module's `stepwell.weights`. `cache=False` leaves the compile cache on disk alone.
+    module's `stepwell.weights`. `cache=False` leaves the compile cache on disk alone. `tuning`: a database of
+    tuned schedules (docs/tuning.md); that of `STEPWELL_TUNING_DB`, or `tuning.jsonl` in the folder of the compile cache, where it
+    exists, when None; none when False.
 
     Raises CompileError, or the diagnostics of parser, verifier and passes.
     """
@@ -64,11 +67,12 @@ def compile(
     if opt_level not in range(4):
         raise CompileError(f"opt_level is {opt_level!r}, expected 0, 1, 2 or 3")
     most_threads = thread_count(threads)
+    database = tuning_database(tuning)
     with patient_collector():
         module = _verified(module_or_path)
         set_signatures(module, entry)
         passes = chosen_pipeline(pipeline, opt_level, numerics)
-        return _executable(Source(module, entry, passes, cache, verify_each, weights, most_threads))
+        return _executable(Source(module, entry, passes, cache, verify_each, weights, most_threads, database))
 
 
 def _verified(module_or_path: ModuleOp | str | Path) -> ModuleOp:
@@ -91,6 +95,21 @@ def thread_count(threads: int | None) -> int:
     return int(chosen)
 
 
+def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
+    """
+    The file of tuned schedules that `compile(tuning=…)` means; None for none. Raises CompileError where one that is named does not
+    exist.
+    """
+    if tuning is False:
+        return None
+    if isinstance(tuning, str | Path):
+        if not Path(tuning).is_file():
+            raise CompileError(f"there is no tuning database '{tuning}'")
+        return Path(tuning)
+    path = disk.tuning_path()
+    return path if path is not None and path.is_file() else None
+
+
 @dataclass
 class Source:
     """A verified module and how to compile it, once per set of input shapes."""
@@ -102,6 +121,7 @@ class Source:
     verify_each: bool
     weights: str | Path | Mapping[str, Any] | None
     threads: int = 1
+    tuning: Path | None = None
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`: what is lowered later, for new shapes, is lowered under it."""
@@ -124,7 +144,16 @@ class Source:
             self.context.copy().run(context_key),
             registrations_fingerprint(),
             _files_named_in(self.pipeline),
+            self._tuning_key(),
         )
+
+    def _tuning_key(self) -> str:
+        """What the tuning database says, for the key of the compile cache."""
+        if self.tuning is None:
+            return ""
+        from ..schedule.tuning_records import tuning_fingerprint
+
+        return tuning_fingerprint(self.tuning)
 
     def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
         """The description and LLVM text for `shapes`; the module itself stays as it is."""
@@ -142,6 +171,7 @@ class Source:
             self.pipeline_for(shapes),
             verify_each=self.verify_each,
             instruments=instruments,
+            tuning=self.tuning,
         )
         return describe(module), text
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
@@ -72,16 +73,22 @@ def take_down(
     *,
     verify_each: bool = False,
     instruments: Sequence[Instrument] = (),
+    tuning: Path | None = None,
 ) -> str:
     """
-    Lowers `module` in place to the llvm dialect and returns its LLVM text.
+    Lowers `module` in place to the llvm dialect and returns its LLVM text. `apply-tuning` takes its schedules from `tuning`.
 
     The input must have been verified. The last stair is the LLVM text, which LLVM verifies; the llvm dialect is verified here
     unless the passes are all ours (a quarter of the time to compile), what lies between with `verify_each`. Raises
     CompileError when `entry` cannot be an entry, and the passes' own errors.
     """
     set_signatures(module, entry)
-    run_pipeline(context, module, parse_pipeline(pipeline), verify_each=verify_each, instruments=instruments)
+    passes = parse_pipeline(pipeline)
+    if tuning is not None:
+        from ..schedule.apply_tuning import with_database
+
+        passes = with_database(passes, tuning)
+    run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
     if pipeline not in PIPELINES and not verify_each:
         verify_module(module)
     return emit_llvm_text(module)

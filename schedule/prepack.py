@@ -146,7 +146,7 @@ class _Packer:
         if any(axis in c.b.axes() for axis in c.outer):
             return False
         sources = [call.inputs[position] for call in calls]
-        if not all(_is_constant(source, self.module) for source in sources):
+        if not all(is_constant(source, self.module) for source in sources):
             return False
         form = self._form(c)
         packing = self._packing(c, form)
@@ -248,7 +248,7 @@ class _Packer:
         kernel.properties["function_type"] = FunctionType.from_lists(inputs, kernel.output_types)
 
 
-def _is_constant(value: SSAValue, module: ModuleOp) -> bool:
+def is_constant(value: SSAValue, module: ModuleOp) -> bool:
     owner = value.owner
     if not isinstance(owner, Operation):
         return False

@@ -1,0 +1,66 @@
+"""
+The process in which candidates run: it may crash or hang without harm to anybody else.
+
+Run by its path; reads pickles from standard input: the search path and the folder of the package, the function that measures,
+then pairs of a job and its most seconds. Writes the outcome of each, after its length in 8 bytes. It ends with its input,
+and a job that takes too long is ended by a signal of the system, even when nobody waits for it any more.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from math import ceil
+from pathlib import Path
+from typing import IO, Any
+
+GRACE = 5
+"""Seconds after its most until the system ends a job."""
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Measures job after job until `source` ends."""
+    from .job import Outcome
+
+    measure = pickle.load(source)
+    while True:
+        try:
+            job, seconds = pickle.load(source)
+        except EOFError:
+            return
+        if hasattr(signal, "alarm"):
+            signal.alarm(ceil(seconds) + GRACE)
+        try:
+            outcome = measure(job)
+        except Exception as error:
+            outcome = Outcome("failed", detail=f"{type(error).__name__}: {error}")
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
+        data = pickle.dumps(outcome)
+        sink.write(len(data).to_bytes(8, "little") + data)
+        sink.flush()
+
+
+def _start(source: IO[bytes]) -> Any:
+    """This module as part of the package, as the parent process has it."""
+    from importlib import import_module
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    path, root, name = pickle.load(source)
+    sys.path[:] = path
+    spec = spec_from_file_location(
+        "stepwell", Path(root) / "__init__.py", submodule_search_locations=[str(root)]
+    )
+    assert spec is not None and spec.loader is not None
+    sys.modules["stepwell"] = package = module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return import_module(name)
+
+
+if __name__ == "__main__":
+    # What a candidate or a plug-in prints is not to be taken for an outcome.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _start(sys.stdin.buffer).serve(sys.stdin.buffer, answers)

@@ -1,0 +1,78 @@
+"""What a run of the tuner asks of the database, and adds to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from ...core.fingerprint import compiler_fingerprint
+from ...schedule.targets import Target
+from ...schedule.tuning_records import (
+    CONFIRMATION,
+    TRIAL,
+    Record,
+    append_record,
+    best_records,
+    read_records,
+    target_key,
+)
+from .job import Outcome
+
+
+@dataclass
+class Database:
+    """The records of one target and of the compiler as it is."""
+
+    path: Path
+    target: Target
+    compiler: str = field(default_factory=compiler_fingerprint)
+
+    def __post_init__(self) -> None:
+        key = target_key(self.target)
+        found = read_records(self.path) if self.path.exists() else []
+        self._records = [r for r in found if r.target == key and r.compiler == self.compiler]
+
+    def trials(self, kernel: str, threads: int) -> dict[str, Record]:
+        """The last measurement of each schedule."""
+        return self._of(TRIAL, kernel, threads)
+
+    def confirmations(self, kernel: str, threads: int) -> dict[str, Record]:
+        """The second measurements that did not confirm a schedule, or did."""
+        return self._of(CONFIRMATION, kernel, threads)
+
+    def best(self, kernel: str) -> Record | None:
+        """The schedule that `compile` uses."""
+        return best_records(self._records, self.target, self.compiler).get(kernel)
+
+    def _of(self, kind: str, kernel: str, threads: int) -> dict[str, Record]:
+        return {
+            record.program: record
+            for record in self._records
+            if record.kind == kind and record.kernel == kernel and record.threads == threads
+        }
+
+    def add(
+        self, kind: str, kernel: str, name: str, program: str, outcome: Outcome, seed: int, threads: int
+    ) -> Record:
+        """Appends what has been measured."""
+        interval = outcome.interval
+        record = Record(
+            kind=kind,
+            kernel=kernel,
+            target=target_key(self.target),
+            compiler=self.compiler,
+            program=program,
+            status=outcome.status,
+            ratio=None if outcome.ratio is None else round(outcome.ratio, 4),
+            interval=None if interval is None else (round(interval[0], 4), round(interval[1], 4)),
+            rounds=len(outcome.ratios),
+            seed=seed,
+            threads=threads,
+            date=date.today().isoformat(),
+            name=name,
+            detail=outcome.detail,
+        )
+        append_record(self.path, record)
+        self._records.append(record)
+        return record

@@ -1,0 +1,158 @@
+"""Running jobs in a process of their own each time one crashes or hangs: what an executor is given to do."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import child
+from .job import Job, Measure, Outcome
+
+START_SECONDS = 60.0
+"""Most time for a process to come up: it loads NumPy and LLVM."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Jobs done one after the other by one process, as long as it lives."""
+
+    jobs: tuple[Job, ...]
+    measure: Measure
+    timeout: float
+    """Most seconds of a job."""
+    owner: str = ""
+    """Whose it is, for `stop`."""
+
+
+_stopped: set[str] = set()
+_running: set[tuple[str, _Child]] = set()
+
+
+def stop(owner: str) -> None:
+    """Has the batches of `owner` in this process end now, with what they have."""
+    _stopped.add(owner)
+    for each, process in list(_running):
+        if each == owner:
+            process.kill()
+
+
+def run_batch(batch: Batch) -> list[Outcome]:
+    """
+    The outcomes in the order of the jobs. Needs nothing of the process it is called in but the right to start another one, so it may
+    run in any worker of any executor. Never raises for what a job does.
+    """
+    outcomes: list[Outcome] = []
+    process: _Child | None = None
+    try:
+        for job in batch.jobs:
+            if batch.owner in _stopped:
+                break
+            if process is None:
+                process = _Child(batch.measure)
+                _running.add((batch.owner, process))
+            outcome = process.run(job, batch.timeout)
+            outcomes.append(outcome)
+            if outcome.status in ("crashed", "timeout"):
+                _running.discard((batch.owner, process))
+                process.end()
+                process = None
+    finally:
+        if process is not None:
+            _running.discard((batch.owner, process))
+            process.end()
+    return outcomes
+
+
+class _Child:
+    """A process that measures."""
+
+    def __init__(self, measure: Measure):
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(child.__file__))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,
+        )
+        root = Path(__file__).resolve().parents[2]
+        self._first = True
+        self._send((sys.path, str(root), child.__name__))
+        self._send(measure)
+
+    def _send(self, value: Any) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(pickle.dumps(value))
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return  # it is gone: no answer will come
+
+    def run(self, job: Job, timeout: float) -> Outcome:
+        """The outcome of a job; afterwards the process is of no use when that is `crashed` or `timeout`."""
+        self._send((job, timeout))
+        deadline = time.monotonic() + timeout + (START_SECONDS if self._first else 0.0)
+        self._first = False
+        head = self._read(8, deadline)
+        data = None if head is None else self._read(int.from_bytes(head, "little"), deadline)
+        if data:
+            return pickle.loads(data)
+        if head is None or data is None:
+            return Outcome("timeout", detail=f"no answer after {timeout:g} s")
+        return Outcome("crashed", detail=self._last_words())
+
+    def _read(self, count: int, deadline: float) -> bytes | None:
+        """So many bytes; fewer (none) where the process has ended, None where it takes too long."""
+        assert self._process.stdout is not None
+        handle = self._process.stdout.fileno()
+        found = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(handle, selectors.EVENT_READ)
+            while len(found) < count:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    return None
+                part = os.read(handle, count - len(found))
+                if not part:
+                    return b""
+                found += part
+        return found
+
+    def _last_words(self) -> str:
+        """How the process ended."""
+        code = self._process.wait()
+        if code < 0:
+            try:
+                return f"the process was ended by {signal.Signals(-code).name}"
+            except ValueError:
+                return f"the process was ended by signal {-code}"
+        self._errors.seek(0)
+        lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
+        return f"the process ended with code {code}" + (f": {lines[-1]}" if lines else "")
+
+    def kill(self) -> None:
+        """Has the system end the process, and whatever it has started."""
+        if self._process.poll() is None:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self._process.kill()
+
+    def end(self) -> None:
+        """Ends the process and gives up what belongs to it."""
+        self.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue

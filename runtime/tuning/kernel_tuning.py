@@ -1,0 +1,172 @@
+"""Tuning one kernel: generations of candidates, then the confirmation of the fastest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from ...core.parsing import make_context
+from ...schedule.apply_tuning import program_of
+from ...schedule.kernels import Kernel
+from ...schedule.tuning_records import BEST, CONFIRMATION, TRIAL, Record
+from .database import Database
+from .job import Job, Measure, Outcome
+from .progress import Progress
+from .report import KernelReport, Trial
+from .search import Search
+from .space import Space
+from .workers import Workers
+
+GENERATION = 12
+"""Candidates whose ratios have no say in each other's choice; whoever measures them, and in which order, does not matter."""
+
+CONFIRMED = 1.02
+"""A schedule takes the place of the default when the lower end of its interval is above that."""
+
+CONFIRMATIONS = 3
+"""Of the fastest candidates, so many are measured again before the default stays."""
+
+ROUNDS, CONFIRMATION_ROUNDS = 9, 31
+
+HOPELESS = 0.97
+"""A candidate whose ratio is below that after the first rounds is given up."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for all kernels of a run; see `tune`."""
+
+    target: str
+    trials: int
+    seed: int
+    threads: int
+    timeout: float
+    measure: Measure
+    replay: bool
+
+
+class KernelTuning:
+    """One kernel of a run."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        names: tuple[str, ...],
+        settings: Settings,
+        database: Database,
+        workers: Workers,
+        progress: Progress,
+    ):
+        self.kernel = kernel
+        self.names = names
+        self.settings = settings
+        self.database = database
+        self.workers = workers
+        self.progress = progress
+        self.text = str(kernel.module)
+        self._trials: list[Trial] = []
+        self._remark = ""
+
+    def run(self, first: Iterable[str], seconds: float | None) -> KernelReport:
+        """Searches for at most so long, trying the schedules `first` first, then confirms."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        space = Space(self.kernel, self.settings.target)
+        search = Search(space.knobs, space.program, self.settings.seed, first)
+        while not self._remark and len(self._trials) < self.settings.trials:
+            if deadline is not None and time.monotonic() >= deadline:
+                self._remark = "the time is up"
+                break
+            programs = search.generation(min(GENERATION, self.settings.trials - len(self._trials)))
+            if not programs:
+                break
+            for trial in self._measured(programs):
+                self._trials.append(trial)
+                search.tell(trial.program, trial.record.ratio if trial.record.status == "ok" else None)
+        if not self.settings.replay:
+            self._confirm()
+        best = self.database.best(self.kernel.hash)
+        return KernelReport(self.names, self.kernel.hash, tuple(self._trials), best, self._remark)
+
+    def _measured(self, programs: Sequence[str]) -> list[Trial]:
+        """The trials in the order of `programs`; those that the database knows are taken from there."""
+        known = self.database.trials(self.kernel.hash, self.settings.threads)
+        found: dict[str, Trial] = {p: Trial(p, known[p], True) for p in programs if p in known}
+        for _ in found:
+            self.progress.step(self._fastest())
+        wanted = [program for program in programs if program not in found]
+        if wanted and self.settings.replay:
+            self._remark = "the next candidates are not in the database"
+            programs = programs[: programs.index(wanted[0])]
+            wanted = []
+        jobs: dict[str, Job] = {}
+        for program in wanted:
+            job = self._job(program, ROUNDS)
+            if isinstance(job, Outcome):
+                found[program] = self._kept(program, job)
+            else:
+                jobs[program] = job
+        order = list(jobs)
+        for number, outcome in self.workers.run(list(jobs.values())):
+            if outcome.fault_of_default:
+                self._remark = outcome.detail
+            else:
+                found[order[number]] = self._kept(order[number], outcome)
+        return [found[program] for program in programs if program in found]
+
+    def _kept(self, program: str, outcome: Outcome) -> Trial:
+        record = self._add(TRIAL, program, outcome)
+        trial = Trial(program, record, False)
+        self.progress.step(max(self._fastest(), record.ratio or 0.0))
+        return trial
+
+    def _add(self, kind: str, program: str, outcome: Outcome) -> Record:
+        seed, threads = self.settings.seed, self.settings.threads
+        return self.database.add(kind, self.kernel.hash, self.names[0], program, outcome, seed, threads)
+
+    def _fastest(self) -> float:
+        return max((trial.record.ratio or 0.0 for trial in self._trials), default=1.0)
+
+    def _job(self, program: str, rounds: int) -> Job | Outcome:
+        """What measures a program; the outcome where it is none."""
+        try:
+            op = program_of(make_context(), program, "candidate")
+        except (DiagnosticException, ParseError) as error:
+            return Outcome("refused", detail=str(error))
+        module = self.kernel.module.clone()
+        op.detach()
+        module.body.block.add_op(op)
+        return Job(
+            default=self.text,
+            candidate=str(module),
+            target=self.settings.target,
+            rounds=rounds,
+            threads=self.settings.threads,
+            seed=self.settings.seed,
+            stop_below=HOPELESS if rounds == ROUNDS else None,
+        )
+
+    def _confirm(self) -> None:
+        """Measures the fastest again, each in a new process; the first one that stands the test becomes the best."""
+        best = self.database.best(self.kernel.hash)
+        known = self.database.confirmations(self.kernel.hash, self.settings.threads)
+        fast = [t for t in self._trials if t.record.status == "ok" and (t.record.ratio or 0.0) > CONFIRMED]
+        fast.sort(key=lambda trial: -(trial.record.ratio or 0.0))
+        for trial in fast[:CONFIRMATIONS]:
+            if best is not None and trial.program == best.program:
+                return
+            if trial.program in known:
+                continue
+            job = self._job(trial.program, CONFIRMATION_ROUNDS)
+            if isinstance(job, Outcome):
+                continue
+            for _, outcome in self.workers.run([job], together=False):
+                self._add(CONFIRMATION, trial.program, outcome)
+                interval = outcome.interval
+                if outcome.status != "ok" or interval is None or interval[0] <= CONFIRMED:
+                    continue
+                if best is None or best.interval is None or interval[0] > best.interval[0]:
+                    self._add(BEST, trial.program, outcome)
+                return

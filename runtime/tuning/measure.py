@@ -1,0 +1,136 @@
+"""Running a candidate against the default: first whether it is right, then how fast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+import numpy as np
+from xdsl.utils.exceptions import DiagnosticException
+
+from ...core.parsing import make_context, parse_text
+from ...core.pass_context import PassContext
+from ...dialects.graph.constants import WeightOp
+from ...schedule.check import TOLERANCE
+from ..arrays import ArrayType, numpy_dtype
+from ..compile import compile
+from ..describe import array_type
+from ..errors import ArgumentError, CompileError, ExecutionError
+from ..executable import Executable
+from .job import Job, Outcome
+
+PIPELINE = "apply-schedule,finish"
+"""What makes code of a kernel that has its schedule beside it."""
+
+LOOK_AFTER = 3
+"""Rounds after which a candidate that is slower is given up."""
+
+
+def measure(job: Job) -> Outcome:
+    """
+    Compares a candidate with the default: both compiled, run on the same arguments, then timed in turn.
+
+    `wrong` where a result differs by more than regrouped sums may. The time is that of this thread on its processor with one
+    thread, that on the wall with more.
+    """
+    try:
+        default = _program(job.default, job.target, job.threads, job.seed)
+        arrays = arguments(default.input_types, job.seed)
+        expected = default(*arrays)
+    except (DiagnosticException, CompileError, ExecutionError) as error:
+        return Outcome("failed", detail=f"the default: {_said(error)}", fault_of_default=True)
+    try:
+        candidate = _program.__wrapped__(job.candidate, job.target, job.threads, job.seed)
+        found = candidate(*arrays)
+    except (DiagnosticException, CompileError) as error:
+        return Outcome("refused", detail=_said(error))
+    except (ArgumentError, ExecutionError) as error:
+        return Outcome("wrong", detail=_said(error))
+    for number, (right, result) in enumerate(zip(expected, found, strict=True)):
+        reason = difference(right, result, default.output_types[number][1].dtype)
+        if reason is not None:
+            return Outcome("wrong", detail=f"result {number}: {reason}")
+    return Outcome("ok", tuple(_ratios(job, default, candidate, arrays)))
+
+
+@lru_cache(4)
+def _program(text: str, target: str, threads: int, seed: int) -> Executable:
+    """A kernel compiled. Raises what `compile` raises."""
+    module = parse_text(make_context(), text, "candidate")
+    types = {op.weight_key: array_type(op.result.type) for op in module.walk() if isinstance(op, WeightOp)}
+    weights = dict(zip(types, arguments(list(types.items()), seed + 1), strict=True))
+    with PassContext(opt_level=3, config={"target": target}):
+        return compile(module, pipeline=PIPELINE, weights=weights, threads=threads, cache=False)
+
+
+def arguments(types: Any, seed: int) -> list[np.ndarray[Any, Any]]:
+    """
+    Small whole numbers: sums of their products are exact whatever the order. Integers are not negative, and bytes 0 or 1, as
+    these may be indices or truth values.
+    """
+    generator = np.random.default_rng(seed)
+    return [_array(generator, type_) for _, type_ in types]
+
+
+def _array(generator: np.random.Generator, type_: ArrayType) -> np.ndarray[Any, Any]:
+    dtype = type_.dtype
+    low, high = (-3, 4) if "f" in dtype else (0, 2) if dtype in ("i1", "i8", "ui8") else (0, 3)
+    array = type_.allocate()
+    array[...] = generator.integers(low, high, type_.sizes).astype(numpy_dtype(dtype))
+    return array
+
+
+def difference(right: Any, found: Any, dtype: str) -> str | None:
+    """Where two results differ by more than regrouped sums may, relative to the largest number; None where they do not."""
+    exact = right.dtype.kind in "iub"
+    left, other = (each if exact else each.astype(np.float64) for each in (right, found))
+    finite = left[np.isfinite(left)]
+    largest = 1.0 if exact or not finite.size else max(1.0, float(np.abs(finite).max()))
+    tolerance = 0.0 if exact else TOLERANCE.get(dtype, 0.0)
+    same = np.isclose(other, left, rtol=tolerance, atol=tolerance * largest, equal_nan=not exact)
+    if same.all():
+        return None
+    first = tuple(int(index) for index in np.argwhere(~same)[0])
+    return f"{int((~same).sum())} of {same.size} elements differ, at {list(first)} it is {found[first]}, expected {right[first]}"
+
+
+def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[Any]) -> list[float]:
+    """Per round, the time of the default by that of the candidate; which one goes first alternates."""
+    outputs = [type_.allocate() for _, type_ in default.output_types]
+    clock = time.thread_time_ns if job.threads == 1 else time.perf_counter_ns
+    runs: list[Callable[[int], int]] = [
+        lambda count, exe=exe: _time(exe, outputs, arrays, count, clock) for exe in (default, candidate)
+    ]
+    for run in runs:
+        run(2)
+    once = max(1, min(run(1) for run in runs))
+    count = max(1, round(job.round_seconds * 1e9 / once))
+    ratios: list[float] = []
+    for number in range(job.rounds):
+        if number % 2:
+            mine = runs[1](count)
+            ratios.append(runs[0](count) / max(1, mine))
+        else:
+            theirs = runs[0](count)
+            ratios.append(theirs / max(1, runs[1](count)))
+        if job.stop_below is not None and number + 1 >= LOOK_AFTER and median(ratios) < job.stop_below:
+            break
+    return ratios
+
+
+def _time(
+    exe: Executable, outputs: list[Any], arrays: list[Any], count: int, clock: Callable[[], int]
+) -> int:
+    """Nanoseconds of `count` calls."""
+    start = clock()
+    for _ in range(count):
+        exe.run_into(outputs, *arrays)
+    return clock() - start
+
+
+def _said(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,68 @@
+"""Around the loops of any other block: their order, whether the innermost one is vectorized, iterations written out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice, permutations
+from typing import Any
+
+from ...analysis.loop_nests import perfect_block
+from ...dialects.tensor_loop import GridOp
+from ...schedule.loop_order import LoopOrder, choose_order
+from ...schedule.schedule import Schedule
+
+MOST_ORDERS = 12
+UNROLLED = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
+class NestSpace:
+    """The knobs of the loops around one block."""
+
+    block: str
+    rank: int
+    order: tuple[int, ...]
+    """The loops of the grid as the default nests them, outermost first."""
+    vectorized: bool
+
+    def knobs(self) -> Mapping[str, tuple[Any, ...]]:
+        others = (each for each in permutations(self.order) if each != self.order)
+        return {
+            "order": (self.order, *islice(others, MOST_ORDERS)),
+            "vectorized": (self.vectorized, not self.vectorized),
+            "unrolled": UNROLLED,
+        }
+
+    def apply(self, schedule: Schedule, values: Mapping[str, Any]) -> None:
+        loops = schedule.get_loops(schedule.get_block(self.block, "kernel"))
+        ordered = [loops[number] for number in values["order"]]
+        if list(values["order"]) != sorted(values["order"]):
+            schedule.reorder(*ordered)
+        if values["unrolled"] > 1:
+            # The loop around the vectors, else the innermost one.
+            number = max(0, len(ordered) - (2 if values["vectorized"] else 1))
+            outer, inner = schedule.split(ordered[number], [None, values["unrolled"]])
+            schedule.unroll(inner)
+            ordered[number : number + 1] = [outer, inner]
+        if values["vectorized"]:
+            schedule.vectorize(ordered[-1])
+
+
+def nest_space(grid: GridOp, left_as_loops: frozenset[str]) -> NestSpace | None:
+    """The knobs of `grid`, None unless its block is one of those that the default leaves in single loops."""
+    order = choose_order(grid)
+    if order is None or len(order.levels) < 1:
+        return None
+    block = _block_name(order)
+    if block not in left_as_loops:
+        return None
+    return NestSpace(
+        block, len(order.levels), tuple(level.position for level in order.levels), order.vectorized
+    )
+
+
+def _block_name(order: LoopOrder) -> str:
+    block = perfect_block(sorted(order.levels, key=lambda level: level.position))
+    assert block is not None
+    return block.block_name.data

@@ -1,0 +1,151 @@
+"""
+The schedules of a kernel that are tried: choices for each of its blocks around those of the default schedule.
+
+A *knob* is one choice; its first value is the default's. A candidate has a value for every knob, and becomes a `schedule.program`
+that says what differs from the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.utils.exceptions import DiagnosticException
+
+from ...core.parsing import make_context
+from ...core.pass_context import PassContext
+from ...core.pipelines import run_pipeline
+from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...schedule.kernels import NAME, Kernel
+from ...schedule.schedule import Schedule
+from ...schedule.targets import target_named
+from .contraction_space import ContractionSpace, contraction_space
+from .nest_space import nest_space
+
+Choice = tuple[int, ...]
+"""The number of a value per knob of a space; all 0 is the default."""
+
+_PROBE = "stepwell.probe"
+SCHEDULED = "prepack-weights,schedule-cpu"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One choice of a block."""
+
+    block: str
+    name: str
+    values: tuple[Any, ...]
+
+
+class BlockSpace(Protocol):
+    """The knobs of a block, and what their values mean."""
+
+    @property
+    def block(self) -> str:
+        """The name of the block."""
+        ...
+
+    def knobs(self) -> Mapping[str, tuple[Any, ...]]:
+        """The values by name, the default's first."""
+        ...
+
+    def apply(self, schedule: Schedule, values: Mapping[str, Any]) -> None:
+        """Does with `schedule` what `values` say. Raises as its primitives do where that is not legal."""
+        ...
+
+
+class Space:
+    """All knobs of a kernel."""
+
+    def __init__(self, kernel: Kernel, target: str = "host"):
+        self.kernel = kernel
+        self.blocks = tuple(_block_spaces(kernel, target))
+        self.knobs = tuple(
+            Knob(block.block, name, values)
+            for block in self.blocks
+            for name, values in block.knobs().items()
+            if len(values) > 1
+        )
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are, legal or not."""
+        total = 1
+        for knob in self.knobs:
+            total *= len(knob.values)
+        return total
+
+    def program(self, choice: Choice) -> str | None:
+        """The text of the schedule, None where a step is not legal; without steps for the default."""
+        schedule = Schedule(self.kernel.module.clone())
+        chosen = {
+            (knob.block, knob.name): (knob.values[number], number)
+            for knob, number in zip(self.knobs, choice, strict=True)
+        }
+        for block in self.blocks:
+            values = {
+                name: chosen.get((block.block, name), (given[0], 0)) for name, given in block.knobs().items()
+            }
+            if not any(number for _, number in values.values()):
+                continue
+            try:
+                block.apply(schedule, {name: value for name, (value, _) in values.items()})
+            except DiagnosticException:
+                return None
+        return str(schedule.program())
+
+
+def _block_spaces(kernel: Kernel, target: str) -> Sequence[BlockSpace]:
+    found: list[BlockSpace] = []
+    machine = target_named(target)
+    left = _left_as_loops(kernel, target)
+    for grid in _grids(kernel.module):
+        space = contraction_space(grid, _constants(kernel), machine)
+        if space is None:
+            space = nest_space(grid, left)
+        elif not _takes_tilings(kernel, space, target):
+            space = None
+        if space is not None:
+            found.append(space)
+    return found
+
+
+def _takes_tilings(kernel: Kernel, space: ContractionSpace, target: str) -> bool:
+    """Whether the contraction is one that is cut into register tiles, as products of bytes may not be."""
+    module = kernel.module.clone()
+    space.apply(Schedule(module), {name: values[0] for name, values in space.knobs().items()})
+    try:
+        _schedule(module, target)
+    except DiagnosticException:
+        return False
+    return True
+
+
+def _grids(module: ModuleOp) -> list[GridOp]:
+    return [op for op in module.walk() if isinstance(op, GridOp)]
+
+
+def _constants(kernel: Kernel) -> frozenset[int]:
+    """The inputs that are laid out when the program is loaded."""
+    return frozenset(number for number, known in enumerate(kernel.constant) if known)
+
+
+def _left_as_loops(kernel: Kernel, target: str) -> frozenset[str]:
+    """The names of the blocks whose grids become single loops by default: those that nothing better is known for."""
+    module = kernel.module.clone()
+    for op in module.walk():
+        if isinstance(op, BlockOp):
+            op.attributes[_PROBE] = UnitAttr()
+    _schedule(module, target)
+    function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == NAME)
+    return frozenset(
+        op.block_name.data for op in function.walk() if isinstance(op, BlockOp) and _PROBE in op.attributes
+    )
+
+
+def _schedule(module: ModuleOp, target: str) -> None:
+    with PassContext(opt_level=3, config={"target": target}):
+        run_pipeline(make_context(), module, SCHEDULED, verify_each=False)

@@ -1,0 +1,145 @@
+"""`stepwell.tune`: from a program to a database of schedules that make its kernels faster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...core.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ...core.parsing import make_context, parse
+from ...core.pass_context import PassContext
+from ...core.pipelines import parse_pipeline, run_pipeline
+from ...schedule.kernels import Kernel, kernels_of
+from ...schedule.targets import target_named
+from ..cache import tuning_path
+from ..compile import thread_count
+from ..errors import CompileError
+from ..stairs import chosen_pipeline, set_signatures
+from .database import Database
+from .job import Measure
+from .kernel_tuning import KernelTuning, Settings
+from .measure import measure as measure_job
+from .progress import Progress
+from .report import KernelReport, TuningReport
+from .workers import Workers
+
+APPLY = "apply-tuning"
+"""The pass in front of which the kernels are as tuned schedules meet them."""
+
+Candidates = Callable[[Kernel], Iterable[str]]
+"""Schedules of one's own for a kernel, as texts of a `schedule.program`."""
+
+
+def tune(
+    module_or_path: ModuleOp | str | Path,
+    *,
+    database: str | Path | None = None,
+    trials: int = 64,
+    seconds: float | None = None,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    seed: int = 0,
+    target: str = "host",
+    kernel: str | None = None,
+    timeout: float = 30.0,
+    threads: int = 1,
+    entry: str = "main",
+    pipeline: str | None = None,
+    opt_level: int = 3,
+    numerics: str = "default",
+    candidates: Candidates | None = None,
+    measure: Measure = measure_job,
+    replay: bool = False,
+    progress: bool | None = None,
+) -> TuningReport:
+    """
+    Looks for faster schedules of the kernels of a program and keeps them in a database, which the next `compile` uses.
+
+    The program is taken down, as `compile` does with `pipeline`, `opt_level` and `numerics`, to the loop functions that
+    `schedule-cpu` sees; all different ones are tuned, or the one called `kernel`, with up to `trials` schedules each and up to
+    `seconds` for all. What the database holds of them already is not measured again. Every schedule is compiled and run in a
+    process that may crash, or take more than `timeout` seconds, without harm; its results are compared with the default's before
+    it is timed. It replaces the default where a second measurement confirms that it is faster.
+
+    `executor`: who runs the jobs, `jobs` at a time; any `concurrent.futures.Executor`, also of another machine of the same kind that has this
+    package; threads that start local processes when None. `database`: a file, that of `compile` when None. `candidates`:
+    schedules to try first. `measure`: in place of `runtime/tuning/measure.py`, a function known by name in a module. `replay`: the
+    same candidates once more, from the database alone. `progress`: a bar on standard error; on a terminal when None.
+
+    Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes; never for what a schedule does.
+    """
+    _check(trials, seconds, timeout, jobs)
+    path = _path(database)
+    settings = Settings(target, trials, seed, thread_count(threads), timeout, measure, replay)
+    kernels = _chosen(
+        _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target), kernel
+    )
+    deadline = None if seconds is None else time.monotonic() + seconds
+    reports: list[KernelReport] = []
+    with ExitStack() as stack:
+        owned = executor is None
+        count = jobs or (1 if owned else 4)
+        pool = stack.enter_context(ThreadPoolExecutor(count)) if executor is None else executor
+        workers = stack.enter_context(Workers(pool, count, owned, measure, timeout))
+        for number, (names, each) in enumerate(kernels):
+            share = None if deadline is None else (deadline - time.monotonic()) / (len(kernels) - number)
+            bar = Progress(", ".join(names), trials, progress)
+            stack.callback(bar.close)
+            run = KernelTuning(each, names, settings, Database(path, target_named(target)), workers, bar)
+            reports.append(run.run([] if candidates is None else candidates(each), share))
+            bar.close()
+    return TuningReport(path, tuple(reports))
+
+
+def _check(trials: int, seconds: float | None, timeout: float, jobs: int | None) -> None:
+    for name, value in (("trials", trials), ("seconds", seconds), ("timeout", timeout), ("jobs", jobs)):
+        if value is not None and value <= 0:
+            raise StepwellError(Diagnostic(f"{name} is {value}, expected a positive number"))
+
+
+def _path(database: str | Path | None) -> Path:
+    path = tuning_path() if database is None else Path(database)
+    if path is None:
+        hint = "name one, or set STEPWELL_TUNING_DB to a file"
+        raise StepwellError(Diagnostic("there is no tuning database: STEPWELL_TUNING_DB is empty", hint=hint))
+    return path
+
+
+def _kernels(
+    module_or_path: ModuleOp | str | Path, entry: str, pipeline: str, target: str
+) -> list[tuple[tuple[str, ...], Kernel]]:
+    """The different kernels of a program, each with the names it has there."""
+    if isinstance(module_or_path, ModuleOp):
+        module = module_or_path.clone()
+        module.location = module_or_path.location
+    else:
+        module = parse(module_or_path)
+    with PassContext(opt_level=3, config={"target": target}):
+        passes = parse_pipeline(pipeline)
+        number = next((n for n, each in enumerate(passes) if each.name == APPLY), None)
+        if number is None:
+            raise CompileError(f"the pipeline has no '{APPLY}', so there is nothing to tune in it")
+        set_signatures(module, entry)
+        run_pipeline(make_context(), module, passes[:number])
+    by_hash: dict[str, list[Kernel]] = {}
+    for kernel in kernels_of(module):
+        by_hash.setdefault(kernel.hash, []).append(kernel)
+    return [(tuple(each.name for each in same), same[0]) for same in by_hash.values()]
+
+
+def _chosen(
+    kernels: list[tuple[tuple[str, ...], Kernel]], name: str | None
+) -> list[tuple[tuple[str, ...], Kernel]]:
+    if name is None:
+        return kernels
+    found = [(names, kernel) for names, kernel in kernels if name in names]
+    if not found:
+        known = [each for names, _ in kernels for each in names]
+        hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none that can be tuned'}"
+        raise StepwellError(Diagnostic(f"the program has no kernel '{name}'", hint=hint))
+    return found

@@ -1,0 +1,109 @@
+"""The pass `apply-tuning`: schedules that tuning has found, put on the kernels they were found for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace as replace_fields
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from ..core.diagnostics import OperationError, emit_remark, emit_warning
+from ..core.fingerprint import compiler_fingerprint
+from ..core.parsing import parse_text
+from ..core.passes import StepwellPass
+from ..dialects.schedule import ProgramOp, StepOp
+from .kernels import Kernel, kernels_of
+from .replay import Replay
+from .targets import chosen_target
+from .tuning_records import Record, best_records, read_records
+
+
+@dataclass(frozen=True)
+class ApplyTuningPass(StepwellPass):
+    """
+    Runs the schedules that a tuning database holds for the loop functions of a module.
+
+    A function is looked up by its structural hash and the target; that it changes, and by how much it got faster when it was
+    tuned, is a remark. What the database does not know is left to `prepack-weights` and `schedule-cpu`.
+
+    Before (`database` holds a schedule for this kernel, with `schedule.annotate %b "stepwell.tiling" with #schedule.tiling<...>`):
+
+        tensor_loop.grid (%m, %n, %k) in (16, 64, 256) { tensor_loop.block "matmul" ... { ... } }
+
+    After:
+
+        tensor_loop.grid (%m, %n, %k) in (16, 64, 256) {
+          tensor_loop.block "matmul" ... attributes {stepwell.tiling = #schedule.tiling<rows = 8, columns = 32>} { ... } }
+
+    Schedules measured with other sources of the compiler are not used, unless `any_compiler`. Without `database` the pass does
+    nothing; `stepwell.compile` fills it in (docs/tuning.md). Raises where the file cannot be read.
+    """
+
+    name = "apply-tuning"
+
+    database: str | None = None
+    target: str | None = None
+    any_compiler: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.database is None:
+            return
+        records = read_records(Path(self.database))
+        compiler = None if self.any_compiler else compiler_fingerprint()
+        best = best_records(records, chosen_target(self.target), compiler)
+        for kernel in kernels_of(op) if best else []:
+            record = best.get(kernel.hash)
+            if record is not None and self._put_on(ctx, op, kernel, record):
+                self.count("tuned schedules applied")
+
+    def _put_on(self, ctx: Context, module: ModuleOp, kernel: Kernel, record: Record) -> bool:
+        function = kernel.function
+        try:
+            program = program_of(ctx, record.program, f"{self.database}, kernel {record.kernel}")
+            replay(program, kernel.module.clone())
+        except (DiagnosticException, ParseError, OperationError) as error:
+            emit_warning(function, f"the tuned schedule of @{kernel.name} is left out: {_first_line(error)}")
+            return False
+        replay(kernel.renamed(program), module)
+        text = f"@{kernel.name} takes a tuned schedule of {record.date or 'unknown date'}"
+        emit_remark(
+            function, text if record.ratio is None else f"{text}, {record.ratio:.2f} × as fast when measured"
+        )
+        return True
+
+
+def with_database(passes: Sequence[ModulePass], database: Path | None) -> list[ModulePass]:
+    """`passes` with the file for those `apply-tuning` that name none."""
+    return [
+        replace_fields(each, database=str(database))
+        if isinstance(each, ApplyTuningPass) and each.database is None and database is not None
+        else each
+        for each in passes
+    ]
+
+
+def program_of(ctx: Context, text: str, name: str) -> ProgramOp:
+    """The one `schedule.program` of a text. Raises the parser's errors, and ParseError's kin where there is none."""
+    module = parse_text(ctx, text, name)
+    module.verify()
+    programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    if len(programs) != 1:
+        raise DiagnosticException(f"{len(programs)} 'schedule.program', expected one")
+    return programs[0]
+
+
+def replay(program: ProgramOp, module: ModuleOp) -> None:
+    """Runs the steps of `program` on `module`. Raises at the first one that is not legal."""
+    run = Replay(module)
+    for step in program.body.block.ops:
+        assert isinstance(step, StepOp)
+        run.run(step)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,137 @@
+"""
+The kernels of a module, each as a module of its own that says all that decides its machine code.
+
+    func.func @main(%a0: tensor<16x256xf32>) -> tensor<16x64xf32> {
+      %w1 = graph.weight "w1" : tensor<256x64xf32>
+      %r0 = graph.call_kernel @kernel(%a0, %w1) : ...
+      func.return %r0
+    }
+    tensor_loop.func private @kernel(...) outs(...) { ... "block0" ... "block1" ... }
+
+Names are as above whatever they were, so that equal kernels of different models have the same structural hash, and a schedule that
+fits one fits the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.ir import Attribute, Block, Region
+
+from ..core.roles import PREPARE
+from ..core.structural_hash import structural_hash
+from ..dialects.graph.calls import CallKernelOp
+from ..dialects.graph.constants import WeightOp
+from ..dialects.schedule import ProgramOp
+from ..dialects.schedule.ops import GetBlockOp
+from ..dialects.tensor_loop import BlockOp, CallOp, FuncOp
+from .prepack import is_constant
+
+NAME = "kernel"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A loop function of a module."""
+
+    function: FuncOp
+    constant: tuple[bool, ...]
+    """Of each input: whether it is known when the program is loaded, at every call."""
+
+    @property
+    def name(self) -> str:
+        return self.function.sym_name.data
+
+    @property
+    def blocks(self) -> list[BlockOp]:
+        return [op for op in self.function.walk() if isinstance(op, BlockOp)]
+
+    @cached_property
+    def module(self) -> ModuleOp:
+        """The kernel alone; see above."""
+        function = self.function.clone()
+        function.sym_name = StringAttr(NAME)
+        function.sym_visibility = StringAttr("private")
+        for number, block in enumerate(op for op in function.walk() if isinstance(op, BlockOp)):
+            block.block_name = StringAttr(f"block{number}")
+        return ModuleOp([self._main(), function])
+
+    def _main(self) -> func.FuncOp:
+        types = [_tensor(type_) for type_ in self.function.input_types]
+        free = [type_ for type_, known in zip(types, self.constant, strict=True) if not known]
+        results = [_tensor(type_) for type_ in self.function.output_types]
+        body = Block(arg_types=free)
+        arguments = iter(body.args)
+        operands = []
+        for number, (type_, known) in enumerate(zip(types, self.constant, strict=True)):
+            if known:
+                weight = WeightOp(f"w{number}", type_)
+                body.add_op(weight)
+                operands.append(weight.result)
+            else:
+                operands.append(next(arguments))
+            operands[-1].name_hint = f"{'w' if known else 'a'}{number}"
+        call = CallKernelOp(NAME, operands, results)
+        body.add_ops([call, func.ReturnOp(*call.results)])
+        return func.FuncOp("main", (free, results), Region(body))
+
+    @cached_property
+    def hash(self) -> str:
+        """The same for the same kernel, whatever its names are."""
+        return structural_hash(self.module)
+
+    def renamed(self, program: ProgramOp) -> ProgramOp:
+        """A schedule of `module` as one of the function itself."""
+        names = {f"block{number}": block.block_name.data for number, block in enumerate(self.blocks)}
+        copy = program.clone()
+        for step in copy.body.block.ops:
+            if isinstance(step, GetBlockOp):
+                step.function = SymbolRefAttr(self.name)
+                step.block_name = StringAttr(names.get(step.block_name.data, step.block_name.data))
+        return copy
+
+
+def kernels_of(module: ModuleOp) -> list[Kernel]:
+    """
+    The loop functions whose schedules can be looked for by themselves: of known sizes, calling no others, and not run only once,
+    by functions that prepare weights.
+    """
+    calls: dict[str, list[CallKernelOp]] = {}
+    for call in module.walk():
+        if isinstance(call, CallKernelOp):
+            calls.setdefault(call.callee_name, []).append(call)
+    found: list[Kernel] = []
+    for function in (op for op in module.ops if isinstance(op, FuncOp)):
+        users = calls.get(function.sym_name.data, [])
+        if users and all(_prepares(call) for call in users):
+            continue
+        if _stands_alone(function):
+            found.append(Kernel(function, tuple(_constants(function, users, module))))
+    return found
+
+
+def _constants(function: FuncOp, calls: list[CallKernelOp], module: ModuleOp) -> Iterator[bool]:
+    """As `prepack-weights` sees it, which changes private functions only."""
+    private = bool(calls) and function.sym_visibility is not None
+    for number in range(len(function.inputs)):
+        yield private and all(is_constant(call.inputs[number], module) for call in calls)
+
+
+def _prepares(call: CallKernelOp) -> bool:
+    around = call.parent_op()
+    return around is not None and PREPARE in around.attributes
+
+
+def _stands_alone(function: FuncOp) -> bool:
+    types = (*function.input_types, *function.output_types)
+    static = all(isinstance(t, MemRefType) and t.has_static_shape() for t in types)
+    return static and not any(isinstance(op, CallOp | func.CallOp) for op in function.walk())
+
+
+def _tensor(type_: Attribute) -> TensorType:
+    assert isinstance(type_, MemRefType)
+    return TensorType(type_.element_type, type_.get_shape())

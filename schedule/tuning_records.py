@@ -1,0 +1,149 @@
+"""
+What tuning has found out: one JSON object per line of a file that is only ever appended to (docs/tuning.md).
+
+Any number of processes may append at the same time: a record is one write of one line. A line that does not read as a record, as
+one that a crash has cut off, is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..core.diagnostics import Diagnostic, StepwellError
+from .targets import CPU_INFO, KIB, Target
+
+FORMAT = 1
+"""Of the records; those of another format are passed over."""
+
+BEST, CONFIRMATION, TRIAL = "best", "confirmation", "trial"
+"""A schedule that is confirmed to be faster than the default; a second, longer measurement; a first one."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line."""
+
+    kind: str
+    kernel: str
+    """The structural hash of the kernel (`schedule/kernels.py`)."""
+    target: str
+    """The machine, by `target_key`."""
+    compiler: str
+    """The compiler, by `core.fingerprint`."""
+    program: str
+    """A `schedule.program` for the kernel as `schedule/kernels.py` names it."""
+    status: str = "ok"
+    """`ok`, or why there is no ratio: `wrong`, `crashed`, `timeout`, `refused`, `failed`."""
+    ratio: float | None = None
+    """Time of the default by its time: above 1, it is faster."""
+    interval: tuple[float, float] | None = None
+    """95 % of the median."""
+    rounds: int = 0
+    seed: int = 0
+    threads: int = 1
+    date: str = ""
+    name: str = ""
+    """Of the function, for people."""
+    detail: str = ""
+    format: int = FORMAT
+
+    def line(self) -> str:
+        """The record as a line."""
+        return json.dumps({key: value for key, value in asdict(self).items() if value is not None}) + "\n"
+
+
+def append_record(path: Path, record: Record) -> None:
+    """Adds a line, in one write. Raises `StepwellError` where the file cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            size = os.fstat(handle).st_size
+            # What a crash has cut off stays a line of its own.
+            start = "" if size == 0 or os.pread(handle, 1, size - 1) == b"\n" else "\n"
+            os.write(handle, f"{start}{record.line()}".encode())
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise StepwellError(Diagnostic(f"cannot write tuning database '{path}': {_reason(error)}")) from error
+
+
+def read_records(path: Path) -> list[Record]:
+    """The records of a file in its order. Raises `StepwellError` where it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {_reason(error)}")) from error
+    found = (_record(line) for line in text.split("\n"))
+    return [record for record in found if record is not None]
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _record(line: str) -> Record | None:
+    try:
+        data = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        return None
+    known: dict[str, Any] = {key: data[key] for key in Record.__dataclass_fields__ if key in data}
+    if isinstance(known.get("interval"), list):
+        known["interval"] = tuple(known["interval"])
+    try:
+        record = Record(**known)
+    except TypeError:
+        return None
+    texts = (record.kind, record.kernel, record.target, record.compiler, record.program, record.status)
+    return record if all(isinstance(each, str) for each in texts) else None
+
+
+def best_records(records: Iterable[Record], target: Target, compiler: str | None = None) -> dict[str, Record]:
+    """
+    By kernel, the schedule with the best lower end of its interval, for `target` and made by that compiler (by any when None).
+    """
+    key = target_key(target)
+    best: dict[str, Record] = {}
+    for record in records:
+        if record.kind != BEST or record.target != key or compiler not in (None, record.compiler):
+            continue
+        known = best.get(record.kernel)
+        if known is None or _least(record) >= _least(known):
+            best[record.kernel] = record
+    return best
+
+
+def _least(record: Record) -> float:
+    return 0.0 if record.interval is None else record.interval[0]
+
+
+def tuning_fingerprint(path: Path) -> str:
+    """A hash of the schedules in a database that are used: a program compiled with others is another one."""
+    best = [record for record in read_records(path) if record.kind == BEST]
+    return sha256("".join(record.line() for record in best).encode()).hexdigest()
+
+
+def target_key(target: Target) -> str:
+    """The name under which measurements on `target` are kept: of this machine its processor and caches say more than its name."""
+    if target.name != "host":
+        return target.name
+    sizes = f"L1 {target.l1_bytes // KIB} KiB, L2 {target.l2_bytes // KIB} KiB"
+    return f"{target.cpu}, {_processor()}, {sizes}"
+
+
+def _processor(path: Path = CPU_INFO) -> str:
+    """What the first processor of this machine calls itself."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return "unknown processor"
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "unknown processor")

@@ -1,0 +1,135 @@
+"""
+`stepwell-tune`: look for faster schedules of the kernels of a program and keep them for the next compilation.
+
+Runs as a console script, as `python tools/tune.py`, and in-process through `main`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not __package__:
+    from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
+
+    make_package()
+    from stepwell.tools.tune import main as _main  # pyright: ignore[reportMissingImports]
+
+    sys.exit(_main())
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..core.diagnostics import render
+from .opt import ArgumentParser
+from .run import diagnostic_of_run
+
+if TYPE_CHECKING:
+    from ..runtime.tuning.report import TuningReport
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(
+        prog="stepwell-tune",
+        description="Measures schedules around the default ones of the kernels of a program and keeps those that are faster.",
+    )
+    parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
+    parser.add_argument(
+        "--db",
+        metavar="FILE",
+        help="the database to add to (default: that of compilation, STEPWELL_TUNING_DB or tuning.jsonl beside the compile cache)",
+    )
+    parser.add_argument(
+        "--trials", type=int, default=64, metavar="N", help="most schedules per kernel (default: 64)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="most time for all; a candidate begun is finished"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (default: 0)")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="processes that measure at the same time (default: 1)"
+    )
+    parser.add_argument("--target", default="host", metavar="NAME", help="default: host")
+    parser.add_argument("--kernel", metavar="NAME", help="only the kernel of that name")
+    parser.add_argument(
+        "--timeout", type=float, default=30.0, metavar="S", help="most time of one candidate (default: 30)"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads that a kernel is run with (default: 1)"
+    )
+    parser.add_argument(
+        "--replay", action="store_true", help="go through the candidates once more, measuring nothing"
+    )
+    parser.add_argument("--show", action="store_true", help="print every candidate and the best schedules")
+    parser.add_argument("--entry", default="main", help="the function to tune (default: main)")
+    parser.add_argument(
+        "-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway"
+    )
+    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="default: 3")
+    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
+    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    return parser
+
+
+def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
+    from ..core.parsing import make_context, parse_text, read_source
+    from ..runtime.tuning.tune import tune
+
+    name = "<stdin>" if options.file == "-" else options.file
+    text = sources[name] = read_source(options.file)
+    report = tune(
+        parse_text(make_context(), text, name),
+        database=options.db,
+        trials=options.trials,
+        seconds=options.seconds,
+        jobs=options.jobs,
+        seed=options.seed,
+        target=options.target,
+        kernel=options.kernel,
+        timeout=options.timeout,
+        threads=options.threads,
+        entry=options.entry,
+        pipeline=options.passes,
+        opt_level=options.opt_level,
+        numerics=options.numerics,
+        replay=options.replay,
+    )
+    if options.show:
+        show(report)
+    print(report)
+    print(f"database: {report.database}")
+    return 0
+
+
+def show(report: TuningReport) -> None:
+    """Prints the candidates in the order in which they were tried, then the schedules that are used."""
+    for kernel in report.kernels:
+        for number, trial in enumerate(kernel.trials, 1):
+            record = trial.record
+            found = f"{record.ratio:.3f} ×" if record.ratio is not None else record.detail
+            print(f"// candidate {number} of @{kernel.names[0]}: {record.status} {found}\n{trial.program}")
+        if kernel.best is not None:
+            print(f"// best of @{kernel.names[0]}\n{kernel.best.program}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the tool on `argv` (default: the command line); returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    sources: dict[str, str] = {}
+    try:
+        return run(argument_parser().parse_args(words), sources)
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        if "--debug" in words:
+            raise
+        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":  # python -m stepwell.tools.…
+    sys.exit(main())
