@@ -23,7 +23,8 @@ from .contraction import Contraction, Operand, contraction_of
 from .given_tiling import tiling_for
 from .targets import Target, chosen_target
 from .tile_contraction import Tiling, emit_packing, panels_type, tile_contraction
-from .winograd import Plan, Winograd, emit_filters, filters_type, plan_winograd, tile_winograd, winograd_of
+from .tile_winograd import emit_filters, tile_winograd
+from .winograd import Plan, Winograd, filters_type, plan_winograd, winograd_of
 
 PREPARE = "stepwell.prepare"
 CONSTANTS = ("graph.constant", "graph.weight")
