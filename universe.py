@@ -68,6 +68,7 @@ PASSES: dict[str, str] = {
     "externalize-weights": "rewrites.externalize_weights:ExternalizeWeightsPass",
     "inline-weights": "rewrites.externalize_weights:InlineWeightsPass",
     "verify-weights": "rewrites.externalize_weights:VerifyWeightsPass",
+    "vectorize-loops": "lowering.vectorize_loops:VectorizeLoopsPass",
     "expand-math": "lowering.expand_math:ExpandMathPass",
     "outline-parallel-loops": "lowering.threads:OutlineParallelLoopsPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",

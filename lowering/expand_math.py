@@ -19,8 +19,11 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from ..core.passes import StepwellPass
+from ..dialects import tile
+from ..schedule.targets import chosen_target
+from ..schedule.wide_registers import has_wide_registers
 from .expand_small_floats import small_float_expansion
-from .math_expansions import EXPANSIONS, MathBuilder
+from .math_expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathBuilder
 from .math_expansions.builder import ConstantKey, element_kind
 
 Expansion = Callable[[Operation, MathBuilder], SSAValue]
@@ -34,13 +37,16 @@ class ExpandMathPass(StepwellPass):
     Expands math functions on f32 to arith and does f16 and bf16 arithmetic in f32.
 
     `functions` picks some by name (`exp`, `powf`, ...; all when empty), `small_floats = false` leaves f16 and bf16 as they are. The result
-    has no fast-math flags and relies on none.
+    has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp` and `exp2` use `tile.scale` where `wide` says that there
+    are vector registers of 64 bytes (as the target has them, if left out).
     """
 
     name: ClassVar[str] = "expand-math"
 
     functions: tuple[str, ...] = ()
     small_floats: bool = True
+    target: str | None = None
+    wide: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if unknown := sorted(set(self.functions) - FUNCTIONS.keys()):
@@ -50,18 +56,25 @@ class ExpandMathPass(StepwellPass):
         if self.small_floats:
             self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
         chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
-        self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen)))
+        wide = has_wide_registers(chosen_target(self.target)) if self.wide is None else self.wide
+        self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen, wide)))
 
 
-def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]]) -> Expansion | None:
+def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]], wide: bool) -> Expansion | None:
     """The expansion of a chosen function on f32 scalars or vectors."""
     if type(op) not in chosen or element_kind(op.results[0].type) != "f32":
         return None
+    if wide and type(op) in IN_WIDE_REGISTERS and isinstance(op.parent_op(), tile.MapOp):
+        return _expand_in_wide_registers
     return _expand_f32
 
 
 def _expand_f32(op: Operation, m: MathBuilder) -> SSAValue:
     return EXPANSIONS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
+
+
+def _expand_in_wide_registers(op: Operation, m: MathBuilder) -> SSAValue:
+    return IN_WIDE_REGISTERS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
 
 
 def _rewrite(module: ModuleOp, expansion_of: Callable[[Operation], Expansion | None]) -> int:

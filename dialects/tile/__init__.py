@@ -7,12 +7,15 @@ A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.f
 
 from xdsl.ir import Dialect
 
+from .elements import LimitOp as LimitOp
+from .elements import ScaleOp as ScaleOp
 from .map import MapOp as MapOp
 from .map import YieldOp as YieldOp
 from .mma import MmaOp as MmaOp
 from .ops import LoadOp as LoadOp
 from .ops import StoreOp as StoreOp
 from .places import Place as Place
+from .reduce import ReduceOp as ReduceOp
 from .transpose import TransposeOp as TransposeOp
 
-Tile = Dialect("tile", [LoadOp, MapOp, MmaOp, StoreOp, TransposeOp, YieldOp], [])
+Tile = Dialect("tile", [LimitOp, LoadOp, MapOp, MmaOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp], [])

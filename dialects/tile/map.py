@@ -23,6 +23,9 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+ON_ELEMENTS = ("tile.limit", "tile.scale")
+"""Ops of this dialect that the body of a `tile.map` may hold."""
+
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
@@ -52,7 +55,7 @@ class MapOp(IRDLOperation):
           tile.yield %r : f32
         }
 
-    The body is scalar arithmetic without effects; it may use numbers from outside.
+    The body is scalar arithmetic without effects, `tile.scale` and `tile.limit` among it; it may use numbers from outside.
     """
 
     name = "tile.map"
@@ -89,7 +92,8 @@ class MapOp(IRDLOperation):
         if not isinstance(last, YieldOp) or last.value.type != result.element_type:
             raise VerifyException(f"the body must end in a tile.yield of {result.element_type}")
         for op in self.body.block.ops:
-            if op is not last and (op.regions or op.dialect_name() not in ("arith", "math")):
+            on_elements = op.dialect_name() in ("arith", "math") or op.name in ON_ELEMENTS
+            if op is not last and (op.regions or not on_elements):
                 raise VerifyException(f"the body has '{op.name}', expected scalar arithmetic")
             for value in (*op.operands, *op.results):
                 if isinstance(value.type, ContainerType):

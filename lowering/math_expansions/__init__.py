@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from .builder import MathBuilder as MathBuilder
 from .builder import Value as Value
 from .error_function import erf
-from .exponential import exp, exp2, expm1
+from .exponential import exp, exp2, exp2_in_wide_registers, exp_in_wide_registers, expm1
 from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from .inverse_trigonometric import acos, asin, atan, atan2
 from .logarithm import log, log1p, log2, log10
@@ -47,3 +47,9 @@ EXPANSIONS: dict[type[Operation], Callable[..., Value]] = {
     math.TanhOp: tanh,
 }
 """Every op here on f32 is replaced; on f64 it stays."""
+
+IN_WIDE_REGISTERS: dict[type[Operation], Callable[..., Value]] = {
+    math.ExpOp: exp_in_wide_registers,
+    math.Exp2Op: exp2_in_wide_registers,
+}
+"""What takes their place in the body of a `tile.map` on a machine with the instructions of AVX-512."""

@@ -33,6 +33,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...dialects import tile
+
 Kind = Literal["f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64"]
 Number = int | float
 
@@ -148,6 +150,14 @@ class MathBuilder:
         for coefficient in reversed(coefficients[:-1]):
             total = self.fma(total, x, coefficient)
         return total
+
+    def scale(self, number: Value, exponent: Value) -> Value:
+        """`number * 2^floor(exponent)`, rounded once: `tile.scale`."""
+        return self._insert(tile.ScaleOp(number.ssa, exponent.ssa), number.kind)
+
+    def limit(self, number: Value, bound: Number) -> Value:
+        """`number` within `bound` of 0, finite even of a NaN: `tile.limit`."""
+        return self._insert(tile.LimitOp(number.ssa, number.like(bound).ssa), number.kind)
 
     def select(self, mask: Value, then: Value | Number, otherwise: Value) -> Value:
         """`then` where `mask` holds, else `otherwise`; `mask` comes from a comparison of the same lane width."""

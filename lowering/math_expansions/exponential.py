@@ -20,6 +20,11 @@ MAGIC = 12582912.0
 """1.5 * 2^23: adding it rounds |x| < 2^22 to an integer, found in the low bits of the sum."""
 MAGIC_BITS = 0x4B400000
 
+LARGEST_REST = 0.35
+"""Above the size of every r."""
+
+LARGEST_REST_2 = 0.5
+
 TWO_BIASES = 254
 """Twice the bias of the exponent of f32: added to MAGIC, it makes the factors of `scale` two shifts."""
 
@@ -72,6 +77,25 @@ def exp(m: MathBuilder, x: Value) -> Value:
     """exp(x); -104 is below the last result that is not 0, 89 above the last that is not inf."""
     p, biased = exp_parts(m, x.maximum(-104.0).minimum(89.0))
     return scale(p, biased)
+
+
+def exp_in_wide_registers(m: MathBuilder, x: Value) -> Value:
+    """
+    exp(x) in the body of a `tile.map` with `tile.scale`, which overflows and rounds to denormals by itself.
+
+    No bounds for x: where n is not near x / ln 2, as x is infinite or above 2^22, any finite p scaled by it is inf or 0. Of a NaN
+    n is one.
+    """
+    biased = m.fma(x, LOG2_E, MAGIC)
+    n = biased - MAGIC
+    r = m.fma(n, -LN2_LOW, m.fma(n, -LN2_HIGH, x))
+    return m.scale(m.polynomial(m.limit(r, LARGEST_REST), (1.0, 1.0, *EXP)), n)
+
+
+def exp2_in_wide_registers(m: MathBuilder, x: Value) -> Value:
+    """2^x as `exp_in_wide_registers`."""
+    n = (x + MAGIC) - MAGIC
+    return m.scale(exp2_of_fraction(m, m.limit(x - n, LARGEST_REST_2)), n)
 
 
 def exp2(m: MathBuilder, x: Value) -> Value:

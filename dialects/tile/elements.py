@@ -1,0 +1,74 @@
+"""What `tile.map` can do with an element beyond `arith` and `math`: instructions of vector registers of 64 bytes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    result_def,
+)
+from xdsl.traits import HasParent, Pure
+
+from .map import MapOp
+
+
+@irdl_op_definition
+class ScaleOp(IRDLOperation):
+    """
+    `result = number * 2^floor(exponent)`, rounded once, on f32 in the body of a `tile.map`.
+
+        %y = tile.scale %p, %k : f32
+
+    Infinite where that is too large, a denormal or 0 where it is too small; an exponent of inf or -inf gives inf or 0 for
+    a number that is neither; NaN if either is NaN. One instruction of AVX-512 (`vscalefps`), and of no other machine.
+    """
+
+    name = "tile.scale"
+
+    T: ClassVar = VarConstraint("T", BaseAttr(Float32Type))
+
+    number = operand_def(T)
+    exponent = operand_def(T)
+    result = result_def(T)
+
+    traits = lazy_traits_def(lambda: (Pure(), HasParent(MapOp)))
+
+    assembly_format = "$number `,` $exponent attr-dict `:` type($result)"
+
+    def __init__(self, number: SSAValue, exponent: SSAValue):
+        super().__init__(operands=[number, exponent], result_types=[number.type])
+
+
+@irdl_op_definition
+class LimitOp(IRDLOperation):
+    """
+    `result = number` where its size is at most `bound`, else `bound` with the sign of the number, on f32 in the body of a `tile.map`.
+
+        %s = tile.limit %r, %bound : f32
+
+    `bound` is positive. Of a NaN the result is the bound, with either sign: finite in any case. One instruction of AVX-512 (`vrangeps`),
+    and of no other machine.
+    """
+
+    name = "tile.limit"
+
+    T: ClassVar = VarConstraint("T", BaseAttr(Float32Type))
+
+    number = operand_def(T)
+    bound = operand_def(T)
+    result = result_def(T)
+
+    traits = lazy_traits_def(lambda: (Pure(), HasParent(MapOp)))
+
+    assembly_format = "$number `,` $bound attr-dict `:` type($result)"
+
+    def __init__(self, number: SSAValue, bound: SSAValue):
+        super().__init__(operands=[number, bound], result_types=[number.type])

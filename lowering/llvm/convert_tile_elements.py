@@ -1,0 +1,105 @@
+"""`tile.scale` and `tile.limit` to instructions of AVX-512, `tile.reduce` to reductions of vector registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i32
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import SSAValue
+
+from ...dialects import tile
+from .builder import Builder, ConversionTable, fastmath
+from .small_floats import element_type
+from .tiles import LANES
+
+I16 = IntegerType(16)
+
+SMALLER_SIZE = 0b0010
+"""Of the two operands of `vrangeps` the one of smaller size, with the sign of the first."""
+
+AS_THE_PROCESSOR_ROUNDS = 4
+
+REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
+
+
+def _resized(builder: Builder, value: SSAValue, lanes: int) -> SSAValue:
+    """The first `lanes` lanes of a vector, with lanes of any value after its last."""
+    assert isinstance(value.type, VectorType)
+    (before,) = value.type.get_shape()
+    if before == lanes:
+        return value
+    mask = [lane if lane < before else -1 for lane in range(lanes)]
+    type_ = builder.types.vector(element_type(value.type), lanes)
+    properties = {"mask": DenseArrayBase.from_list(i32, mask)}
+    return builder.emit(llvm.ShuffleVectorOp, (value, value), type_, properties)
+
+
+def _on_whole_registers(builder: Builder, operands: Sequence[SSAValue], name: str, *more: int) -> SSAValue:
+    """A masked intrinsic of two operands on registers of 16 lanes, all of which count."""
+    type_ = operands[0].type
+    assert isinstance(type_, VectorType)
+    first, second = (_resized(builder, operand, LANES) for operand in operands)
+    numbers = [builder.constant(number, i32) for number in more]
+    every = builder.constant(-1, I16)
+    rounding = builder.constant(AS_THE_PROCESSOR_ROUNDS, i32)
+    arguments = (first, second, *numbers, first, every, rounding)
+    result = builder.intrinsic_value(name, arguments, first.type)
+    return _resized(builder, result, type_.get_shape()[0])
+
+
+def convert_scale(builder: Builder, op: tile.ScaleOp) -> None:
+    operands = builder.values_of(op.operands)
+    builder.bind(op.result, _on_whole_registers(builder, operands, "llvm.x86.avx512.mask.scalef.ps.512"))
+
+
+def convert_limit(builder: Builder, op: tile.LimitOp) -> None:
+    operands = builder.values_of(op.operands)
+    name = "llvm.x86.avx512.mask.range.ps.512"
+    builder.bind(op.result, _on_whole_registers(builder, operands, name, SMALLER_SIZE))
+
+
+def convert_reduce(builder: Builder, op: tile.ReduceOp) -> None:
+    """The registers in pairs, those of a full row first, then the lanes of what is left."""
+    pieces = list(builder.pieces[op.tile])
+    element = element_type(pieces[0].type)
+    while len(pieces) > 1 and pieces[0].type == pieces[1].type:
+        half = len(pieces) // 2
+        paired = zip(pieces[:half], pieces[half : 2 * half], strict=True)
+        if pieces[half - 1].type != pieces[2 * half - 1].type:
+            break
+        pieces = [*(_combined(builder, op, a, b) for a, b in paired), *pieces[2 * half :]]
+    totals = [_across(builder, op, piece) for piece in pieces]
+    total = totals[0]
+    for each in totals[1:]:
+        total = _combined(builder, op, total, each)
+    assert total.type == element
+    builder.bind(op.result, total)
+
+
+def _flags(op: tile.ReduceOp) -> llvm.FastMathAttr:
+    return fastmath(REGROUPED if op.kind.data == "addf" else op.fastmath)
+
+
+def _combined(builder: Builder, op: tile.ReduceOp, a: SSAValue, b: SSAValue) -> SSAValue:
+    flags = _flags(op)
+    if op.kind.data == "addf":
+        return builder.binary(llvm.FAddOp, a, b, {"fastmathFlags": flags})
+    return builder.intrinsic_value(f"llvm.{op.kind.data.removesuffix('f')}", (a, b), a.type, flags)
+
+
+def _across(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
+    element, flags = element_type(vector.type), _flags(op)
+    if op.kind.data == "addf":
+        start = builder.float_constant(-0.0, element)
+        return builder.intrinsic_value("llvm.vector.reduce.fadd", (start, vector), element, flags)
+    name = f"llvm.vector.reduce.f{op.kind.data.removesuffix('f')}"
+    return builder.intrinsic_value(name, (vector,), element, flags)
+
+
+CONVERSIONS: ConversionTable = {
+    tile.ScaleOp: convert_scale,
+    tile.LimitOp: convert_limit,
+    tile.ReduceOp: convert_reduce,
+}

@@ -1,0 +1,205 @@
+"""What the body of a loop does that is marked for vectors: which indices move with the loop, what is loaded, computed, stored, summed up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import Float32Type, IndexType, IntegerAttr, MemRefType, NoneAttr, i1, i32
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..core.roles import LOOP
+
+INDEX_OPS = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ConstantOp)
+
+NUMBERS = (Float32Type(), i1, i32)
+"""Types that the body may compute with."""
+
+TRAPPING = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
+"""And the like: they have no place in a `tile.map`, whose lanes cannot fail one by one."""
+
+Access = memref.LoadOp | memref.StoreOp
+
+COMBINING: dict[type[Operation], str] = {
+    arith.AddfOp: "addf",
+    arith.MaximumfOp: "maximumf",
+    arith.MinimumfOp: "minimumf",
+}
+IDENTITY = {"addf": 0.0, "maximumf": float("-inf"), "minimumf": float("inf")}
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A carried value: `argument` inside the loop, next `update`, which combines it with one other number."""
+
+    argument: SSAValue
+    update: arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp
+
+    @property
+    def kind(self) -> str:
+        return COMBINING[type(self.update)]
+
+
+@dataclass
+class VectorBody:
+    """A loop from 0 by steps of 1 whose iterations can be done side by side."""
+
+    loop: scf.ForOp
+    extent: int
+    kept: list[Operation] = field(default_factory=list)
+    """Index arithmetic, and loads of what is the same in every iteration."""
+    moving: dict[Operation, int] = field(default_factory=dict)
+    """Loads and stores of neighbours: the dimension in which they move."""
+    computed: list[Operation] = field(default_factory=list)
+    """Ops on the numbers of one iteration."""
+    reductions: list[Reduction] = field(default_factory=list)
+
+    @property
+    def block(self) -> Block:
+        return self.loop.body.block
+
+    @property
+    def variable(self) -> SSAValue:
+        return self.block.args[0]
+
+
+def constant_index(value: SSAValue) -> int | None:
+    """The number that an `index` value is known to be."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def is_marked(op: Operation) -> bool:
+    """Whether `op` is a loop that asks for vectors."""
+    hint = op.attributes.get(LOOP)
+    return isinstance(op, scf.ForOp) and hint is not None and getattr(hint, "data", "") == "vectorize"
+
+
+def extent_of(loop: scf.ForOp) -> int | None:
+    """How often a loop from 0 by steps of 1 runs, where that is known."""
+    bounds = [constant_index(value) for value in (loop.lb, loop.ub, loop.step)]
+    return bounds[1] if bounds[0] == 0 and bounds[2] == 1 else None
+
+
+def vector_body(loop: scf.ForOp) -> VectorBody | None:
+    """The parts of the body of `loop`; `None` where there is one that has no form on tiles."""
+    extent = extent_of(loop)
+    if extent is None:
+        return None
+    found = VectorBody(loop, extent)
+    steps: dict[SSAValue, int] = {found.variable: 1}
+    for op in found.block.ops:
+        if isinstance(op, scf.YieldOp):
+            continue
+        if not _take(found, op, steps):
+            return None
+    if not found.computed or not _reductions(found) or not _no_hazards(found):
+        return None
+    return found
+
+
+def _take(body: VectorBody, op: Operation, steps: dict[SSAValue, int]) -> bool:
+    """Files `op` under what it is; False where it is nothing that is known. `steps` is how far indices move per iteration."""
+    if isinstance(op, memref.LoadOp | memref.StoreOp):
+        return _take_access(body, op, steps)
+    if op.regions or len(op.results) != 1 or op.dialect_name() not in ("arith", "math"):
+        return False
+    if isinstance(op.results[0].type, IndexType):
+        step = _index_step(op, steps, body.block)
+        if step is None:
+            return False
+        steps[op.results[0]] = step
+        body.kept.append(op)
+        return True
+    if isinstance(op, TRAPPING) or any(
+        value.type not in NUMBERS and not isinstance(op, arith.ConstantOp)
+        for value in (*op.operands, *op.results)
+    ):
+        return False
+    body.computed.append(op)
+    return True
+
+
+def _step_of(value: SSAValue, steps: dict[SSAValue, int], block: Block) -> int | None:
+    if value in steps:
+        return steps[value]
+    inside = value.owner is block or (isinstance(value.owner, Operation) and value.owner.parent is block)
+    return None if inside else 0
+
+
+def _index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int | None:
+    """How far an index moves per iteration, where that is the same everywhere."""
+    if isinstance(op, arith.ConstantOp):
+        return 0
+    parts = [_step_of(operand, steps, block) for operand in op.operands]
+    if not any(part != 0 for part in parts):
+        return 0
+    if len(parts) != 2 or parts[0] is None or parts[1] is None:
+        return None
+    if isinstance(op, arith.AddiOp):
+        return parts[0] + parts[1]
+    if isinstance(op, arith.SubiOp):
+        return parts[0] - parts[1]
+    if isinstance(op, arith.MuliOp):
+        factors = [constant_index(operand) for operand in op.operands]
+        if factors[1] is not None:
+            return parts[0] * factors[1]
+        if factors[0] is not None:
+            return parts[1] * factors[0]
+    return None
+
+
+def _take_access(body: VectorBody, op: Access, steps: dict[SSAValue, int]) -> bool:
+    type_ = op.memref.type
+    if not isinstance(type_, MemRefType) or type_.element_type != Float32Type():
+        return False
+    moves = [_step_of(index, steps, body.block) for index in op.indices]
+    along = [dimension for dimension, step in enumerate(moves) if step != 0]
+    if not along and isinstance(op, memref.LoadOp):
+        body.kept.append(op)
+        return True
+    plain = isinstance(type_.layout, NoneAttr)
+    if not plain or along != [len(moves) - 1] or moves[-1] != 1:
+        return False
+    body.moving[op] = along[0]
+    return True
+
+
+def _reductions(body: VectorBody) -> bool:
+    """Finds what becomes of the carried values; False where that is no sum, maximum or minimum that may be regrouped."""
+    last = body.block.last_op
+    assert isinstance(last, scf.YieldOp)
+    for argument, value in zip(body.block.args[1:], last.arguments, strict=True):
+        update = value.owner
+        if not isinstance(update, arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp):
+            return False
+        if isinstance(update, arith.AddfOp) and FastMathFlag.REASSOC not in update.fastmath.data:
+            return False
+        others = [operand for operand in update.operands if operand is not argument]
+        if len(others) != 1 or len(list(argument.uses)) != 1 or len(list(value.uses)) != 1:
+            return False
+        if update not in body.computed or argument.type != Float32Type():
+            return False
+        body.reductions.append(Reduction(argument, update))
+    return True
+
+
+def _no_hazards(body: VectorBody) -> bool:
+    """Whether what is stored is read, if at all, at the very index of the store."""
+    stores = [op for op in body.moving if isinstance(op, memref.StoreOp)]
+    if not stores and not body.reductions:
+        return False
+    for store in stores:
+        for op in (*body.moving, *body.kept):
+            if (
+                not isinstance(op, memref.LoadOp | memref.StoreOp)
+                or op is store
+                or op.memref is not store.memref
+            ):
+                continue
+            if list(op.indices) != list(store.indices):
+                return False
+    return True

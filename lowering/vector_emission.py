@@ -1,0 +1,174 @@
+"""The iterations of a loop side by side, on register tiles of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+)
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..core.roles import LOOP
+from ..dialects import tile
+from .vector_body import IDENTITY, VectorBody
+
+LANES = 16
+"""Elements of f32 in a register of 64 bytes."""
+
+REGISTERS = 4
+"""Registers that one iteration works on: the latencies of their chains of instructions overlap."""
+
+
+def emit_vectors(body: VectorBody) -> None:
+    """Puts loops over tiles, and the tiles that are left, in the place of the loop of `body`."""
+    loop = body.loop
+    width = LANES * min(REGISTERS, body.extent // LANES)
+    whole = body.extent - body.extent % width
+    aligned = body.extent - body.extent % LANES
+    chunks = [
+        (start, end - start) for start, end in ((whole, aligned), (aligned, body.extent)) if end > start
+    ]
+    emitter = _Emitter(body)
+    totals = list(loop.iter_args)
+    totals = emitter.combined(totals, emitter.loop(whole, width))
+    for start, columns in chunks:
+        totals = emitter.combined(
+            totals, emitter.row(emitter.index(start), columns, emitter.identities(columns))
+        )
+    Rewriter.replace_op(loop, [], totals)
+
+
+class _Emitter:
+    """Inserts ops before the loop of `body`."""
+
+    def __init__(self, body: VectorBody):
+        self.body = body
+        self.point = InsertPoint.before(body.loop)
+
+    def add(self, op: Operation) -> Operation:
+        op.location = self.body.loop.location
+        Rewriter.insert_op(op, self.point)
+        return op
+
+    def index(self, number: int) -> SSAValue:
+        return self.add(arith.ConstantOp(IntegerAttr(number, IndexType()))).results[0]
+
+    def identities(self, columns: int) -> list[SSAValue]:
+        """For each sum, maximum or minimum a tile to start from."""
+        type_ = VectorType(Float32Type(), [1, columns])
+        return [
+            self.add(
+                arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]))
+            ).results[0]
+            for each in self.body.reductions
+        ]
+
+    def combined(self, totals: Sequence[SSAValue], tiles: Sequence[SSAValue]) -> list[SSAValue]:
+        """The numbers so far with all elements of the tiles."""
+        result: list[SSAValue] = []
+        for total, found, each in zip(totals, tiles, self.body.reductions, strict=True):
+            number = self.add(tile.ReduceOp(each.kind, found, each.update.fastmath)).results[0]
+            result.append(self.add(type(each.update)(total, number, each.update.fastmath)).results[0])
+        return result
+
+    def loop(self, extent: int, width: int) -> list[SSAValue]:
+        """The loop over tiles of `width` columns; the tiles that it carries."""
+        start = self.identities(width)
+        block = Block(arg_types=[IndexType(), *(value.type for value in start)])
+        block.args[0].name_hint = self.body.variable.name_hint
+        for argument, each in zip(block.args[1:], self.body.reductions, strict=True):
+            argument.name_hint = each.argument.name_hint
+        first, last, step = (self.index(number) for number in (0, extent, width))
+        outer, self.point = self.point, InsertPoint.at_end(block)
+        results = self.row(block.args[0], width, block.args[1:])
+        self.add(scf.YieldOp(*results))
+        self.point = outer
+        loop = scf.ForOp(first, last, step, start, Region(block))
+        loop.attributes[LOOP] = StringAttr("no-unroll")
+        return list(self.add(loop).results)
+
+    def row(self, start: SSAValue, columns: int, carried: Sequence[SSAValue]) -> list[SSAValue]:
+        """The iterations from `start` on as one row; what becomes of the carried tiles."""
+        body = self.body
+        type_ = VectorType(Float32Type(), [1, columns])
+        kept: dict[SSAValue, SSAValue] = {body.variable: start}
+        tiles: dict[SSAValue, SSAValue] = {
+            each.argument: value for each, value in zip(body.reductions, carried, strict=True)
+        }
+        updates = {each.update for each in body.reductions}
+        for op in body.block.ops:
+            if isinstance(op, memref.LoadOp) and op in body.moving:
+                place = [kept.get(index, index) for index in op.indices]
+                load = tile.LoadOp(kept.get(op.memref, op.memref), place, type_, (-1, body.moving[op]))
+                tiles[op.res] = self._located(load, op).results[0]
+            elif isinstance(op, memref.StoreOp):
+                value = self._mapped(op.value, type_, kept, tiles)
+                place = [kept.get(index, index) for index in op.indices]
+                self._located(tile.StoreOp(value, op.memref, place, (-1, body.moving[op])), op)
+            elif op in updates:
+                self._mapped(op.results[0], type_, kept, tiles)
+            elif op in body.kept:
+                copy = self._located(op.clone(kept), op)
+                kept[op.results[0]] = copy.results[0]
+        return [tiles[each.update.results[0]] for each in body.reductions]
+
+    def _located(self, op: Operation, source: Operation) -> Operation:
+        self.add(op)
+        op.location = source.location
+        return op
+
+    def _mapped(
+        self,
+        value: SSAValue,
+        type_: VectorType,
+        kept: dict[SSAValue, SSAValue],
+        tiles: dict[SSAValue, SSAValue],
+    ) -> SSAValue:
+        """The tile of `value` in each iteration: one that is there, or a map over those that it is computed from."""
+        if value in tiles:
+            return tiles[value]
+        needed = self._slice(value, tiles)
+        body = Block()
+        copies: dict[SSAValue, SSAValue] = {}
+        sources: list[SSAValue] = []
+        used = dict.fromkeys(operand for op in needed for operand in op.operands)
+        for operand in (*used, value):
+            if operand in tiles:
+                sources.append(tiles[operand])
+                copies[operand] = body.insert_arg(operand.type, len(body.args))
+                copies[operand].name_hint = operand.name_hint
+            elif operand in kept:
+                copies[operand] = kept[operand]
+        for op in needed:
+            copy = op.clone(copies)
+            copy.location = op.location
+            body.add_op(copy)
+        body.add_op(tile.YieldOp(copies.get(value, value)))
+        tiles[value] = self.add(tile.MapOp(sources, type_, Region(body))).results[0]
+        return tiles[value]
+
+    def _slice(self, value: SSAValue, tiles: dict[SSAValue, SSAValue]) -> list[Operation]:
+        """The ops, in order, that compute `value` from the tiles that are there and from what is the same everywhere."""
+        computed = set(self.body.computed)
+        found: set[Operation] = set()
+        pending = [value]
+        while pending:
+            each = pending.pop()
+            owner = each.owner
+            if (
+                each not in tiles
+                and isinstance(owner, Operation)
+                and owner in computed
+                and owner not in found
+            ):
+                found.add(owner)
+                pending += owner.operands
+        return [op for op in self.body.computed if op in found]

@@ -1,0 +1,65 @@
+"""The pass `vectorize-loops`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp
+
+from ..core.passes import StepwellPass
+from ..schedule.targets import chosen_target
+from ..schedule.wide_registers import has_wide_registers
+from .jam_loops import jam_into
+from .vector_body import is_marked, vector_body
+from .vector_emission import LANES, emit_vectors
+
+
+@dataclass(frozen=True)
+class VectorizeLoopsPass(StepwellPass):
+    """
+    Loops marked `vectorize` become loops over register tiles, on machines with vector registers of 64 bytes.
+
+    Before:
+
+        scf.for %j = %c0 to %c1024 step %c1 {
+          %x = memref.load %a[%i, %j] : memref<8x1024xf32>
+          %y = math.exp %x : f32
+          memref.store %y, %b[%i, %j] : memref<8x1024xf32>
+        } {stepwell.loop = "vectorize"}
+
+    After:
+
+        scf.for %j = %c0 to %c1024 step %c64 {
+          %x = tile.load %a[%i, %j] along [-1, 1] : memref<8x1024xf32>, vector<1x64xf32>
+          %y = tile.map(%e = %x) : (vector<1x64xf32>) -> vector<1x64xf32> {
+            %f = math.exp %e : f32
+            tile.yield %f : f32
+          }
+          tile.store %y, %b[%i, %j] along [-1, 1] : vector<1x64xf32>, memref<8x1024xf32>
+        } {stepwell.loop = "no-unroll"}
+
+    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the end. What is left
+    of the iterations is a narrower row, or two. A loop that sums up what the one before it stored runs together with it
+    (`jam_loops.py`). Left to LLVM's vectoriser are loops of less than 16 or of unknown iterations, those that work on other types than
+    f32, copies, and accesses other than to neighbours in a row. `wide` says whether there are such registers, the target if left out.
+    """
+
+    name = "vectorize-loops"
+
+    target: str | None = None
+    wide: bool | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        wide = has_wide_registers(chosen_target(self.target)) if self.wide is None else self.wide
+        if not wide:
+            return
+        for loop in [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]:
+            if jam_into(loop):
+                self.count("loops jammed")
+        for loop in [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]:
+            body = vector_body(loop)
+            if body is not None and body.extent >= LANES:
+                emit_vectors(body)
+                self.count("loops on tiles")
