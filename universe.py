@@ -31,6 +31,7 @@ PASSES: dict[str, str] = {
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",
     "simplify-expr": "rewrites.simplify_expr:SimplifyExprPass",
+    "merge-prepare-functions": "lowering.merge_prepare_functions:MergePrepareFunctionsPass",
     "prepack-weights": "schedule.prepack:PrepackWeightsPass",
     "apply-tuning": "schedule.apply_tuning:ApplyTuningPass",
     "apply-schedule": "schedule.apply_schedule:ApplySchedulePass",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FunctionType,
     IntegerAttr,
+    MemRefType,
     NoneAttr,
     StringAttr,
     SymbolRefAttr,
@@ -28,7 +32,16 @@ def structural_hash(op: Operation) -> str:
     Counted in are op names, operands, types, attributes, properties, successors and the nesting; not counted in are names of
     values and blocks, locations, the order of attributes, and whether one of them is a property.
     """
-    return _Hasher(op).digest()
+    return _Hasher([op]).digest()
+
+
+def structural_hash_of_ops(ops: Sequence[Operation], inputs: Sequence[SSAValue]) -> str:
+    """
+    The hash of ops of one block with what they contain, as the body of a function of `inputs` with the results of the last.
+
+    Other values from outside must not be used. It is not the hash of that function, nor of one op.
+    """
+    return _Hasher(ops, inputs).digest()
 
 
 class _Hasher:
@@ -38,15 +51,16 @@ class _Hasher:
     The line of an op names its block and its regions' blocks, so the lines fix the nesting.
     """
 
-    def __init__(self, root: Operation):
-        self._root = root
-        self._values: dict[SSAValue, int] = {}
+    def __init__(self, roots: Sequence[Operation], inputs: Sequence[SSAValue] = ()):
+        self._roots = roots
+        self._inputs = inputs
+        self._values: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
         self._blocks: dict[Block, int] = {}
         self._texts: dict[int, str] = {}
         """By identity: 0.0 and -0.0 make equal attributes."""
 
     def digest(self) -> str:
-        ops = list(self._root.walk())
+        ops = [op for root in self._roots for op in root.walk()]
         for op in ops:
             for block in _blocks(op):
                 self._blocks[block] = len(self._blocks)
@@ -54,7 +68,7 @@ class _Hasher:
                     self._values[argument] = len(self._values)
             for result in op.results:
                 self._values[result] = len(self._values)
-        digest = sha256()
+        digest = sha256(self._list(value.type for value in self._inputs).encode())
         for op in ops:
             digest.update(self._line(op).encode())
         return digest.hexdigest()[:DIGITS]
@@ -88,18 +102,36 @@ class _Hasher:
 
 
 def _text(attribute: Attribute) -> str:
-    if isinstance(attribute, IntegerAttr | StringAttr | SymbolRefAttr) or (
-        isinstance(attribute, TensorType) and isinstance(attribute.encoding, NoneAttr)
-    ):
-        return _printed(attribute)  # no floats inside: equal only when their texts are
-    if isinstance(attribute, DenseIntOrFPElementsAttr):
-        # Printing would be slow, and loses the bits of NaNs.
-        return f"dense<{sha256(attribute.data.data).hexdigest()}> : {attribute.type}"
-    return str(attribute)
+    match attribute:
+        case IntegerAttr() | StringAttr() | SymbolRefAttr():
+            return _printed(attribute)
+        case DenseIntOrFPElementsAttr():
+            # Printing would be slow, and loses the bits of NaNs.
+            return f"dense<{sha256(attribute.data.data).hexdigest()}> : {attribute.type}"
+        case ArrayAttr():
+            return f"[{', '.join(map(_text, attribute.data))}]"
+        case DictionaryAttr():
+            return f"{{{', '.join(f'{name!r} = {_text(attribute.data[name])}' for name in sorted(attribute.data))}}}"
+        case FunctionType():
+            inputs, outputs = [*map(_text, attribute.inputs)], [*map(_text, attribute.outputs)]
+            return f"{_listed(inputs)} -> {outputs[0] if len(outputs) == 1 else _listed(outputs)}"
+        case TensorType() if isinstance(attribute.encoding, NoneAttr):
+            return _printed(attribute)
+        case MemRefType() if isinstance(attribute.layout, NoneAttr) and isinstance(
+            attribute.memory_space, NoneAttr
+        ):
+            return _printed(attribute)
+        case _:
+            return str(attribute)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)})"
 
 
 @lru_cache(4096)
 def _printed(attribute: Attribute) -> str:
+    """The text of an attribute without floats inside, which equals others only when their texts are the same."""
     return str(attribute)
 
 

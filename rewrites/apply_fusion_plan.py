@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from ..core.structural_hash import structural_hash
+from ..core.structural_hash import structural_hash_of_ops
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import FullOp
 from .engine.constants import is_constant_op, splat_number
@@ -68,11 +68,10 @@ class _Functions:
 
     def name_of(self, ops: Sequence[Operation], inputs: Sequence[SSAValue], stem: str) -> str:
         """The name of a function with copies of `ops`, the last of which gives its result."""
-        function = outlined(stem, ops, ops[-1].results, inputs, PRIMITIVE)
-        key = structural_hash(function)
+        key = structural_hash_of_ops(ops, inputs)
         if key not in self.by_hash:
             self.by_hash[key] = self._names.fresh(stem)
-            function.properties["sym_name"] = StringAttr(self.by_hash[key])
+            function = outlined(self.by_hash[key], ops, ops[-1].results, inputs, PRIMITIVE)
             self._module.body.block.add_op(function)
         return self.by_hash[key]
 

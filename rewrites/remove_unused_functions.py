@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ..core.diagnostics import did_you_mean
 from ..core.passes import StepwellPass
+from ..core.roles import INSTANCES
 from .engine.functions import symbol_name
 
 
@@ -50,7 +51,7 @@ class RemoveUnusedFunctionsPass(StepwellPass):
             live = {name for name, function in functions.items() if not is_private(function)}
         for other in op.body.ops:
             if symbol_name(other) not in functions:
-                live.update(name for name in mentioned_symbols(other) if name in functions)
+                live |= mentioned_symbols(other)
         live.update(_symbols_of(op.attributes.values(), {}))
         for name in _reachable(live, functions):
             functions.pop(name, None)
@@ -87,14 +88,25 @@ def is_private(op: Operation) -> bool:
 
 
 def _reachable(roots: Iterable[str], functions: dict[str, Operation]) -> set[str]:
+    home = {name: name for name in functions} | _homes_of_instances(functions)
     reached: set[str] = set()
-    stack = [name for name in roots if name in functions]
+    stack = [home[name] for name in roots if name in home]
     while stack:
         name = stack.pop()
         if name not in reached:
             reached.add(name)
-            stack.extend(other for other in mentioned_symbols(functions[name]) if other in functions)
+            stack.extend(home[other] for other in mentioned_symbols(functions[name]) if other in home)
     return reached
+
+
+def _homes_of_instances(functions: dict[str, Operation]) -> dict[str, str]:
+    """The functions that `merge-prepare-functions` has left, by the names of those that they stand for."""
+    homes: dict[str, str] = {}
+    for name, function in functions.items():
+        given = function.attributes.get(INSTANCES)
+        if isinstance(given, DictionaryAttr):
+            homes.update(dict.fromkeys(given.data, name))
+    return homes
 
 
 def mentioned_symbols(scope: Operation) -> set[str]:

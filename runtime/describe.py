@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -19,6 +22,7 @@ from ..core.diagnostics import fail
 from ..core.locations import location_string
 from ..core.roles import BYTES as BYTES
 from ..core.roles import CHECKS as CHECKS
+from ..core.roles import INSTANCES as INSTANCES
 from ..core.roles import KEY as KEY
 from ..core.roles import NAME as NAME
 from ..core.roles import PREPARE as PREPARE
@@ -108,12 +112,11 @@ MISSING_ROLES = (
 
 def describe(module: ModuleOp) -> Description:
     """The entries and checks of a module on the llvm stair."""
-    entries = [
-        _entry(name, function)
-        for name, function in functions(module).items()
-        if any(ROLE in attributes for attributes in argument_attributes(function))
-        or (SIGNATURE in function.attributes)
-    ]
+    entries: list[Entry] = []
+    for name, function in functions(module).items():
+        if SIGNATURE in function.attributes or any(ROLE in each for each in argument_attributes(function)):
+            entry = _entry(name, function)
+            entries += [entry, *_instances(function, entry)]
     return Description(tuple(entries), tuple(_checks(module)), tuple(_externals(module)))
 
 
@@ -158,6 +161,25 @@ def _entry(name: str, function: Operation) -> Entry:
             case _:
                 fail(function, f"argument {index} of @{name} has no role", hint=MISSING_ROLES)
     return Entry(name, tuple(arguments), PREPARE in function.attributes)
+
+
+def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
+    """The prepare functions whose code is that of `entry`."""
+    given = function.attributes.get(INSTANCES)
+    for name, keys in given.data.items() if isinstance(given, DictionaryAttr) else ():
+        texts = (
+            [key.data for key in keys if isinstance(key, StringAttr)] if isinstance(keys, ArrayAttr) else []
+        )
+        wanted = len(entry.of("weight"))
+        if len(texts) != wanted:
+            hint = f"give one key for each weight of @{entry.name}"
+            fail(function, f"'{INSTANCES}' has {len(texts)} keys for @{name}, expected {wanted}", hint=hint)
+        following = iter(texts)
+        arguments = [
+            replace(each, name=(key := next(following)), key=key) if each.role == "weight" else each
+            for each in entry.arguments
+        ]
+        yield Entry(name, tuple(arguments), entry.is_prepare, entry.name)
 
 
 def _text(attributes: dict[str, Attribute], name: str) -> str:

@@ -40,6 +40,13 @@ class Entry:
     name: str
     arguments: tuple[Argument, ...]
     is_prepare: bool = False
+    code: str = ""
+    """The function whose machine code this one is too, with other weights; its own when empty."""
+
+    @property
+    def symbol(self) -> str:
+        """The name of its machine code."""
+        return ENTRY_PREFIX + (self.code or self.name)
 
     def of(self, role: str) -> list[Argument]:
         return [argument for argument in self.arguments if argument.role == role]
@@ -63,7 +70,7 @@ class Description:
             return Argument(item["role"], item["name"], type_, item["key"])
 
         entries = tuple(
-            Entry(item["name"], tuple(argument(a) for a in item["arguments"]), item["is_prepare"])
+            Entry(item["name"], tuple(map(argument, item["arguments"])), item["is_prepare"], item["code"])
             for item in data["entries"]
         )
         checks = tuple((message, location) for message, location in data["checks"])
@@ -83,7 +90,7 @@ class Program:
     ):
         self.description = description
         self.use_cache = use_cache
-        symbols = [ENTRY_PREFIX + entry.name for entry in description.entries]
+        symbols = [entry.symbol for entry in description.entries if not entry.code]
         self.externals = LinkedExternals(description.externals, use_cache)
         addresses, kept = self.externals.addresses, (self.externals, None)
         if uses_threads(object_code):
@@ -128,7 +135,7 @@ class BoundEntry:
     def __init__(self, entry: Entry, program: Program):
         self.entry = entry
         self._program = program
-        self._native = program.library.entry(ENTRY_PREFIX + entry.name)
+        self._native = program.library.entry(entry.symbol)
         self._inputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "input"]
         self._outputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "output"]
         self._arena = next(((i, a) for i, a in enumerate(entry.arguments) if a.role == "arena"), None)
@@ -148,7 +155,7 @@ class BoundEntry:
 
     def _make_fast(self) -> FastEntry | None:
         return fast_entry(
-            self._program.library.address(ENTRY_PREFIX + self.entry.name),
+            self._program.library.address(self.entry.symbol),
             self._fixed,
             [(index, argument.type) for index, argument in self._inputs],
             [(index, argument.type) for index, argument in self._outputs],
