@@ -31,10 +31,10 @@ LIVE_BYTES: Final = "stepwell.live_bytes"
 TEMPORARY: Final = "stepwell.temporary"
 """Of an argument of a kernel: a buffer that holds nothing before and after."""
 
-# Of a function
-
 IN_PLACE: Final = "stepwell.in_place"
-"""Of a kernel: the output that holds what one of its inputs was."""
+"""Of an output of a kernel: it holds an input when the kernel is called."""
+
+# Of a function
 
 SIGNATURE: Final = "stepwell.signature"
 """The tensor types of an entry at the top of the stairs."""

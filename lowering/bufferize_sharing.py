@@ -11,7 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..analysis.in_place import may_overwrite
@@ -63,9 +71,10 @@ class InPlaceKernels:
         new.properties["sym_name"] = StringAttr(name)
         new.properties["sym_visibility"] = StringAttr("private")
         target = new.outputs[output]
-        new.attributes[IN_PLACE] = StringAttr(target.name_hint or f"output{output}")
         types = list(new.input_types)
-        attributes = None if new.arg_attrs is None else list(new.arg_attrs.data)
+        arguments = len(new.body.block.args)
+        attributes = [DictionaryAttr({})] * arguments if new.arg_attrs is None else list(new.arg_attrs.data)
+        attributes[target.index] = DictionaryAttr(attributes[target.index].data | {IN_PLACE: UnitAttr()})
         blocks: dict[Operation, None] = {}
         for position in sorted(inputs, reverse=True):
             argument = new.inputs[position]
@@ -73,12 +82,9 @@ class InPlaceKernels:
                 blocks |= dict.fromkeys(_blocks_around(use.operation))
             argument.replace_all_uses_with(target)
             new.body.block.erase_arg(argument)
-            del types[position]
-            if attributes is not None:
-                del attributes[position]
+            del types[position], attributes[position]
             new.properties["function_type"] = FunctionType.from_lists(types, new.output_types)
-        if attributes is not None:
-            new.properties["arg_attrs"] = ArrayAttr(attributes)
+        new.properties["arg_attrs"] = ArrayAttr(attributes)
         for block in blocks:
             assert isinstance(block, tensor_loop.BlockOp)
             block.refresh_regions()

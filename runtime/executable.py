@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import ArrayType, check_type
 from .errors import ArgumentError
 from .program import BoundEntry, Program
+
+if TYPE_CHECKING:
+    from ..analysis.memory import Memory
 
 MOST_SPECIALISATIONS = 32
 """Programs kept for different sizes of `?`; the one unused for longest goes first."""
@@ -105,6 +108,22 @@ class Executable:
         A program with `?` needs the `shapes` of its inputs for any stair below the graph.
         """
         return self._text_of(stair, shapes)
+
+    @property
+    def memory(self) -> Memory:
+        """What a call keeps in memory (`memory_for` where the sizes of inputs are not known)."""
+        return self.memory_for(None)
+
+    def memory_for(self, shapes: Shapes | None) -> Memory:
+        """
+        The plan of the arena for inputs of these `shapes`, sizes in bytes, read off the IR at the foot of `scf`.
+
+        It is lowered again for this. A program with `?` needs `shapes`.
+        """
+        from ..analysis.memory import memory_of
+        from ..core.parsing import make_context, parse_text
+
+        return memory_of(parse_text(make_context(), self._text_of("scf", shapes)), self.entry)
 
     def __repr__(self) -> str:
         return f"<stepwell.Executable {self.signature}>"

@@ -60,6 +60,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print times")
     parser.add_argument("--print", action="store_true", dest="print_results", help="print the results")
     parser.add_argument("--ir", metavar="STAIR", help="print the program on a stair instead of running it")
+    parser.add_argument(
+        "--memory", action="store_true", help="print the plan of the arena instead of running the program"
+    )
     parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
@@ -87,6 +90,11 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
     )
     if options.ir:
         print(executable.ir(options.ir, shapes_of(options.shapes)))
+        return 0
+    if options.memory:
+        from .memory_table import memory_table
+
+        print(memory_table(executable.memory_for(shapes_of(options.shapes))))
         return 0
     arrays = arguments(executable, options)
     results: tuple[Any, ...] = ()

@@ -7,7 +7,7 @@
 // CHECK: tensor_loop.call @first(%x) outs(%result0)
 // CHECK-NEXT: tensor_loop.call @add_in_place(%x) outs(%result0) : (memref<4xf32>) outs(memref<4xf32>)
 // CHECK-NOT: @add(
-// CHECK: tensor_loop.func private @add_in_place(%B: memref<4xf32>) outs(%C: memref<4xf32>) attributes {stepwell.in_place = "C"} {
+// CHECK: tensor_loop.func private @add_in_place(%B: memref<4xf32>) outs(%C: memref<4xf32> {stepwell.in_place}) {
 // CHECK: reads(%C[%vi], %B[%vi]) writes(%C[%vi])
 // CHECK: memref.load %C[%vi]
 func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,0 +1,192 @@
+"""
+What a program keeps in memory while it runs, read off the IR of one entry on buffers.
+
+Everything is in the text: sizes and roles in the attributes of the arguments, places in the `memref.view`s of the arena, times in
+the order of the ops, results in the place of operands in `stepwell.in_place` of the arguments of the kernels called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FixedBitwidthType,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..core.roles import BYTES as BYTES
+from ..core.roles import IN_PLACE as IN_PLACE
+from ..core.roles import LIVE_BYTES as LIVE_BYTES
+from ..core.roles import ROLE as ROLE
+from ..core.roles import SIGNATURE as SIGNATURE
+from ..core.roles import TYPE as TYPE
+
+_NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)
+"""Ops that take no time: they name a place."""
+
+
+@dataclass(frozen=True)
+class ArenaBuffer:
+    """A view of the arena: where it lies (bytes), and the first and last step that uses it (see `Memory.steps`)."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class InPlaceUpdate:
+    """Step number `step` calls `kernel`, which writes its result over what it reads from `buffer`."""
+
+    step: int
+    kernel: str
+    buffer: str
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Sizes in bytes. `live_bytes` is the most that is alive in the arena at one time; None where the IR does not say."""
+
+    entry: str
+    arena_bytes: int
+    live_bytes: int | None
+    input_bytes: int
+    output_bytes: int
+    weight_bytes: int
+    steps: tuple[str, ...]
+    """The calls and copies of the entry, in order: the kernel, or the name of the op."""
+    buffers: tuple[ArenaBuffer, ...]
+    in_place: tuple[InPlaceUpdate, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """Bytes of the arena per byte that must be alive; 1 is the best there is. None where that is not known."""
+        if self.live_bytes is None:
+            return None
+        return self.arena_bytes / self.live_bytes if self.live_bytes else 1.0
+
+
+def memory_of(module: ModuleOp, entry: str) -> Memory:
+    """
+    The memory of the public function `entry`, on a stair with buffers.
+
+    Raises KeyError when there is no such function. A function without roles has no arena; one below `memref` has no buffers.
+    """
+    functions = {
+        name.data: op
+        for op in module.ops
+        if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr) and op.regions
+    }
+    function = functions[entry]
+    attributes = _argument_attributes(function)
+    sizes = {"input": 0, "output": 0, "weight": 0}
+    types = function.attributes.get(SIGNATURE)
+    if isinstance(types, FunctionType):
+        sizes["input"], sizes["output"] = (
+            sum(map(byte_size, types.inputs)),
+            sum(map(byte_size, types.outputs)),
+        )
+    arena, arena_bytes, live = None, 0, None
+    for index, found in enumerate(attributes):
+        role = found.get(ROLE)
+        if role == StringAttr("weight") and TYPE in found:
+            sizes["weight"] += byte_size(found[TYPE])
+        elif role == StringAttr("arena"):
+            arena = function.regions[0].block.args[index]
+            arena_bytes, live = _integer(found.get(BYTES)) or 0, _integer(found.get(LIVE_BYTES))
+    live = 0 if arena is None else live
+    block = function.regions[0].blocks[0]
+    steps = _steps(block)
+    buffers = tuple(_buffers(arena, steps)) if arena is not None else ()
+    return Memory(
+        entry,
+        arena_bytes,
+        live,
+        sizes["input"],
+        sizes["output"],
+        sizes["weight"],
+        tuple(_label(op) for op in steps),
+        buffers,
+        tuple(_updates(steps, functions)),
+    )
+
+
+def byte_size(type_: Attribute) -> int:
+    """Bytes of a tensor or memref of known size; a boolean takes one, what has no size in memory none."""
+    if not isinstance(type_, TensorType | MemRefType) or any(size < 0 for size in type_.get_shape()):
+        return 0
+    element = type_.get_element_type()
+    width = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
+    return prod(type_.get_shape()) * -(-width // 8)
+
+
+def _argument_attributes(function: Operation) -> list[dict[str, Attribute]]:
+    found = function.get_attr_or_prop("arg_attrs")
+    if not isinstance(found, ArrayAttr):
+        return []
+    return [dict(item.data) if isinstance(item, DictionaryAttr) else {} for item in found]
+
+
+def _integer(attribute: Attribute | None) -> int | None:
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def _steps(block: Block) -> dict[Operation, int]:
+    """The ops of the function that take time, numbered from 0, those in branches and loops included."""
+    found = [op for op in block.walk() if not isinstance(op, _NO_STEPS) and not op.regions]
+    work = [op for op in found if op.name.endswith((".call", ".copy"))]
+    return {op: number for number, op in enumerate(work)}
+
+
+def _label(op: Operation) -> str:
+    callee = op.get_attr_or_prop("callee")
+    return f"@{callee.string_value()}" if isinstance(callee, SymbolRefAttr) else op.name
+
+
+def _buffers(arena: SSAValue, steps: dict[Operation, int]) -> Iterator[ArenaBuffer]:
+    for use in sorted(arena.uses, key=lambda use: _position(use.operation)):
+        view = use.operation
+        if not isinstance(view, memref.ViewOp) or not isinstance(view.byte_shift.owner, arith.ConstantOp):
+            continue
+        times = [steps[each.operation] for each in view.results[0].uses if each.operation in steps]
+        name = view.results[0].name_hint or "temporary"
+        offset = _integer(view.byte_shift.owner.value) or 0
+        type_ = view.results[0].type
+        first, last = min(times, default=-1), max(times, default=-1)
+        yield ArenaBuffer(name, str(type_), offset, byte_size(type_), first, last)
+
+
+def _position(op: Operation) -> tuple[int, ...]:
+    """Where an op stands in its function: its index in its block, after that of the op around it."""
+    path: list[int] = []
+    current: Operation | None = op
+    while current is not None and (block := current.parent_block()) is not None:
+        path.append(block.get_operation_index(current))
+        current = current.parent_op()
+    return tuple(reversed(path))
+
+
+def _updates(steps: dict[Operation, int], functions: dict[str, Operation]) -> Iterator[InPlaceUpdate]:
+    for op, step in steps.items():
+        callee = op.get_attr_or_prop("callee")
+        kernel = functions.get(callee.string_value()) if isinstance(callee, SymbolRefAttr) else None
+        if kernel is None or len(attributes := _argument_attributes(kernel)) != len(op.operands):
+            continue
+        for found, buffer in zip(attributes, op.operands, strict=True):
+            if IN_PLACE in found:
+                yield InPlaceUpdate(step, _label(op), buffer.name_hint or "temporary")
