@@ -47,6 +47,7 @@ from .llvm.convert_func import (
 )
 from .llvm.heap import HeapTracker
 from .llvm.state import ModuleState, Signature
+from .llvm.tile_registers import configure_tile_registers
 from .llvm.types import UnsupportedTypeError
 from .llvm_text.names import LINK_NAME
 
@@ -133,6 +134,7 @@ class FunctionConverter:
         self._known_alignment(builder, lowered, entry)
         region_blocks(builder, function.body, self.convert)
         finish_failing_return(builder, self.signature)
+        configure_tile_registers(builder)
         if builder.prologue:
             first = entry.first_op
             assert first is not None

@@ -34,5 +34,5 @@ class AssemblyTarget(OutputTarget):
             found = host_target()
         else:
             load_all_machines()
-            found = Target(machine.triple, machine.cpu, "")
+            found = Target(machine.triple, machine.cpu, machine.llvm_features)
         output.write(assembly(text, found, self.speed_level))

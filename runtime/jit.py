@@ -12,6 +12,9 @@ from threading import Lock
 import llvmlite
 import llvmlite.binding as llvm
 
+from ..core.amx import amx_permitted
+from .errors import CompileError
+
 _LOCK = Lock()
 _LIBRARY_NUMBERS = count()
 
@@ -39,6 +42,8 @@ def host_target() -> Target:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features().flatten()
+    if "+amx-tile" in features.split(",") and not amx_permitted():
+        features = features.replace("+amx-", "-amx-")
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), _with_wide_loops(features))
 
 
@@ -56,6 +61,11 @@ def _target_machine(target: Target) -> llvm.TargetMachine:
 
 
 def _optimised(text: str, target: Target, speed_level: int) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+    if "@llvm.x86.ldtilecfg" in text and "+amx-int8" not in target.features.split(","):
+        raise CompileError(
+            f"the program multiplies by amx, which {target.cpu} does not have or the system does not let this process use; "
+            "schedule it for another target"
+        )
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     machine = _target_machine(target)

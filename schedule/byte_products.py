@@ -1,207 +1,201 @@
 """
-Products of signed bytes summed up in 32 bits, by the instruction for dot products of four bytes (`vpdpbusd` of AVX-512 VNNI).
+Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes: tile registers (`amx_products.py`) where
+there are, else `vpdpbusd` of AVX-512 VNNI.
 
-That instruction takes its left operand without a sign. `a + 128` is one: flipping the sign bit gives it, and
+`vpdpbusd` takes one operand without a sign and the other with one. Where both of ours have a sign, or none, the sign bits of a are
+flipped, which gives a + 128 or a - 128, and
 
-    sum over k of a * b = sum over k of (a + 128) * b - 128 * sum over k of b
+    sum over k of a * b = sum over k of (a + 128) * b - sum over k of 128 * b
 
-so the sums start at the initial value less 128 times the column sums of b. All of this wraps in 32 bits, so the result is exact.
+so the sums start at the initial value less the sums of 128 * b (-128 * b). All of this wraps in 32 bits, so the result is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, i8, i32
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i8, i32
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ..core.roles import TILING
 from ..dialects import tile
-from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
-from ..dialects.tile.mma import GROUP
-from .contraction import Contraction, Operand
+from ..dialects.tile.mma import GROUP, VPDPBUSD
+from .amx_products import (
+    emit_tile_register_panels,
+    fits_tile_registers,
+    tile_on_tile_registers,
+    tile_register_panels,
+)
+from .byte_layouts import SIGN, ByteLayouts, panels_shape
+from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
-from .targets import Target, cpu_flags
+from .targets import Target
 
-INSTRUCTION = "vpdpbusd"
+FEATURE = "avx512vnni"
 
 DEPTH = 4
 """Groups of the sum that one `tile.mma` spells out."""
 
 LEAST = 16
-"""Rows, columns and steps of the sum from which laying out both operands anew pays off."""
-
-OFFSET = 128
+"""Rows, columns and steps of the sum from which laying out operands anew pays off; rows do not count where b is laid out before."""
 
 
-def has_instruction(target: Target) -> bool:
-    """Whether the machine has dot products of bytes in registers of 64 bytes."""
-    flags = cpu_flags() if target.name == "host" else None
-    return flags is not None and {"avx512vl", "avx512_vnni"} <= flags
-
-
-def is_byte_product(c: Contraction) -> bool:
-    """Whether `c` is one product of matrices of signed bytes, large enough to be laid out anew."""
+def is_byte_product(c: Contraction, target: Target, prepacked: bool = False) -> bool:
+    """Whether `c` is a product of matrices of bytes, large enough to be laid out anew for instructions that `target` has."""
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
-    if types != (i8, i8, i32) or c.a.padding is not None or c.reduce:
+    if types != (i8, i8, i32) or c.a.padding is not None or c.reduce or TILING in c.block.attributes:
         return False
-    outer = any(c.extents[axis] > 1 for axis in c.outer)
-    return not outer and c.m is not None and min(c.extent(c.m), c.extent(c.n), c.extent(c.k)) >= LEAST
+    sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [c.extent(c.m)])]
+    return min(sizes) >= LEAST and (fits_tile_registers(c, target) or FEATURE in target.features)
 
 
-def tile_byte_product(c: Contraction) -> None:
+def byte_panels(c: Contraction, target: Target) -> list[int]:
+    """The shape of all of b in panels, of a product that `is_byte_product`."""
+    if fits_tile_registers(c, target):
+        return tile_register_panels(c)
+    return panels_shape(c, _register_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
+
+
+def emit_byte_panels(block: Block, c: Contraction, target: Target, packed: SSAValue) -> None:
+    """Appends what puts all of b into panels to `block`."""
+    if fits_tile_registers(c, target):
+        emit_tile_register_panels(block, c, packed)
+    else:
+        _layouts(block, c, _register_tile(c, target)).pack(packed)
+
+
+def tile_byte_product(c: Contraction, target: Target, packed: SSAValue | None = None) -> None:
     """
-    Replaces the grid of `c`, which `is_byte_product`, by loops over register tiles.
+    Replaces the grid of `c`, which `is_byte_product`, by loops over register tiles. `packed` holds b in panels already.
 
     Before:
 
         tensor_loop.grid (%m, %n, %k) in (64, 96, 100) { <product of i8 in i32> }
 
-    After: nests that make `[m, k]` of shifted bytes, panels `[panel, k / 4, column, 4]` of b and the row of starting values, then
+    After, on tile registers: see `tile_on_tile_registers`; else nests that make `[m, k]` of shifted bytes, panels
+    `[panel, k / 4, column, 4]` of b and the row of starting values, then
 
         tensor_loop.for %p in 2 { tensor_loop.for %m0 in 8 {
           %0 = tile.load %start[%column] : memref<96xi32>, vector<8x48xi32>
           %1 = <loop over k, %0 carried> tile.mma ... depth 4 groups unsigned using "vpdpbusd"
           tile.store %1, ... } }
     """
+    if fits_tile_registers(c, target):
+        tile_on_tile_registers(c, target, packed)
+        return
     block = Block()
     epilogue = epilogue_of(c)
-    _Emitter(NestBuilder(block, c.block), c, epilogue).run()
+    tile_ = _register_tile(c, target)
+    _Emitter(_layouts(block, c, tile_), tile_, epilogue).run(packed)
     replace_grids(c, epilogue, block)
+
+
+def _register_tile(c: Contraction, target: Target) -> RegisterTile:
+    return choose_tile(c.extent(c.m), c.extent(c.n), i32.size, target)
+
+
+def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
+    return ByteLayouts(NestBuilder(block, c.block), c, tile_.columns, ceil(c.extent(c.k) / GROUP))
 
 
 @dataclass(frozen=True)
 class _Buffers:
     """The operands, laid out anew."""
 
-    a: SSAValue
-    """`[m, k]`, k rounded up to whole groups."""
+    a: SSAValue | None
+    """`[m, k]`, k rounded up to whole groups; None where a is read where it lies."""
     b: SSAValue
     """`[panel, k / 4, column, 4]`."""
-    start: SSAValue
-    """`[n]`."""
+    start: SSAValue | None
+    """`[n]`; None where sums start at the initial value."""
 
 
 class _Emitter:
-    """Emits the nests of one product."""
+    """Emits the nests of one product by `vpdpbusd`."""
 
-    def __init__(self, builder: NestBuilder, c: Contraction, epilogue: Epilogue | None):
-        self.builder = builder
-        self.c = c
+    def __init__(self, layouts: ByteLayouts, tile_: RegisterTile, epilogue: Epilogue | None):
+        self.layouts = layouts
+        self.builder, self.c = layouts.builder, layouts.c
+        self.tile = tile_
         self.epilogue = epilogue
-        self.rows, self.columns, self.depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
-        self.groups = ceil(self.depth / GROUP)
-        self.tile: RegisterTile = choose_tile(self.rows, self.columns, 4)
+        self.flip = self.c.a.unsigned == self.c.b.unsigned
 
-    def run(self) -> None:
-        panels = ceil(self.columns / self.tile.columns)
-        buffers = _Buffers(
-            self._buffer("shifted", i8, self.rows, self.groups * GROUP),
-            self._buffer("packed", i8, panels, self.groups, self.tile.columns, GROUP),
-            self._buffer("start", i32, self.columns),
-        )
-        self._shift(buffers.a)
-        self._pack(buffers.b)
-        self._start(buffers.start)
+    def run(self, packed: SSAValue | None) -> None:
+        """Batches of b, its panels; batches of a, its rows; inside those the tiles."""
+        layouts, c = self.layouts, self.c
+        batch = [axis for axis in c.outer if axis in c.b.axes()]
+        buffers = self._buffers(packed)
+        with layouts.over(batch):
+            if packed is None:
+                layouts.pack(buffers.b)
+            if buffers.start is not None:
+                self._start(buffers.b, buffers.start)
+            with layouts.over([axis for axis in c.outer if axis not in batch]):
+                if buffers.a is not None:
+                    layouts.copy_rows(buffers.a, (0, layouts.rows), self.flip)
+                self._tiles(buffers)
+
+    def _buffers(self, packed: SSAValue | None) -> _Buffers:
+        layouts, c = self.layouts, self.c
+        direct = not self.flip and c.a.stride_along(c.k) == 1 and layouts.depth % GROUP == 0
+        depth = layouts.groups * GROUP
+        a = None if direct else layouts.buffer("shifted" if self.flip else "rows", i8, layouts.rows, depth)
+        b = layouts.buffer("packed", i8, *layouts.panels_shape) if packed is None else packed
+        return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.flip else None)
+
+    def _start(self, panels: SSAValue, target: SSAValue) -> None:
+        """`target[n] = initial value - sum over k of 128 * b[k, n]`, where the byte of 128 may mean -128."""
+        builder, layouts = self.builder, self.layouts
+        factors = layouts.buffer("factors", i8, 1, DEPTH * GROUP)
+        with (
+            builder.nest([DEPTH * GROUP], ["k"], "vectorized") as (k,),
+            layouts.blocked("factors", [Bound("spatial", k, DEPTH * GROUP, "vk")]) as (_, (vk,)),
+        ):
+            layouts.put(builder.constant(IntegerAttr(SIGN, i8)), factors, 0, vk)
         first = 0
-        for width, count in split_columns(self.columns, self.tile.columns):
+        for width, count in split_columns(layouts.columns, layouts.width):
+            with builder.loop(count, "p") as p:
+                axes = [Bound("spatial", p + first, first + count, "vp")]
+                with layouts.blocked("column_sums", axes) as (_, (vp,)):
+                    type_ = VectorType(i32, [1, width])
+                    left = Place(factors, (builder.value(0), builder.value(0)), (0, 1), (1, 1))
+                    total = self._sum(lambda _, left=left: left, panels, vp, self._splat(type_, 0))
+                    initial = self._splat(type_, self._initial)
+                    body = Block(arg_types=[i32, i32])
+                    difference = arith.SubiOp(body.args[0], body.args[1])
+                    body.add_ops([difference, tile.YieldOp(difference.result)])
+                    found = builder.add(tile.MapOp([initial, total], type_, Region(body))).result
+                    column = builder.value(builder.scaled(vp, layouts.width))
+                    builder.add(tile.StoreOp(found, target, [column], (-1, 0)))
+            first += count
+
+    @property
+    def _initial(self) -> int:
+        assert isinstance(self.c.init, IntegerAttr)
+        return self.c.init.value.data
+
+    def _splat(self, type_: VectorType, value: int) -> SSAValue:
+        return self.builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [value]))  # pyright: ignore
+
+    # Tiles
+
+    def _tiles(self, buffers: _Buffers) -> None:
+        first = 0
+        for width, count in split_columns(self.layouts.columns, self.layouts.width):
             with self.builder.loop(count, "p") as panel:
                 start = 0
-                for rows, number in split_evenly(self.rows, self.tile.rows):
+                for rows, number in split_evenly(self.layouts.rows, self.tile.rows):
                     with self.builder.loop(number, "m0") as m0:
                         self._tile(buffers, (rows, start, m0, number), (width, first, panel, count))
                     start += rows * number
             first += count
-
-    def _buffer(self, name: str, element: Attribute, *sizes: int) -> SSAValue:
-        result = self.builder.add(AllocOp(MemRefType(element, sizes))).results[0]
-        result.name_hint = name
-        return result
-
-    # Layouts
-
-    def _shift(self, target: SSAValue) -> None:
-        """`target[m, k] = a[m, k] + 128`; what fills up the last group is multiplied by zeros."""
-        builder, c = self.builder, self.c
-        with builder.nest([self.rows, self.depth], ["m", "k"], "vectorized") as (m, k):
-            axes = [Bound("spatial", m, self.rows, "vm"), Bound("spatial", k, self.depth, "vk")]
-            with builder.blocked("shift", axes) as (vm, vk):
-                assert c.m is not None
-                loaded = self._element(c.a, {c.m: vm, c.k: vk})
-                flipped = builder.add(arith.XOrIOp(loaded, builder.constant(IntegerAttr(-OFFSET, i8)))).result
-                self._put(flipped, target, vm, vk)
-        rest = self.groups * GROUP - self.depth
-        if rest:
-            with builder.nest([self.rows, rest], ["m", "k"]) as (m, k):
-                axes = [
-                    Bound("spatial", m, self.rows, "vm"),
-                    Bound("spatial", k + self.depth, self.depth + rest, "vk"),
-                ]
-                with builder.blocked("fill", axes) as (vm, vk):
-                    self._put(builder.constant(IntegerAttr(0, i8)), target, vm, vk)
-
-    def _pack(self, target: SSAValue) -> None:
-        """`target[p, q, j, e] = b[4 * q + e, columns * p + j]`, 0 where b has no such row."""
-        whole, rest = divmod(self.depth, GROUP)
-        first = 0
-        for width, count in split_columns(self.columns, self.tile.columns):
-            if whole:
-                self._pack_panels(target, (first, count, width), (0, whole, GROUP))
-            if rest:
-                self._pack_panels(target, (first, count, width), (whole, 1, rest))
-            first += count
-
-    def _pack_panels(
-        self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]
-    ) -> None:
-        """Panels as (first, how many, width), groups as (first, how many, rows of b in each)."""
-        builder, c = self.builder, self.c
-        (first, count, width), (first_group, number, rows) = panels, groups
-        with builder.nest([count, number, width], ["p", "q", "n"], "vectorized") as (p, q, n):
-            axes = [
-                Bound("spatial", p + first, first + count, "vp"),
-                Bound("spatial", q + first_group, first_group + number, "vq"),
-                Bound("spatial", n, width, "vn"),
-            ]
-            with builder.blocked("pack", axes) as (vp, vq, vn):
-                at: dict[int, Index] = {c.n: builder.sum(builder.scaled(vp, self.tile.columns), vn)}
-                values = [
-                    self._element(c.b, at | {c.k: builder.sum(builder.scaled(vq, GROUP), row)})
-                    for row in range(rows)
-                ]
-                values += [builder.constant(IntegerAttr(0, i8)) for _ in range(GROUP - rows)]
-                for element, value in enumerate(values):
-                    self._put(value, target, vp, vq, vn, element)
-
-    def _start(self, target: SSAValue) -> None:
-        """`target[n] = initial value - 128 * sum over k of b[k, n]`."""
-        builder, c = self.builder, self.c
-        with builder.nest([self.depth, self.columns], ["k", "n"], "vectorized") as (k, n):
-            axes = [Bound("spatial", n, self.columns, "vn"), Bound("reduce", k, self.depth, "vk")]
-            with builder.blocked("column_sums", axes) as (vn, vk):
-                with builder.init():
-                    self._put(builder.constant(c.init), target, vn)
-                wide = builder.add(arith.ExtSIOp(self._element(c.b, {c.k: vk, c.n: vn}), i32)).result
-                part = builder.add(arith.MuliOp(wide, builder.constant(IntegerAttr(OFFSET, i32)))).result
-                old = builder.add(memref.LoadOp.get(target, [builder.value(vn)])).res
-                self._put(builder.add(arith.SubiOp(old, part)).result, target, vn)
-
-    def _element(self, operand: Operand, at: Mapping[int, Index]) -> SSAValue:
-        at = {**dict.fromkeys(self.c.outer, 0), **at}
-        indices = [self.builder.affine(index, at) for index in operand.indices]
-        return self.builder.add(memref.LoadOp.get(operand.buffer, indices)).res
-
-    def _put(self, value: SSAValue, target: SSAValue, *indices: Index) -> None:
-        builder = self.builder
-        builder.add(memref.StoreOp.get(value, target, [builder.value(index) for index in indices]))
-
-    # Tiles
 
     def _tile(
         self,
@@ -216,37 +210,52 @@ class _Emitter:
             Bound("spatial", m0, number, "vm0"),
             Bound("spatial", panel + first, first + count, "vp"),
         ]
-        with builder.blocked(c.block.block_name.data, axes) as (vm0, vp):
-            assert c.m is not None
+        with self.layouts.blocked(c.block.block_name.data, axes) as (at, (vm0, vp)):
             row = builder.sum(builder.scaled(vm0, rows), start)
-            at: dict[int, Index] = {
-                **dict.fromkeys(c.outer, 0),
-                c.m: row,
-                c.n: builder.scaled(vp, self.tile.columns),
-            }
+            if c.m is not None:
+                at[c.m] = row
+            at[c.n] = builder.scaled(vp, self.tile.columns)
             type_ = VectorType(i32, [rows, width])
-            column = [builder.value(at[c.n])]
-            total = builder.add(tile.LoadOp(buffers.start, column, type_)).result
-            total = self._sum(buffers, row, vp, total)
+            if buffers.start is None:
+                total = self._splat(type_, self._initial)
+            else:
+                total = builder.add(tile.LoadOp(buffers.start, [builder.value(at[c.n])], type_)).result
+            total = self._sum(lambda k: self._left(buffers.a, row, at, k), buffers.b, vp, total)
             if self.epilogue is None or self.epilogue.keeps_result:
                 place = place_of(builder, c.out, at, c.m, c.n)
                 builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
             if self.epilogue is not None:
                 emit_epilogue(builder, c, self.epilogue, total, at)
 
-    def _sum(self, buffers: _Buffers, row: Index, panel: Index, total: SSAValue) -> SSAValue:
-        builder = self.builder
+    def _left(self, copy: SSAValue | None, row: Index, at: dict[int, Index], k: Index) -> Place:
+        """The rows of a from step `k` of the sum on."""
+        builder, c = self.builder, self.c
+        if copy is None:
+            return place_of(builder, c.a, at | {c.k: k}, c.m, c.k)
+        return Place(copy, (builder.value(row), builder.value(k)), (0, 1), (1, 1))
+
+    def _sum(
+        self, left: Callable[[Index], Place], panels: SSAValue, panel: Index, total: SSAValue
+    ) -> SSAValue:
+        builder, c, groups = self.builder, self.c, self.layouts.groups
 
         def multiply(group: Index, carried: SSAValue, depth: int) -> SSAValue:
-            k = builder.scaled(group, GROUP)
-            left = Place(buffers.a, (builder.value(row), builder.value(k)), (0, 1), (1, 1))
             indices = (panel, group, 0, 0)
-            right = Place(buffers.b, tuple(builder.value(each) for each in indices), (1, 2), (1, 1))
-            product = tile.MmaOp(carried, left, right, depth, groups=True, unsigned=True, using=INSTRUCTION)
+            right = Place(panels, tuple(builder.value(each) for each in indices), (1, 2), (1, 1))
+            product = tile.MmaOp(
+                carried,
+                left(builder.scaled(group, GROUP)),
+                right,
+                depth,
+                groups=True,
+                unsigned=c.a.unsigned != self.flip,
+                right_unsigned=c.b.unsigned,
+                using=VPDPBUSD,
+            )
             return builder.add(product).result
 
         total = builder.counted(
-            self.groups, DEPTH, total, lambda group, carried: multiply(group, carried, DEPTH), "k"
+            groups, DEPTH, total, lambda group, carried: multiply(group, carried, DEPTH), "k"
         )
-        rest = self.groups % DEPTH
-        return multiply(self.groups - rest, total, rest) if rest else total
+        rest = groups % DEPTH
+        return multiply(groups - rest, total, rest) if rest else total

@@ -8,7 +8,7 @@ Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to any number of axes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    i1,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -42,6 +43,8 @@ class Operand:
     buffer: SSAValue
     indices: Indices
     padding: Attribute | None = None
+    unsigned: bool = False
+    """Whether narrow integers are widened without a sign."""
 
     @property
     def type(self) -> MemRefType:
@@ -117,7 +120,7 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = initial_value(block, found[0]), factors_of(found[0], block)
+    init, factors = initial_value(block, found[0]), factors_of(found[0], block, True)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     for a, b in (factors, factors[::-1]):
@@ -149,8 +152,10 @@ def _constant(value: SSAValue) -> Attribute | None:
     return value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
 
 
-def factors_of(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Operand] | None:
-    """The two operands whose product is added."""
+def factors_of(
+    accumulator: Accumulator, block: BlockOp, unsigned: bool = False
+) -> tuple[Operand, Operand] | None:
+    """The two operands whose product is added; `unsigned`: also where they are widened without a sign."""
     update = accumulator.store.value.owner
     old = accumulator.loads[0].res
     if not isinstance(update, arith.AddfOp | arith.AddiOp):
@@ -162,7 +167,7 @@ def factors_of(accumulator: Accumulator, block: BlockOp) -> tuple[Operand, Opera
     if isinstance(product, arith.MulfOp) and not (_contracts(product) and _contracts(update)):
         return None
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
-    operands = [operand_of(each, dims, block) for each in (product.lhs, product.rhs)]
+    operands = [operand_of(each, dims, block, unsigned) for each in (product.lhs, product.rhs)]
     left, right = operands
     if left is None or right is None or left.type.element_type != right.type.element_type:
         return None
@@ -175,9 +180,15 @@ def _contracts(op: Operation) -> bool:
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data
 
 
-def operand_of(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp) -> Operand | None:
-    """The element that `value` is, widened or not."""
+def operand_of(
+    value: SSAValue, dims: dict[SSAValue, int], block: BlockOp, unsigned: bool = False
+) -> Operand | None:
+    """The element that `value` is, widened or not; `unsigned`: also without a sign."""
     owner = value.owner
+    if unsigned and isinstance(owner, arith.ExtUIOp) and owner.input.type != i1:
+        narrow = isinstance(owner.input.owner, memref.LoadOp | scf.IfOp)
+        found = operand_of(owner.input, dims, block) if narrow else None
+        return None if found is None else replace(found, unsigned=True)
     if isinstance(owner, arith.ExtFOp | arith.ExtSIOp):
         if isinstance(owner, arith.ExtFOp) and not isinstance(owner.input.type, Float16Type | BFloat16Type):
             return None

@@ -12,7 +12,7 @@ from xdsl.rewriter import Rewriter
 from ..core.passes import StepwellPass
 from ..dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
-from .byte_products import has_instruction, is_byte_product, tile_byte_product
+from .byte_products import is_byte_product, tile_byte_product
 from .contraction import contraction_of
 from .depthwise import tile_all_depthwise
 from .given_tiling import refuse_unused, tiling_for
@@ -65,8 +65,8 @@ class ScheduleCPUPass(StepwellPass):
                 continue
             contraction = contraction_of(grid)
             if contraction is not None:
-                if is_byte_product(contraction) and has_instruction(target):
-                    tile_byte_product(contraction)
+                if is_byte_product(contraction, target):
+                    tile_byte_product(contraction, target)
                 else:
                     tile_contraction(contraction, tiling_for(contraction, False, target))
                 self.count("contractions tiled")

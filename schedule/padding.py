@@ -43,7 +43,8 @@ def padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
         loaded = builder.add(memref.LoadOp.get(a.buffer, [builder.value(v) for v in values])).res
         places = [builder.value(builder.sum(value, -low)) for value, low in zip(values, lows, strict=True)]
         builder.add(memref.StoreOp.get(loaded, copy, places))
-    return Operand(copy, tuple(index - low for index, low in zip(a.indices, lows, strict=True)))
+    indices = tuple(index - low for index, low in zip(a.indices, lows, strict=True))
+    return Operand(copy, indices, unsigned=a.unsigned)
 
 
 def is_zero(value: Attribute) -> bool:

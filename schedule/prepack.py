@@ -19,6 +19,7 @@ from ..core.passes import StepwellPass
 from ..core.roles import TILING
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import FuncOp, GridOp
+from .byte_products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
 from .contraction import Contraction, Operand, contraction_of
 from .given_tiling import tiling_for
 from .targets import Target, chosen_target
@@ -95,6 +96,25 @@ class _Panels:
 
 
 @dataclass(frozen=True)
+class _BytePanels:
+    """A right operand of bytes in panels of groups of four."""
+
+    c: Contraction
+    target: Target
+    name = "panels"
+
+    @property
+    def type(self) -> MemRefType:
+        return MemRefType(self.c.b.type.element_type, byte_panels(self.c, self.target))
+
+    def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
+        emit_byte_panels(block, replace(self.c, b=weight), self.target, made)
+
+    def tile(self, packed: SSAValue) -> None:
+        tile_byte_product(self.c, self.target, packed)
+
+
+@dataclass(frozen=True)
 class _Filters:
     """Filters of a convolution as `winograd.py` wants them."""
 
@@ -161,15 +181,17 @@ class _Packer:
         self._change_kernel(kernel, form, position)
         return True
 
-    def _form(self, c: Contraction) -> _Panels | _Filters:
+    def _form(self, c: Contraction) -> _Panels | _BytePanels | _Filters:
         """What becomes of the weight of `c`: filters of a convolution are transformed where that pays, others put into panels."""
         w = winograd_of(c) if self.winograd and TILING not in c.block.attributes else None
         plan = None if w is None else plan_winograd(w, self.target)
         if w is not None and plan is not None:
             return _Filters(w, plan, self.target)
+        if is_byte_product(c, self.target, prepacked=True):
+            return _BytePanels(c, self.target)
         return _Panels(c, tiling_for(c, True, self.target))
 
-    def _packing(self, c: Contraction, form: _Panels | _Filters) -> FuncOp:
+    def _packing(self, c: Contraction, form: _Panels | _BytePanels | _Filters) -> FuncOp:
         """The loop function that puts b into that form."""
         source_type = c.b.type
         function = FuncOp.create_named(
@@ -237,7 +259,7 @@ class _Packer:
             body.add_op(op.clone(values))
         raise AssertionError("a function without a return")
 
-    def _change_kernel(self, kernel: FuncOp, form: _Panels | _Filters, position: int) -> None:
+    def _change_kernel(self, kernel: FuncOp, form: _Panels | _BytePanels | _Filters, position: int) -> None:
         """The kernel takes the new form: a new argument in the place of the weight."""
         block = kernel.body.block
         old = block.args[position]

@@ -13,12 +13,21 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from ..core.amx import amx_permitted
 from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..core.pass_config import config_value, register_config
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 CPU_INFO = Path("/proc/cpuinfo")
 KIB = 1024
+
+
+FEATURES = {
+    "avx512vnni": ("avx512vl", "avx512_vnni"),
+    "amx-int8": ("amx_tile", "amx_int8"),
+    "amx-bf16": ("amx_tile", "amx_bf16"),
+}
+"""Instructions for products that not all machines with the same registers have: LLVM's name, and the flags of Linux that show them."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +42,19 @@ class Target:
     registers: int
     fma: bool
     """Whether a product and a sum are one instruction."""
+    features: frozenset[str] = frozenset()
+    """Of `FEATURES`, those that the machine has."""
     latency: int = 4
     """Cycles from an accumulator to its next value; each accumulator takes one sum at a time."""
     l1_bytes: int = 32 * KIB
     l2_bytes: int = 1024 * KIB
     l3_bytes: int = 8192 * KIB
     cores: int = 1
+
+    @property
+    def llvm_features(self) -> str:
+        """The features in the form of LLVM, beyond those of its CPU."""
+        return ",".join(f"+{feature}" for feature in sorted(self.features))
 
     def lanes(self, element_bytes: int) -> int:
         """Elements of a vector register."""
@@ -65,11 +81,34 @@ _LINUX = "unknown-linux-gnu"
 X86_64 = Target("x86-64", f"x86_64-{_LINUX}", "x86-64", 16, 16, fma=False, latency=8, l2_bytes=512 * KIB)
 X86_64_V3 = Target("x86-64-v3", f"x86_64-{_LINUX}", "x86-64-v3", 32, 16, fma=True, l2_bytes=512 * KIB)
 X86_64_V4 = Target("x86-64-v4", f"x86_64-{_LINUX}", "x86-64-v4", 64, 32, fma=True, l2_bytes=2048 * KIB)
+CASCADE_LAKE = Target(
+    "cascade-lake",
+    f"x86_64-{_LINUX}",
+    "cascadelake",
+    64,
+    32,
+    fma=True,
+    features=frozenset({"avx512vnni"}),
+)
+SAPPHIRE_RAPIDS = Target(
+    "sapphire-rapids",
+    f"x86_64-{_LINUX}",
+    "sapphirerapids",
+    64,
+    32,
+    fma=True,
+    features=frozenset(FEATURES),
+    l1_bytes=48 * KIB,
+    l2_bytes=2048 * KIB,
+)
 AARCH64_NEON = Target(
     "aarch64-neon", f"aarch64-{_LINUX}", "generic", 16, 32, fma=True, l1_bytes=64 * KIB, l2_bytes=1024 * KIB
 )
 
-NAMED = {target.name: target for target in (X86_64, X86_64_V3, X86_64_V4, AARCH64_NEON)}
+NAMED = {
+    target.name: target
+    for target in (X86_64, X86_64_V3, X86_64_V4, CASCADE_LAKE, SAPPHIRE_RAPIDS, AARCH64_NEON)
+}
 """What can be named beside `host`; the caches are those of common machines."""
 
 KEY = register_config("target", str, "host", "the machine that schedules are made for", "stepwell")
@@ -94,12 +133,14 @@ def chosen_target(option: str | None) -> Target:
 @cache
 def host_target() -> Target:
     """This machine. What cannot be found out is as in the named target with its registers."""
-    base = base_of_host(platform.machine().lower(), cpu_flags())
+    flags = cpu_flags()
+    base = base_of_host(platform.machine().lower(), flags)
     caches = cache_sizes()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return replace(
         base,
         name="host",
+        features=features_of(flags or frozenset()),
         l1_bytes=caches.get(1, base.l1_bytes),
         l2_bytes=caches.get(2, base.l2_bytes),
         l3_bytes=caches.get(3, base.l3_bytes),
@@ -116,6 +157,13 @@ def base_of_host(machine: str, flags: frozenset[str] | None) -> Target:
     if {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= flags:
         return X86_64_V4
     return X86_64_V3 if {"avx2", "fma"} <= flags else X86_64
+
+
+def features_of(flags: frozenset[str]) -> frozenset[str]:
+    """The features that flags of Linux show; those of AMX only where the system lets this process use it."""
+    found = {name for name, needed in FEATURES.items() if flags.issuperset(needed)}
+    amx = {name for name in found if name.startswith("amx-")}
+    return frozenset(found if not amx or amx_permitted() else found - amx)
 
 
 def cpu_flags(path: Path = CPU_INFO) -> frozenset[str] | None:

@@ -367,7 +367,8 @@ class _Emitter:
         else:
             indices = tuple(self._packed_indices(at, n0, panel, k))
             b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))
-        return builder.add(tile.MmaOp(total, a, b, depth)).result
+        mma = tile.MmaOp(total, a, b, depth, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned)
+        return builder.add(mma).result
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..schedule.register_tiles import choose_tile
-from ..schedule.targets import NAMED, Target
+from ..schedule.targets import FEATURES, NAMED, Target
 
 _INTRODUCTION = """# Targets
 
@@ -22,7 +22,10 @@ order of sums: LLVM cuts wide vectors to the registers that there are. `stepwell
 schedule is for; `stepwell-opt -t 'asm{machine="aarch64-neon"}'` prints that of another machine.
 
 On the host the registers come from the CPU flags of Linux (AVX-512 F, VL, BW and DQ: as `x86-64-v4`; AVX2 and FMA: as `x86-64-v3`),
-elsewhere from the kind of machine; the data caches from `/sys/devices/system/cpu`, else those of the named target.
+elsewhere from the kind of machine; the data caches from `/sys/devices/system/cpu`, else those of the named target. *Products* are
+instructions for sums of products of bytes and half floats. Those of AMX count only where Linux lets the process use tile registers: it is asked once,
+when the first program is compiled or loaded, for all threads and what is forked later. A program that multiplies by AMX is refused
+(CompileError) where there is no such leave.
 """
 
 _RULES = (
@@ -65,6 +68,35 @@ _RULES = (
     ),
 )
 
+_BYTE_RULES = (
+    (
+        "products of bytes by `amx-int8`, else by `avx512vnni`",
+        "`i8` or `ui8` on either side, sums in 32 bits, at least 16 columns, steps of the sum, and rows unless b is a constant",
+        "exact all the same: both wrap and neither saturates",
+    ),
+    (
+        "32 x 32 sums, b in panels of 32 columns in groups of four bytes",
+        "`amx-int8`",
+        "four tile registers of sums, two of rows and two of columns: four loads for four products; all of k at once, sums are "
+        "written once",
+    ),
+    (
+        "rows of a copied",
+        "`amx-int8`: the last rows that make no tile register; all where k is no multiple of 64 or not contiguous",
+        "tile registers are read whole",
+    ),
+    (
+        "panels per block",
+        "`amx-int8`, more than 32 rows: as many as have L2 / 2 bytes",
+        "the block stays in L2 while the rows go by, 32 of them in L1",
+    ),
+    (
+        "rows of a with the other sign bit",
+        "`avx512vnni`, both sides with a sign or both without",
+        "the instruction takes one of each; the sums start at what that changes",
+    ),
+)
+
 _RESULTS = ((1, 64), (4, 128), (64, 10), (56, 64), (128, 768), (1024, 1024))
 
 
@@ -77,7 +109,10 @@ def page() -> str:
 def _machines() -> Iterator[str]:
     yield "## What is known of each\n"
     rows = [_machine(target) for target in NAMED.values()]
-    yield _table(("target", "register", "registers", "FMA", "L1 data", "L2", "L3", "L2 / 4", "L2 / 8"), rows)
+    yield _table(
+        ("target", "register", "registers", "FMA", "products", "L1 data", "L2", "L3", "L2 / 4", "L2 / 8"),
+        rows,
+    )
 
 
 def _machine(target: Target) -> Sequence[str]:
@@ -93,6 +128,7 @@ def _machine(target: Target) -> Sequence[str]:
         f"{target.register_bytes} bytes",
         str(target.registers),
         "yes" if target.fma else "no",
+        ", ".join(f"`{feature}`" for feature in FEATURES if feature in target.features),
         *(f"{size // 1024} KiB" for size in sizes),
     )
 
@@ -100,6 +136,8 @@ def _machine(target: Target) -> Sequence[str]:
 def _rules() -> Iterator[str]:
     yield "## Which rule fires when\n"
     yield _table(("choice", "when", "why"), _RULES)
+    yield "## Products of bytes\n"
+    yield _table(("choice", "when", "why"), _BYTE_RULES)
 
 
 def _tiles() -> Iterator[str]:

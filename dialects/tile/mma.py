@@ -49,8 +49,16 @@ MAX_DEPTH = 64
 GROUP = 4
 """Elements of a group: a dot product of as many bytes is what instructions add to a 32-bit integer."""
 
-INSTRUCTIONS = ("vpdpbusd",)
+VPDPBUSD, AMX = "vpdpbusd", "amx"
+
+INSTRUCTIONS = (VPDPBUSD, AMX)
 """Instructions that a `tile.mma` may name."""
+
+AMX_ROWS = 16
+"""Rows, columns and groups of a tile register (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18)."""
+
+AMX_MOST = 2 * AMX_ROWS
+"""Most rows and columns of a product by `amx`: of eight tile registers four hold sums, two rows of A and two columns of B."""
 
 
 @irdl_op_definition
@@ -63,14 +71,22 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
     `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`). Floats are
     multiplied and added with one rounding where the machine has an instruction for that; f16 and bf16 elements are widened to an
-    f32 tile. Integers wrap; narrower ones are widened with their sign, those of A without one after `unsigned`.
+    f32 tile. Integers wrap; narrower ones are widened with their sign, those of A without one after `unsigned`, those of B after
+    `right_unsigned`.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups unsigned using "vpdpbusd"
             : vector<8x48xi32>, memref<100x64xi8>, memref<16x96x4xi8>
 
     With `groups` each of the `depth` steps is a dot product of four bytes: `A(r, 4 * d + e) * B(d, c)[e]` for `e` in 0..3, where
     `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the machine that does that;
-    without it the products are exact as well, by whatever instructions there are.
+    without it the products are exact as well, by whatever instructions there are. `vpdpbusd` takes one of the operands without a
+    sign, the other with one.
+
+        %sum = tile.mma %zeros, %A[%i, %zero], %B[%p, %zero, %zero, %zero] along [1, 2] depth 256 groups using "amx"
+            : vector<32x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
+
+    `amx` sums up on tile registers, all of the `depth` in one op. It reads whole tile registers, 16 rows of A and 16 columns of B
+    or twice as many, even where the result is smaller; the depth is a multiple of 16 groups.
     """
 
     name = "tile.mma"
@@ -87,6 +103,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     depth = prop_def(IntegerAttr)
     groups = opt_prop_def(UnitAttr)
     unsigned = opt_prop_def(UnitAttr)
+    right_unsigned = opt_prop_def(UnitAttr)
     using = opt_prop_def(StringAttr)
     result = result_def(VectorType)
 
@@ -102,6 +119,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         *,
         groups: bool = False,
         unsigned: bool = False,
+        right_unsigned: bool = False,
         using: str | None = None,
     ):
         super().__init__(
@@ -115,6 +133,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
                 "depth": IntegerAttr(depth, i64),
                 "groups": UnitAttr() if groups else None,
                 "unsigned": UnitAttr() if unsigned else None,
+                "right_unsigned": UnitAttr() if right_unsigned else None,
                 "using": None if using is None else StringAttr(using),
             },
         )
@@ -129,8 +148,20 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         """Depth and columns of the right operand."""
         return Place(self.b, tuple(self.b_indices), pair(self.b_along), pair(self.b_by))
 
-    def box_accesses(self) -> tuple[BoxAccess, ...]:
+    @property
+    def uses_amx(self) -> bool:
+        """Whether tile registers do it."""
+        return self.using is not None and self.using.data == AMX
+
+    def _extents(self) -> tuple[int, int]:
+        """The rows of A and columns of B that are read."""
         rows, columns = cast(VectorType, self.acc.type).get_shape()
+        if self.uses_amx:
+            return -(-rows // AMX_ROWS) * AMX_ROWS, -(-columns // AMX_ROWS) * AMX_ROWS
+        return rows, columns
+
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        rows, columns = self._extents()
         depth = self.depth.value.data
         right = box(self.b_place, (depth, columns), is_store=False)
         if self.groups is not None:
@@ -145,23 +176,41 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         if self.result.type != type_:
             raise VerifyException(f"the result has type {self.result.type}, expected {type_}")
         depth = self.depth.value.data
-        if not 1 <= depth <= MAX_DEPTH:
+        if depth < 1 or (depth > MAX_DEPTH and not self.uses_amx):
             raise VerifyException(f"the depth is {depth}, expected 1 to {MAX_DEPTH}")
-        rows, columns = type_.get_shape()
+        rows, columns = self._extents()
         left_depth = depth if self.groups is None else depth * GROUP
         verify_place(self.a_place, "the left operand", (rows, left_depth))
         verify_place(self.b_place, "the right operand", (depth, columns))
         left, right = self.a_place.type.element_type, self.b_place.type.element_type
         if not _fits(left, right, type_.element_type):
             raise VerifyException(f"a product of {left} and {right} cannot be added to a tile of {type_}")
-        if self.unsigned is not None and not isinstance(left, IntegerType):
-            raise VerifyException(f"the left operand is unsigned, expected integers, found {left}")
+        for side, flag, element in (
+            ("left", self.unsigned, left),
+            ("right", self.right_unsigned, right),
+        ):
+            if flag is not None and not isinstance(element, IntegerType):
+                raise VerifyException(f"the {side} operand is unsigned, expected integers, found {element}")
         if self.groups is not None:
             self._verify_groups(type_)
-        if self.using is not None and self.using.data not in INSTRUCTIONS:
+        self._verify_instruction(type_, depth)
+
+    def _verify_instruction(self, type_: VectorType, depth: int) -> None:
+        if self.using is None:
+            return
+        if self.using.data not in INSTRUCTIONS:
             raise VerifyException(f"the instruction is {self.using}, expected {' or '.join(INSTRUCTIONS)}")
-        if self.using is not None and (self.groups is None or self.unsigned is None):
-            raise VerifyException(f"the instruction {self.using} multiplies groups, the left ones unsigned")
+        if self.groups is None:
+            raise VerifyException(f"the instruction {self.using} multiplies groups")
+        if self.using.data == VPDPBUSD and (self.unsigned is None) == (self.right_unsigned is None):
+            raise VerifyException(
+                f"the instruction {self.using} multiplies groups of which one is unsigned, the left or the right ones"
+            )
+        if self.uses_amx and (max(type_.get_shape()) > AMX_MOST or depth % AMX_ROWS):
+            raise VerifyException(
+                f"the instruction {self.using} makes tiles of up to {AMX_MOST}x{AMX_MOST} from a multiple of {AMX_ROWS} groups, "
+                f"found {type_} and depth {depth}"
+            )
 
     def _verify_groups(self, type_: VectorType) -> None:
         right = self.b_place
@@ -190,6 +239,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         depth = parser.parse_integer()
         groups = parser.parse_optional_keyword("groups") is not None
         unsigned = parser.parse_optional_keyword("unsigned") is not None
+        right_unsigned = parser.parse_optional_keyword("right_unsigned") is not None
         using = parser.parse_str_literal() if parser.parse_optional_keyword("using") is not None else None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
@@ -205,6 +255,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             depth,
             groups=groups,
             unsigned=unsigned,
+            right_unsigned=right_unsigned,
             using=using,
         )
         op.attributes.update(attributes)
@@ -221,6 +272,8 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             printer.print_string(" groups")
         if self.unsigned is not None:
             printer.print_string(" unsigned")
+        if self.right_unsigned is not None:
+            printer.print_string(" right_unsigned")
         if self.using is not None:
             printer.print_string(" using ")
             printer.print_string_literal(self.using.data)

@@ -90,6 +90,10 @@ class Builder:
         self.values: dict[SSAValue, SSAValue] = {}
         self.pieces: dict[SSAValue, list[SSAValue]] = {}
         """The registers that stand for a tile (`tiles.py`)."""
+        self.uses_tile_registers = False
+        """Whether the function multiplies on the tile registers of AMX (`tile_registers.py`)."""
+        self.tile_slot: SSAValue | None = None
+        """Stack memory by way of which these become values."""
         self.alignment: dict[SSAValue, int] = {}
         """Bytes to which a pointer is known to be aligned, beyond the size of its element."""
         self.fail_block: Block | None = None

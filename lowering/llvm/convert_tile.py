@@ -21,6 +21,7 @@ from .convert_vector import broadcast
 from .small_floats import change_format, element_type
 from .tile_cursor import PlaceCursor
 from .tile_groups import convert_mma_of_groups
+from .tile_registers import convert_store_of_tile_registers
 from .tiles import convert_splat, is_tile, pieces_of
 
 
@@ -40,6 +41,8 @@ def convert_load(builder: Builder, op: tile.LoadOp) -> None:
 
 def convert_store(builder: Builder, op: tile.StoreOp) -> None:
     assert isinstance(op.tile.type, VectorType)
+    if convert_store_of_tile_registers(builder, op):
+        return
     cursor = PlaceCursor(builder, op.place)
     for (row, column, _), value in zip(pieces_of(op.tile.type), builder.pieces[op.tile], strict=True):
         cursor.put_row(row, column, value)
@@ -66,6 +69,7 @@ def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
                 builder,
                 right.row(step, piece.column, piece.lanes),
                 builder.types.vector(element, piece.lanes),
+                signed=op.right_unsigned is None,
             )
             for piece in in_row
         ]

@@ -1,5 +1,5 @@
 """
-`tile.mma` of groups: dot products of four bytes, added to 32-bit integers.
+`tile.mma` of groups: dot products of four bytes, added to 32-bit integers (by `amx`: `tile_registers.py`).
 
 A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. `vpdpbusd` multiplies and adds a piece at
 once. Elsewhere the first bytes of all groups are multiplied and added, then the second ones, and so on. (The intrinsic
@@ -17,6 +17,7 @@ from ...dialects.tile.mma import GROUP
 from .builder import Builder
 from .convert_vector import broadcast
 from .tile_cursor import PlaceCursor
+from .tile_registers import convert_mma_on_tile_registers
 from .tiles import pieces_of
 
 VPDPBUSD = {
@@ -30,6 +31,9 @@ VPDPBUSD = {
 def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
     """Per step of the depth: the groups of a row of B, then for each row one group of A in all lanes."""
     assert isinstance(op.acc.type, VectorType)
+    if op.uses_amx:
+        convert_mma_on_tile_registers(builder, op)
+        return
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     if left.steps[1] != 1 or right.steps[1] != GROUP or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
@@ -64,14 +68,16 @@ def _accumulate(
         lambda: builder.bitcast(broadcast(builder, group, total.type), vector.type),
     )
     if op.using is not None and lanes in VPDPBUSD:
-        return builder.intrinsic_value(VPDPBUSD[lanes], (total, spread, vector), total.type)
-    signed = op.unsigned is None
+        factors = (spread, vector) if op.right_unsigned is None else (vector, spread)
+        return builder.intrinsic_value(VPDPBUSD[lanes], (total, *factors), total.type)
+    left_signed, right_signed = op.unsigned is None, op.right_unsigned is None
     for element in range(GROUP):
         mask = DenseArrayBase.from_list(i32, range(element, GROUP * lanes, GROUP))
-        left = _part(builder, spread, mask, element, signed)
-        right = _part(builder, vector, mask, element, True)
-        products = builder.mul(left, right)  # at most 255 * -128, which 16 bits hold
-        total = builder.add(total, builder.resize_integer(products, total.type, signed=True))
+        left = _part(builder, spread, mask, element, left_signed)
+        right = _part(builder, vector, mask, element, right_signed)
+        products = builder.mul(left, right)  # 16 bits hold 255 * 255, or 255 * -128 with a sign
+        signed = left_signed or right_signed
+        total = builder.add(total, builder.resize_integer(products, total.type, signed=signed))
     return total
 
 

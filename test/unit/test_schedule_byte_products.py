@@ -1,21 +1,163 @@
-"""Products of signed bytes are exact, by whatever instructions the machine has."""
+"""Products of bytes are exact, by whatever instructions the machine has: tile registers, dot products of four bytes, or neither."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import stepwell
+from counts import FULL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stepwell.core.pass_context import PassContext
+from stepwell.schedule.targets import NAMED, host_target
+
+SIGNS = ("i8", "ui8")
+TARGETS = [
+    name
+    for name, target in NAMED.items()
+    if target.register_bytes == 64 and target.features <= host_target().features
+] + ["host"]
+"""Those with wide registers whose instructions this machine has; `host` on any."""
+ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
 
 
-@pytest.mark.parametrize(("m", "k", "n"), [(17, 33, 50), (16, 16, 16), (31, 66, 97), (15, 64, 64)])
-def test_products_of_bytes_are_exact(m: int, k: int, n: int) -> None:
-    types = f"(tensor<{m}x{k}xi8>, tensor<{k}x{n}xi8>) -> tensor<{m}x{n}xi32>"
-    text = f"""func.func @main(%x: tensor<{m}x{k}xi8>, %y: tensor<{k}x{n}xi8>) -> tensor<{m}x{n}xi32> {{
-  %r = graph.matmul %x, %y, out_dtype = i32 : {types}
-  func.return %r : tensor<{m}x{n}xi32>
+@dataclass(frozen=True)
+class Product:
+    """`[batch.., m, k] * [batch.., k, n]`; a batch of b of 0: b has none."""
+
+    m: int
+    k: int
+    n: int
+    left: str = "i8"
+    right: str = "i8"
+    constant: bool = False
+    batch: int = 0
+    shared: bool = False
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        batch = (self.batch,) if self.batch else ()
+        return (*batch, self.m, self.k), (*(() if self.shared else batch), self.k, self.n)
+
+    @property
+    def out(self) -> str:
+        return "ui32" if self.left == self.right == "ui8" else "i32"
+
+    def text(self, epilogue: str = "", result: str = "") -> str:
+        shapes = ["x".join(map(str, shape)) for shape in self.shapes]
+        x, y = (f"tensor<{s}x{e}>" for s, e in zip(shapes, (self.left, self.right), strict=True))
+        batch = f"{self.batch}x" if self.batch else ""
+        out = f"tensor<{batch}{self.m}x{self.n}x{self.out}>"
+        if self.left == self.right:
+            body = f"%r = graph.matmul %x, %y, out_dtype = {self.out} : ({x}, {y}) -> {out}"
+        else:
+            wide = [f"tensor<{shape}xi32>" for shape in shapes]
+            body = f"""%a = graph.astype %x, dtype = i32 : ({x}) -> {wide[0]}
+  %b = graph.astype %y, dtype = i32 : ({y}) -> {wide[1]}
+  %r = graph.matmul %a, %b : ({wide[0]}, {wide[1]}) -> {out}"""
+        arguments, weight = (
+            (f"%x: {x}", f'%y = graph.weight "w" : {y}') if self.constant else (f"%x: {x}, %y: {y}", "")
+        )
+        returned = result or out
+        return f"""func.func @main({arguments}) -> {returned} {{
+  {weight}
+  {body}
+  {epilogue}
+  func.return {"%e" if epilogue else "%r"} : {returned}
 }}"""
-    rng = np.random.default_rng(m)
-    x, y = rng.integers(-128, 128, (m, k), dtype=np.int8), rng.integers(-128, 128, (k, n), dtype=np.int8)
-    x[0], y[:, 0] = -128, -128
-    found = np.asarray(stepwell.compile(text, opt_level=2, cache=False)(x, y))
-    np.testing.assert_array_equal(found.reshape(m, n), x.astype(np.int32) @ y.astype(np.int32))
+
+    def arrays(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Random bytes, with rows and columns of the extreme ones."""
+        rng = np.random.default_rng(seed)
+        info = [np.iinfo(ELEMENTS[each]) for each in (self.left, self.right)]
+        x, y = (
+            rng.integers(i.min, i.max + 1, shape, dtype=i.dtype)
+            for i, shape in zip(info, self.shapes, strict=True)
+        )
+        x[..., 0, :] = info[0].min if info[0].min else info[0].max
+        y[..., :, 0] = info[1].min if info[1].min else info[1].max
+        y[..., :, -1] = info[1].max
+        return x, y
+
+    def run(self, text: str, x: np.ndarray, y: np.ndarray, target: str, threads: int = 1) -> np.ndarray:
+        with PassContext(config={"target": target}):
+            weights = {"w": y} if self.constant else None
+            program = stepwell.compile(text, cache=False, weights=weights, threads=threads)
+        return np.asarray(program(x) if self.constant else program(x, y))
+
+    def check(self, target: str, seed: int = 0, threads: int = 1) -> None:
+        x, y = self.arrays(seed)
+        expected = (x.astype(np.int64) @ y.astype(np.int64)).astype(np.uint32)
+        found = self.run(self.text(), x, y, target, threads)
+        np.testing.assert_array_equal(found.view(np.uint32).reshape(expected.shape), expected)
+
+
+PRODUCTS = st.builds(
+    Product,
+    m=st.integers(1, 70),
+    k=st.integers(1, 200),
+    n=st.integers(2, 100),
+    left=st.sampled_from(SIGNS),
+    right=st.sampled_from(SIGNS),
+    constant=st.booleans(),
+    batch=st.sampled_from([0, 0, 1, 3]),
+    shared=st.booleans(),
+)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("left", SIGNS)
+@pytest.mark.parametrize("right", SIGNS)
+def test_all_signs(target: str, left: str, right: str) -> None:
+    Product(33, 66, 50, left, right).check(target)
+    Product(16, 64, 32, left, right, constant=True).check(target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_random_products(target: str) -> None:
+    @settings(max_examples=150 if FULL else 6, deadline=None, database=None, derandomize=not FULL)
+    @given(PRODUCTS, st.integers(0, 2**16))
+    def check(product: Product, seed: int) -> None:
+        product.check(target, seed)
+
+    check()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_sums_wrap(target: str) -> None:
+    """2**17 products of -128 * -128 make 2**31."""
+    product = Product(1, 2**17, 16, constant=True)
+    x, y = (np.full(shape, -128, np.int8) for shape in product.shapes)
+    found = product.run(product.text(), x, y, target)
+    assert set(found.ravel().tolist()) == {-(2**31)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_threads_share_rows(target: str) -> None:
+    """A product large enough to be cut into chunks; each thread has tile registers of its own."""
+    for constant in (False, True):
+        Product(320, 512, 96, constant=constant).check(target, threads=2)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", [(64, 128, 64), (20, 100, 40)])
+def test_scaled_results(target: str, size: tuple[int, int, int]) -> None:
+    """A scale, a bias and a residual on the sums, in f32, then rounded to bytes."""
+    product = Product(*size, constant=True)
+    m, _, n = size
+    f32, i8 = f"tensor<{m}x{n}xf32>", f"tensor<{m}x{n}xi8>"
+    text = product.text(
+        f"""%f = graph.astype %r, dtype = f32 : (tensor<{m}x{n}xi32>) -> {f32}
+  %s = graph.constant dense<0.0078125> : tensor<f32>
+  %g = graph.multiply %f, %s : ({f32}, tensor<f32>) -> {f32}
+  %h = graph.add %g, %s : ({f32}, tensor<f32>) -> {f32}
+  %e = graph.astype %h, dtype = i8 : ({f32}) -> {i8}""",
+        i8,
+    )
+    x, y = product.arrays(1)
+    sums = (x.astype(np.int32) @ y.astype(np.int32)).astype(np.float32)
+    scaled = sums * np.float32(0.0078125) + np.float32(0.0078125)
+    expected = np.clip(np.trunc(scaled), -128, 127).astype(np.int8)
+    np.testing.assert_array_equal(product.run(text, x, y, target).reshape(m, n), expected)

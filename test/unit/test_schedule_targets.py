@@ -130,6 +130,8 @@ def test_tiles_of_large_products() -> None:
         "x86-64": (4, 8),
         "x86-64-v3": (6, 16),
         "x86-64-v4": (6, 64),
+        "cascade-lake": (6, 64),
+        "sapphire-rapids": (6, 64),
         "aarch64-neon": (6, 16),
     }
 

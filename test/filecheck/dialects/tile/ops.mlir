@@ -61,6 +61,19 @@ func.func @mma_of_bytes(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %B: memre
   func.return
 }
 
+/// Either side without a sign; tile registers take all of the sum at once.
+// CHECK-LABEL: @mma_on_tile_registers
+func.func @mma_on_tile_registers(%acc: vector<20x32xi32>, %A: memref<64x1024xi8>, %B: memref<64x96xi8>, %P: memref<3x256x32x4xi8>, %i: index) {
+  // CHECK: tile.mma %{{.*}} along [1, 2] depth 256 groups right_unsigned using "amx" : vector<20x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
+  // CHECK-NEXT: tile.mma %{{.*}} along [1, 2] depth 4 groups unsigned right_unsigned : vector<20x32xi32>
+  // CHECK-NEXT: tile.mma %{{.*}} depth 4 right_unsigned : vector<20x32xi32>
+  // GENERIC: "tile.mma"(%{{.*}}) <{{.*}}depth = 256 : i64, groups, right_unsigned, using = "amx"
+  %0 = tile.mma %acc, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 256 groups right_unsigned using "amx" : vector<20x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
+  %1 = tile.mma %0, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 4 groups unsigned right_unsigned : vector<20x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
+  %2 = tile.mma %1, %A[%i, %i], %B[%i, %i] depth 4 right_unsigned : vector<20x32xi32>, memref<64x1024xi8>, memref<64x96xi8>
+  func.return
+}
+
 // CHECK-LABEL: @map
 func.func @map(%t: vector<8x48xf32>, %u: vector<8x48xi8>, %s: f32) {
   // CHECK: tile.map(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}) : (vector<8x48xf32>, vector<8x48xi8>) -> vector<8x48xf32> attributes {note} {

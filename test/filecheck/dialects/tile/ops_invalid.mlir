@@ -209,7 +209,7 @@ func.func @group_span(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4
 // -----
 
 func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd}}
+  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or amx}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "vdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
@@ -217,8 +217,72 @@ func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<
 // -----
 
 func.func @instruction_signed(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{the instruction "vpdpbusd" multiplies groups, the left ones unsigned}}
+  // expected-error@+1 {{the instruction "vpdpbusd" multiplies groups of which one is unsigned, the left or the right ones}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups using "vpdpbusd" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @instruction_both_unsigned(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "vpdpbusd" multiplies groups of which one is unsigned, the left or the right ones}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned right_unsigned using "vpdpbusd" : vector<2x3xi32>, memref<4x64xi8>, memref<16x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @instruction_without_groups(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "amx" multiplies groups}}
+  %0 = tile.mma %int, %y[%i, %i], %y[%i, %i] depth 1 using "amx" : vector<2x3xi32>, memref<16x64xi8>, memref<16x64xi8>
+  func.return
+}
+
+// -----
+
+func.func @right_unsigned(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the right operand is unsigned, expected integers, found f16}}
+  %0 = tile.mma %acc, %h[%i, %i], %h[%i, %i] depth 1 right_unsigned : vector<2x3xf32>, memref<4x9xf16>, memref<4x9xf16>
+  func.return
+}
+
+// -----
+
+func.func @amx_depth(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "amx" makes tiles of up to 32x32 from a multiple of 16 groups, found vector<2x3xi32> and depth 8}}
+  %0 = tile.mma %int, %y[%i, %i], %q[%i, %i, %i] along [0, 1] depth 8 groups using "amx" : vector<2x3xi32>, memref<16x64xi8>, memref<16x16x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @amx_size(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the left operand spans 48 elements of dimension 0, which has 16}}
+  %0 = tile.mma %big, %y[%i, %i], %q[%i, %i, %i] along [0, 1] depth 16 groups using "amx" : vector<40x16xi32>, memref<16x64xi8>, memref<16x16x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @amx_tile(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "amx" makes tiles of up to 32x32 from a multiple of 16 groups, found vector<40x16xi32> and depth 16}}
+  %0 = tile.mma %big, %y[%i, %i] along [-1, 1], %q[%i, %i, %i] along [0, 1] depth 16 groups using "amx" : vector<40x16xi32>, memref<16x64xi8>, memref<16x16x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @amx_rows(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the left operand spans 16 elements of dimension 0, which has 4}}
+  %0 = tile.mma %int, %z[%i, %i], %q[%i, %i, %i] along [0, 1] depth 16 groups using "amx" : vector<2x3xi32>, memref<4x64xi8>, memref<16x16x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @amx_columns(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vector<40x16xi32>, %h: memref<4x9xf16>, %z: memref<4x64xi8>, %y: memref<16x64xi8>, %p: memref<16x3x4xi8>, %q: memref<16x16x4xi8>, %i: index) {
+  // expected-error@+1 {{the right operand spans 16 elements of dimension 1, which has 3}}
+  %0 = tile.mma %int, %y[%i, %i], %p[%i, %i, %i] along [0, 1] depth 16 groups using "amx" : vector<2x3xi32>, memref<16x64xi8>, memref<16x3x4xi8>
   func.return
 }
 

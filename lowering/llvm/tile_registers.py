@@ -1,0 +1,277 @@
+"""
+`tile.mma … using "amx"`: products on the tile registers of AMX.
+
+A register holds 16 rows of 64 bytes. Sums take registers 0 to 3 (two by two of 16x16), rows of A 4 and 5, columns of B 6 and 7, so a
+step of 16 groups is four loads and four products. All registers always have their full shape, so one configuration does for a whole
+program: a function that multiplies so loads it at its start, again after each call, and gives the registers up before it returns
+(the system then need not save them). Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18.
+
+Sums become values by way of memory, as there is no other; where they are only stored they go straight to their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, i8, i32, i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tile
+from ...dialects.tile.mma import AMX_MOST, AMX_ROWS, GROUP
+from .builder import NSW, NUW, Builder
+from .tile_cursor import PlaceCursor
+from .tiles import Piece, pieces_of
+from .types import element_bytes
+
+ROW_BYTES = 64
+"""Bytes of a row of a tile register."""
+
+SUM_BYTES = 4
+
+REGISTERS = 8
+_LEFT, _RIGHT = 4, 6
+"""The first registers of A and of B; those before hold sums."""
+
+CONFIGURATION = bytes(
+    [1, *[0] * 15, *[ROW_BYTES, 0] * REGISTERS, *[0] * 16, *[AMX_ROWS] * REGISTERS, *[0] * 8],
+)
+"""The operand of `ldtilecfg`: palette 1, from byte 16 the bytes of a row of each register (2 each), from 48 its rows."""
+
+_MULTIPLY = {
+    (True, True): "llvm.x86.tdpbssd",
+    (True, False): "llvm.x86.tdpbsud",
+    (False, True): "llvm.x86.tdpbusd",
+    (False, False): "llvm.x86.tdpbuud",
+}
+"""By whether the bytes of A and those of B have a sign."""
+
+
+def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
+    """Zeros or the initial sums, a loop over steps of 16 groups, and the sums as values."""
+    left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
+    if left.steps[1] != 1 or right.steps[1] != GROUP or right.layout.strides[-1] != 1:
+        builder.error("groups are not next to each other in memory")
+        return
+    builder.uses_tile_registers = True
+    assert isinstance(op.acc.type, VectorType)
+    grid = _Grid.of(op.acc.type)
+    if _is_zero(op.acc):
+        for number in grid.sums():
+            builder.intrinsic("llvm.x86.tilezero", [_register(builder, number)], None)
+    else:
+        _put(builder, op.acc, grid)
+    rows = _Operand(left.corner, _LEFT, grid.rows, left.steps[0], AMX_ROWS * left.steps[0], ROW_BYTES)
+    columns = _Operand(
+        right.corner, _RIGHT, grid.columns, right.steps[0], ROW_BYTES, AMX_ROWS * right.steps[0]
+    )
+    multiply = _MULTIPLY[op.unsigned is None, op.right_unsigned is None]
+
+    def step(number: SSAValue | None) -> None:
+        rows.load(builder, number)
+        columns.load(builder, number)
+        for row in range(grid.rows):
+            for column in range(grid.columns):
+                registers = (grid.sum(row, column), _LEFT + row, _RIGHT + column)
+                builder.intrinsic(multiply, [_register(builder, each) for each in registers], None)
+
+    _repeat(builder, op.depth.value.data // AMX_ROWS, step)
+    if _only_stored(op) is None:
+        _take(builder, op.result, grid)
+    else:
+        builder.pieces[op.result] = []
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The tile registers of the sums, as rows and columns of them."""
+
+    rows: int
+    columns: int
+
+    @classmethod
+    def of(cls, type_: VectorType) -> _Grid:
+        return cls(*(-(-size // AMX_ROWS) for size in type_.get_shape()))
+
+    def sum(self, row: int, column: int) -> int:
+        return self.columns * row + column
+
+    def sums(self) -> range:
+        return range(self.rows * self.columns)
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """Registers of one side of a product, and where they come from; all but the counts in bytes."""
+
+    corner: SSAValue
+    first: int
+    count: int
+    stride: int
+    """Between the rows of a register."""
+    between: int
+    """Between registers."""
+    step: int
+    """Between steps of the sum."""
+
+    def load(self, builder: Builder, number: SSAValue | None) -> None:
+        """The registers of step `number`."""
+        corner = self.corner
+        if number is not None:
+            offset = builder.mul(number, builder.constant(self.step), NSW | NUW)
+            corner = builder.gep(corner, offset, i8)
+        for index in range(self.count):
+            place = builder.gep(corner, index * self.between, i8) if index else corner
+            _move(builder, "llvm.x86.tileloadd64", self.first + index, place, self.stride)
+
+
+def convert_store_of_tile_registers(builder: Builder, op: tile.StoreOp) -> bool:
+    """Stores sums that still are in tile registers; whether they are."""
+    product = op.tile.owner
+    if not isinstance(product, tile.MmaOp) or not product.uses_amx or _only_stored(product) is not op:
+        return False
+    cursor = PlaceCursor(builder, op.place)
+    assert isinstance(op.tile.type, VectorType)
+    grid = _Grid.of(op.tile.type)
+    stride = cursor.steps[0] * element_bytes(cursor.layout.memory_type)
+    for row in range(grid.rows):
+        for column in range(grid.columns):
+            place = cursor.at(AMX_ROWS * row, AMX_ROWS * column)
+            _move(builder, "llvm.x86.tilestored64", grid.sum(row, column), place, stride)
+    return True
+
+
+def _only_stored(op: tile.MmaOp) -> tile.StoreOp | None:
+    """The one use of the sums, where that is a store of whole registers right after the product."""
+    uses = list(op.result.uses)
+    following: Operation | None = op.next_op
+    while isinstance(following, arith.ConstantOp | arith.AddiOp | arith.MuliOp):
+        following = following.next_op
+    assert isinstance(op.result.type, VectorType)
+    if len(uses) != 1 or uses[0].operation is not following or not isinstance(following, tile.StoreOp):
+        return None
+    place = following.place
+    dense = place.along[1] == len(place.indices) - 1 and place.by[1] == 1
+    return None if any(size % AMX_ROWS for size in op.result.type.get_shape()) or not dense else following
+
+
+def _register(builder: Builder, number: int) -> SSAValue:
+    return builder.constant(number, i8)
+
+
+def _is_zero(value: SSAValue) -> bool:
+    if not isinstance(value.owner, arith.ConstantOp):
+        return False
+    splat = value.owner.value
+    return isinstance(splat, DenseIntOrFPElementsAttr) and splat.is_splat() and not splat.get_values()[0]
+
+
+def _move(builder: Builder, name: str, register: int, place: SSAValue, stride: int) -> None:
+    """Loads or stores a register; rows are `stride` bytes apart."""
+    builder.intrinsic(name, (_register(builder, register), place, builder.constant(stride)), None)
+
+
+def _repeat(builder: Builder, count: int, step: Callable[[SSAValue | None], None]) -> None:
+    """`step` for each number below `count`, in a loop where there are several."""
+    if count == 1:
+        step(None)
+        return
+    zero, end, one = (builder.constant(number) for number in (0, count, 1))
+    loop, after = Block(arg_types=[i64]), Block()
+    builder.branch(loop, (zero,))
+    builder.start(loop)
+    (number,) = loop.args
+    number.name_hint = "step"
+    step(number)
+    following = builder.add(number, one, NSW | NUW)
+    builder.branch_if(builder.icmp("slt", following, end), loop, (following,), after, ())
+    builder.start(after)
+
+
+# Sums as values
+
+
+def _places(builder: Builder, grid: _Grid) -> Iterator[tuple[int, SSAValue]]:
+    """Each register of the sums and where it lies in memory."""
+    slot = _slot(builder)
+    for number in grid.sums():
+        row, column = divmod(number, grid.columns)
+        yield number, builder.gep(slot, (row * AMX_ROWS * grid.columns + column) * ROW_BYTES, i8)
+
+
+def _slot(builder: Builder) -> SSAValue:
+    """Stack memory for all sums, rows of registers next to each other; one for all products of a function."""
+    if builder.tile_slot is None:
+        builder.tile_slot = builder.stack_slot(i32, AMX_MOST * AMX_MOST, ROW_BYTES)
+    return builder.tile_slot
+
+
+def _lane(builder: Builder, grid: _Grid, piece: Piece) -> SSAValue:
+    """Where a piece of a row of the sums lies."""
+    offset = piece.row * grid.columns * ROW_BYTES + piece.column * SUM_BYTES
+    return builder.gep(_slot(builder), offset, i8)
+
+
+def _take(builder: Builder, result: SSAValue, grid: _Grid) -> None:
+    """Lets vectors stand for the sums."""
+    for number, place in _places(builder, grid):
+        _move(builder, "llvm.x86.tilestored64", number, place, grid.columns * ROW_BYTES)
+    assert isinstance(result.type, VectorType)
+    element = result.type.element_type
+    builder.pieces[result] = [
+        builder.load(
+            _lane(builder, grid, piece),
+            builder.types.vector(element, piece.lanes),
+            ROW_BYTES,
+        )
+        for piece in pieces_of(result.type)
+    ]
+
+
+def _put(builder: Builder, value: SSAValue, grid: _Grid) -> None:
+    """Brings vectors into the registers of the sums."""
+    assert isinstance(value.type, VectorType)
+    for piece, vector in zip(pieces_of(value.type), builder.pieces[value], strict=True):
+        builder.store(vector, _lane(builder, grid, piece), ROW_BYTES)
+    for number, place in _places(builder, grid):
+        _move(builder, "llvm.x86.tileloadd64", number, place, grid.columns * ROW_BYTES)
+
+
+# The configuration
+
+
+def configure_tile_registers(builder: Builder) -> None:
+    """
+    Gives tile registers their shapes at the start of the function and after each call, and gives them up before it returns. Does
+    nothing in a function that does not use them.
+    """
+    if not builder.uses_tile_registers:
+        return
+    shapes = builder.stack_slot(i8, ROW_BYTES, ROW_BYTES)
+    type_ = VectorType(i8, [ROW_BYTES])
+    numbers = DenseIntOrFPElementsAttr.from_list(type_, list(CONFIGURATION))
+    constant = llvm.ConstantOp.create(result_types=(type_,), properties={"value": numbers})
+    store = _made(builder, lambda: builder.store(constant.results[0], shapes, ROW_BYTES))
+    builder.prologue += (constant, store, _called(builder, "llvm.x86.ldtilecfg", shapes))
+    for block in builder.blocks:
+        for op in list(block.ops):
+            if isinstance(op, llvm.CallOp):
+                block.insert_op_after(_called(builder, "llvm.x86.ldtilecfg", shapes), op)
+            elif isinstance(op, llvm.ReturnOp):
+                block.insert_op_before(_called(builder, "llvm.x86.tilerelease"), op)
+
+
+def _called(builder: Builder, name: str, *operands: SSAValue) -> Operation:
+    return _made(builder, lambda: builder.intrinsic(name, operands, None))
+
+
+def _made(builder: Builder, emit: Callable[[], object]) -> Operation:
+    """The op that `emit` appends, in no block."""
+    block, builder.block = builder.block, Block()
+    emit()
+    op = builder.block.last_op
+    assert op is not None
+    op.detach()
+    builder.block = block
+    return op

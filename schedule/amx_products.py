@@ -1,0 +1,189 @@
+"""
+Products of bytes summed up in 32 bits on the tile registers of AMX: 32x32 sums in four of them, 64 steps of the sum at a time.
+
+The instructions take bytes with and without a sign on either side and wrap, so results are exact. Rows of a are read where they lie;
+those that make no whole register, and all of them where k is not contiguous or no multiple of 64, are copied and filled up. b is
+laid out in panels of groups of four bytes (docs/decisions/009). Blocking: docs/targets.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i8, i32
+from xdsl.ir import Block, SSAValue
+
+from ..dialects import tile
+from ..dialects.tile import Place
+from ..dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP
+from .byte_layouts import ByteLayouts, panels_shape
+from .contraction import Contraction
+from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
+from .loop_builder import Bound, Index, NestBuilder
+from .register_tiles import split_columns, split_evenly
+from .targets import Target
+
+FEATURE = "amx-int8"
+
+STEP = AMX_ROWS * GROUP
+"""Steps of the sum that a row of a tile register holds."""
+
+
+def fits_tile_registers(c: Contraction, target: Target) -> bool:
+    """Whether `c`, a product of bytes, can be computed on the tile registers of `target`."""
+    zero = isinstance(c.init, IntegerAttr) and c.init.value.data == 0
+    return FEATURE in target.features and zero
+
+
+def tile_register_panels(c: Contraction) -> list[int]:
+    """The shape of all of b in panels."""
+    return panels_shape(c, _width(c), _groups(c))
+
+
+def emit_tile_register_panels(block: Block, c: Contraction, packed: SSAValue) -> None:
+    """Appends what puts all of b into panels to `block`."""
+    ByteLayouts(NestBuilder(block, c.block), c, _width(c), _groups(c)).pack(packed)
+
+
+def tile_on_tile_registers(c: Contraction, target: Target, packed: SSAValue | None = None) -> None:
+    """
+    Replaces the grid of `c`, which `fits_tile_registers`, by loops over 32x32 tiles. `packed` holds b in panels already.
+
+    Before:
+
+        tensor_loop.grid (%m, %n, %k) in (64, 96, 128) { <product of i8 in i32> }
+
+    After: a nest that makes panels `[panel, k / 4, column, 4]` of b, then
+
+        tensor_loop.for %m0 in 2 { tensor_loop.for %p in 3 {
+          %0 = arith.constant dense<0> : vector<32x32xi32>
+          %1 = tile.mma %0, %a[%row, %c0], %packed[%p, ...] along [1, 2] depth 32 groups using "amx"
+          tile.store %1, ... } }
+    """
+    block = Block()
+    epilogue = epilogue_of(c)
+    layouts = ByteLayouts(NestBuilder(block, c.block), c, _width(c), _groups(c))
+    _Emitter(layouts, epilogue, target).run(packed)
+    replace_grids(c, epilogue, block)
+
+
+def _width(c: Contraction) -> int:
+    return AMX_ROWS if c.extent(c.n) <= AMX_ROWS else AMX_MOST
+
+
+def _groups(c: Contraction) -> int:
+    return ceil(c.extent(c.k) / STEP) * AMX_ROWS
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a that are multiplied in the same way."""
+
+    first: int
+    count: int
+    copy: SSAValue | None
+    """Where they were copied to, row `first` to row 0; None where they lie in a."""
+
+
+class _Emitter:
+    """Emits the nests of one product."""
+
+    def __init__(self, layouts: ByteLayouts, epilogue: Epilogue | None, target: Target):
+        self.layouts = layouts
+        self.builder, self.c = layouts.builder, layouts.c
+        self.epilogue = epilogue
+        self.target = target
+        self.packed: SSAValue | None = None
+
+    def run(self, packed: SSAValue | None) -> None:
+        """Batches of b, its panels; batches of a, its rows; inside those the tiles."""
+        layouts, c = self.layouts, self.c
+        batch = [axis for axis in c.outer if axis in c.b.axes()]
+        rows = self._rows()
+        self.packed = layouts.buffer("packed", i8, *layouts.panels_shape) if packed is None else packed
+        with layouts.over(batch):
+            if packed is None:
+                layouts.pack(self.packed)
+            with layouts.over([axis for axis in c.outer if axis not in batch]):
+                for part in rows:
+                    if part.copy is not None:
+                        layouts.copy_rows(part.copy, (part.first, part.count))
+                for panels in self._blocks():
+                    for part in rows:
+                        self._tiles(part, *panels)
+
+    def _rows(self) -> list[_Rows]:
+        """Whole registers of rows from a where that can be, the rest from copies."""
+        rows, c = self.layouts.rows, self.c
+        inside = c.a.stride_along(c.k) == 1 and self.layouts.depth % STEP == 0
+        direct = rows - rows % AMX_ROWS if inside else 0
+        found = [_Rows(0, direct, None)] if direct else []
+        if direct < rows:
+            count = ceil((rows - direct) / AMX_ROWS) * AMX_ROWS
+            copy = self.layouts.buffer("rows", i8, count, self.layouts.groups * GROUP)
+            found.append(_Rows(direct, rows - direct, copy))
+        return found
+
+    def _blocks(self) -> list[tuple[int, int, int, int]]:
+        """Panels as (first, blocks, panels per block, width): a block stays in L2 while the rows go by."""
+        layouts = self.layouts
+        bytes_per = layouts.groups * layouts.width * GROUP
+        most = max(1, self.target.l2_bytes // 2 // bytes_per) if layouts.rows > AMX_MOST else layouts.columns
+        found: list[tuple[int, int, int, int]] = []
+        first = 0
+        for width, count in split_columns(layouts.columns, layouts.width):
+            for size, blocks in split_evenly(count, most):
+                found.append((first, blocks, size, width))
+                first += size * blocks
+        return found
+
+    def _tiles(self, part: _Rows, first: int, blocks: int, size: int, width: int) -> None:
+        start = 0
+        for rows, number in split_columns(part.count, AMX_MOST):
+            with (
+                self.builder.loop(blocks, "n0") as n0,
+                self.builder.loop(number, "m0") as m0,
+                self.builder.loop(size, "p") as p,
+            ):
+                axes = [
+                    Bound("spatial", m0, number, "vm0"),
+                    Bound("spatial", n0 * size + p + first, first + blocks * size, "vp"),
+                ]
+                with self.layouts.blocked(self.c.block.block_name.data, axes) as (at, (vm0, vp)):
+                    row = self.builder.sum(self.builder.scaled(vm0, rows), start)
+                    self._tile(part, at, (row, vp), VectorType(i32, [rows, width]))
+            start += rows * number
+
+    def _tile(
+        self, part: _Rows, at: dict[int, Index], corner: tuple[Index, Index], type_: VectorType
+    ) -> None:
+        """A tile from row (of the part) and panel `corner` on."""
+        builder, c = self.builder, self.c
+        row, panel = corner
+        assert self.packed is not None
+        if c.m is not None:
+            at[c.m] = builder.sum(row, part.first)
+        at[c.n] = builder.scaled(panel, self.layouts.width)
+        if part.copy is None:
+            left = place_of(builder, c.a, at | {c.k: 0}, c.m, c.k)
+        else:
+            left = Place(part.copy, (builder.value(row), builder.value(0)), (0, 1), (1, 1))
+        right = Place(self.packed, tuple(map(builder.value, (panel, 0, 0, 0))), (1, 2), (1, 1))
+        zeros = builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [0]))  # pyright: ignore
+        product = tile.MmaOp(
+            zeros,
+            left,
+            right,
+            self.layouts.groups,
+            groups=True,
+            unsigned=c.a.unsigned,
+            right_unsigned=c.b.unsigned,
+            using=AMX,
+        )
+        total = builder.add(product).result
+        if self.epilogue is None or self.epilogue.keeps_result:
+            place = place_of(builder, c.out, at, c.m, c.n)
+            builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
+        if self.epilogue is not None:
+            emit_epilogue(builder, c, self.epilogue, total, at)

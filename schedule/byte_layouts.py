@@ -1,0 +1,154 @@
+"""Operands of products of bytes, laid out as the instructions for dot products of four bytes read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import ceil
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, i8
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ..dialects.tensor_loop import AllocOp
+from ..dialects.tile.mma import GROUP
+from .contraction import Contraction, Operand
+from .loop_builder import Bound, Index, NestBuilder
+from .register_tiles import split_columns
+
+SIGN = -128
+"""The byte whose bits but the sign are 0; what differs by that bit differs by 128 modulo 256."""
+
+
+class ByteLayouts:
+    """Emits the nests that lay out the operands of one product, inside loops over its outer axes."""
+
+    def __init__(self, builder: NestBuilder, c: Contraction, width: int, groups: int):
+        """`width`: columns of a panel; `groups`: groups of the sum, those that are filled up with zeros among them."""
+        self.builder = builder
+        self.c = c
+        self.width = width
+        self.groups = groups
+        self.rows, self.columns, self.depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
+        self.at: dict[int, AffineExpr] = {}
+        """Where the loops over whole axes stand."""
+
+    @property
+    def panels_shape(self) -> list[int]:
+        """`[panel, k / 4, column, 4]`."""
+        return panels_shape(self.c, self.width, self.groups)
+
+    @contextmanager
+    def over(self, axes: Sequence[int]) -> Iterator[None]:
+        """Loops over whole axes."""
+        names = [(self.c.block.axes[axis].name_hint or f"s{axis}").removeprefix("v") for axis in axes]
+        with self.builder.nest([self.c.extents[axis] for axis in axes], names) as found:
+            self.at.update(zip(axes, found, strict=True))
+            yield
+        for axis in axes:
+            del self.at[axis]
+
+    @contextmanager
+    def blocked(self, name: str, axes: Sequence[Bound]) -> Iterator[tuple[dict[int, Index], list[Index]]]:
+        """A block in the loops over whole axes: the values of those and of `axes`."""
+        outer = list(self.at)
+        names = [self.c.block.axes[axis].name_hint or f"vs{axis}" for axis in outer]
+        bounds = [
+            Bound("spatial", self.at[axis], self.c.extents[axis], name)
+            for axis, name in zip(outer, names, strict=True)
+        ]
+        with self.builder.blocked(name, [*bounds, *axes]) as values:
+            yield dict(zip(outer, values, strict=False)), values[len(outer) :]
+
+    def buffer(self, name: str, element: Attribute, *sizes: int) -> SSAValue:
+        """A temporary."""
+        result = self.builder.add(AllocOp(MemRefType(element, sizes))).results[0]
+        result.name_hint = name
+        return result
+
+    # The left operand
+
+    def copy_rows(self, target: SSAValue, rows: tuple[int, int], flip: bool = False) -> None:
+        """
+        `target[m, k] = a[first + m, k]` for (first, count) rows, 0 for k that a does not have. `flip`: with the other sign bit,
+        a + 128 without a sign or a - 128 with one.
+        """
+        builder, c = self.builder, self.c
+        first, count = rows
+        with builder.nest([count, self.depth], ["m", "k"], "vectorized") as (m, k):
+            axes = [Bound("spatial", m, count, "vm"), Bound("spatial", k, self.depth, "vk")]
+            with self.blocked("shift" if flip else "copy", axes) as (at, (vm, vk)):
+                if c.m is not None:
+                    at[c.m] = builder.sum(vm, first)
+                value = self.element(c.a, at | {c.k: vk})
+                self.put(self._flipped(value) if flip else value, target, vm, vk)
+        rest = self.groups * GROUP - self.depth
+        if rest:
+            with builder.nest([count, rest], ["m", "k"]) as (m, k):
+                axes = [
+                    Bound("spatial", m, count, "vm"),
+                    Bound("spatial", k + self.depth, self.depth + rest, "vk"),
+                ]
+                with self.blocked("fill", axes) as (_, (vm, vk)):
+                    self.put(builder.constant(IntegerAttr(0, i8)), target, vm, vk)
+
+    def _flipped(self, value: SSAValue) -> SSAValue:
+        sign = self.builder.constant(IntegerAttr(SIGN, i8))
+        return self.builder.add(arith.XOrIOp(value, sign)).result
+
+    # The right operand
+
+    def pack(self, target: SSAValue) -> None:
+        """`target[p, q, j, e] = b[4 * q + e, width * p + j]`, 0 where b has no such row."""
+        whole, rest = divmod(self.depth, GROUP)
+        filled = whole + (rest > 0)
+        first = 0
+        for width, count in split_columns(self.columns, self.width):
+            panels = (first, count, width)
+            for group, number, rows in ((0, whole, GROUP), (whole, filled - whole, rest)):
+                if number:
+                    self._pack_panels(target, panels, (group, number, rows))
+            if self.groups > filled:
+                self._pack_panels(target, panels, (filled, self.groups - filled, 0))
+            first += count
+
+    def _pack_panels(
+        self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]
+    ) -> None:
+        """Panels as (first, how many, width), groups as (first, how many, rows of b in each)."""
+        builder, c = self.builder, self.c
+        (first, count, width), (first_group, number, rows) = panels, groups
+        with builder.nest([count, number, width], ["p", "q", "n"], "vectorized") as (p, q, n):
+            axes = [
+                Bound("spatial", p + first, first + count, "vp"),
+                Bound("spatial", q + first_group, first_group + number, "vq"),
+                Bound("spatial", n, width, "vn"),
+            ]
+            with self.blocked("pack", axes) as (at, (vp, vq, vn)):
+                at[c.n] = builder.sum(builder.scaled(vp, self.width), vn)
+                values = [
+                    self.element(c.b, at | {c.k: builder.sum(builder.scaled(vq, GROUP), row)})
+                    for row in range(rows)
+                ]
+                if rows < GROUP:
+                    values += [builder.constant(IntegerAttr(0, i8))] * (GROUP - rows)
+                for element, value in enumerate(values):
+                    self.put(value, target, vp, vq, vn, element)
+
+    # Elements
+
+    def element(self, operand: Operand, at: Mapping[int, Index]) -> SSAValue:
+        """One element of an operand."""
+        indices = [self.builder.affine(index, at) for index in operand.indices]
+        return self.builder.add(memref.LoadOp.get(operand.buffer, indices)).res
+
+    def put(self, value: SSAValue, target: SSAValue, *indices: Index) -> None:
+        """Stores an element."""
+        builder = self.builder
+        builder.add(memref.StoreOp.get(value, target, [builder.value(index) for index in indices]))
+
+
+def panels_shape(c: Contraction, width: int, groups: int) -> list[int]:
+    """The shape of b in panels: `[panel, k / 4, column, 4]`."""
+    return [ceil(c.extent(c.n) / width), groups, width, GROUP]
