@@ -61,9 +61,9 @@ class Target:
         return max(1, self.register_bytes // element_bytes)
 
     @property
-    def block_bytes(self) -> int:
-        """Most bytes of packed b between two sweeps over the rows: a quarter of L2, the rest is for a, c and the neighbour."""
-        return self.l2_bytes // 4
+    def near_bytes(self) -> int:
+        """Bytes that are counted on to stay in L2: three quarters, the rest is for what goes by."""
+        return 3 * self.l2_bytes // 4
 
     @property
     def a_bytes(self) -> int:

@@ -25,8 +25,12 @@ from .targets import X86_64_V4, Target
 DEPTH = 4
 """Steps of the sum that one `tile.mma` spells out."""
 
-BLOCK_DEPTH = 256
-"""Most steps of the sum between reloads of a tile: a panel of b is then at most 64 KiB."""
+BLOCK_DEPTH = 1024
+"""Most steps of the sum between reloads of a tile: a panel of b is then at most 256 KiB."""
+
+FEW_SWEEPS = 4
+MANY_SWEEPS = 20
+"""Tiles of rows that read b: from so many on it pays to copy a large b into panels, or any b."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,10 @@ class Tiling:
     panels: int | None = None
     """Panels of b per block; all when None."""
     panels_outside: bool = False
-    """Whether the loop over panels is outside that over rows of tiles: each panel is read once, all of a for each."""
+    """
+    Whether the loop over panels is outside those over rows of tiles and over axes that b does not have: each panel is read once,
+    all of a for each.
+    """
 
 
 def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_64_V4) -> Tiling:
@@ -49,16 +56,32 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
     chosen = choose_tile(rows, columns, bytes_per, target)
-    b_bytes = columns * depth * bytes_per * prod(c.extents[axis] for axis in c.reduce)
-    reused = rows * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
+    steps = depth * prod(c.extents[axis] for axis in c.reduce)
+    b_bytes = columns * steps * bytes_per
+    shared = [axis for axis in c.outer if axis not in c.b.axes()]
+    sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
-    pack = prepacked or strided or (b_bytes >= target.pack_from_bytes and reused >= 4 * chosen.rows)
-    if c.reduce or not pack or rows <= 2 * chosen.rows:
-        return Tiling(chosen, pack, panels_outside=rows * depth * bytes_per <= target.a_bytes)
+    many = sweeps >= (FEW_SWEEPS if b_bytes >= target.pack_from_bytes else MANY_SWEEPS)
+    pack = prepacked or strided or many
     least = ceil(depth / BLOCK_DEPTH)
-    blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
-    panels = max(1, target.block_bytes // (depth // blocks * chosen.columns * bytes_per))
-    return Tiling(chosen, pack, blocks, panels, rows * (depth // blocks) * bytes_per <= target.a_bytes)
+    blocks, panels = 1, None
+    if not c.reduce and pack and rows > 2 * chosen.rows:
+        blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
+        panels = _panels_per_block(rows, depth // blocks * bytes_per, chosen.columns, target)
+    if any(c.extents[axis] > 1 for axis in shared):
+        outside = b_bytes > target.a_bytes
+    else:
+        near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
+        once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
+        outside = rows * (depth // blocks) * bytes_per <= target.a_bytes and (near or once)
+    return Tiling(chosen, pack, blocks, panels, outside)
+
+
+def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Target) -> int:
+    """As many as stay in L2 with what they were copied from and, where it takes half of L2 at most, a; `part_bytes` of k."""
+    a_bytes = rows * part_bytes
+    room = target.near_bytes - (a_bytes if 2 * a_bytes <= target.l2_bytes else 0)
+    return max(1, room // (2 * columns * part_bytes))
 
 
 def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None) -> None:
@@ -247,18 +270,19 @@ class _Emitter:
     # Tiles
 
     def _tiles(self, inner: list[int]) -> None:
-        """Where other axes share b, its panels go outside; else tiles in a row share the rows of a."""
+        """All panels for each tile of rows, or the other way round; `inner` are the axes that b does not have."""
         builder = self.builder
-        for first, count, width in self._widths():
-            if inner or self.tiling.panels_outside:
-                with builder.loop(count, "p") as panel, self._over(inner):
-                    for rows, start, number in self._heights():
-                        with builder.loop(number, "m0") as m0:
-                            self._tile((rows, start, number), m0, (first, count, width), panel)
+        for widths in self._widths():
+            if self.tiling.panels_outside:
+                with builder.loop(widths[1], "p") as panel, self._over(inner):
+                    for height in self._heights():
+                        with builder.loop(height[2], "m0") as m0:
+                            self._tile(height, m0, widths, panel)
             else:
-                for rows, start, number in self._heights():
-                    with builder.loop(number, "m0") as m0, builder.loop(count, "p") as panel:
-                        self._tile((rows, start, number), m0, (first, count, width), panel)
+                with self._over(inner):
+                    for height in self._heights():
+                        with builder.loop(height[2], "m0") as m0, builder.loop(widths[1], "p") as panel:
+                            self._tile(height, m0, widths, panel)
 
     def _heights(self) -> list[tuple[int, int, int]]:
         """The tiles of a column as (rows, first row, how many)."""

@@ -48,23 +48,24 @@ _RULES = (
     ),
     (
         "b copied into panels as wide as a tile",
-        "b is a constant; or its rows are not contiguous; or it has L2 / 8 bytes or more and is read by 4 tiles of rows or more",
+        "b is a constant; or its rows are not contiguous; or 20 tiles of rows or more read it, 4 where it has L2 / 8 bytes or more",
         "panels are read in order, a tile at a time",
     ),
     (
         "parts of k",
-        "b in panels, more than two tiles of rows, one reduce axis: as many equal parts as make each at most 256 steps",
-        "a panel of a part stays near while the rows go by",
+        "b in panels, more than two tiles of rows, one reduce axis: as many equal parts as make each at most 1024 steps",
+        "a panel of a part stays near while the rows go by; each further part loads and stores the result once more",
     ),
     (
         "panels per block",
-        "the same: as many as have L2 / 4 bytes",
-        "the block stays in L2 while the rows go by",
+        "the same: as many as have, twice, 3/4 L2 less the bytes of a, which count where they are L2 / 2 at most",
+        "the block stays in L2 while the rows go by, and the next one can be copied beside it",
     ),
     (
         "panels outside the rows",
-        "a of a part of k has L2 / 8 bytes at most",
-        "each panel is read once, all of a stays in L2",
+        "one axis of rows: a of a part of k has L2 / 8 bytes at most, and a panel has twice L1 at most, or b more than L2 / 2, "
+        "or up to 4 tiles of rows read b; several: b has more than L2 / 8 bytes",
+        "each panel is read once, all of a stays in L2; else the rows of a tile stay in L1",
     ),
 )
 
@@ -110,7 +111,7 @@ def _machines() -> Iterator[str]:
     yield "## What is known of each\n"
     rows = [_machine(target) for target in NAMED.values()]
     yield _table(
-        ("target", "register", "registers", "FMA", "products", "L1 data", "L2", "L3", "L2 / 4", "L2 / 8"),
+        ("target", "register", "registers", "FMA", "products", "L1 data", "L2", "L3", "3/4 L2", "L2 / 8"),
         rows,
     )
 
@@ -120,7 +121,7 @@ def _machine(target: Target) -> Sequence[str]:
         target.l1_bytes,
         target.l2_bytes,
         target.l3_bytes,
-        target.block_bytes,
+        target.near_bytes,
         target.a_bytes,
     )
     return (

@@ -1,0 +1,180 @@
+"""How contractions are cut up: the rules of docs/targets.md, and that every way of cutting gives the same result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import stepwell
+from counts import FULL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.pipelines import parse_pipeline
+from stepwell.dialects.tensor_loop import GridOp
+from stepwell.schedule import given_tiling
+from stepwell.schedule.contraction import Contraction, contraction_of
+from stepwell.schedule.register_tiles import RegisterTile, fits
+from stepwell.schedule.targets import NAMED, Target
+from stepwell.schedule.tile_contraction import Tiling, choose_tiling
+
+EXAMPLES = 200 if FULL else 20
+V4 = NAMED["x86-64-v4"]
+
+
+def product(rows: int, columns: int, depth: int) -> str:
+    a, b, c = (f"tensor<{x}x{y}xf32>" for x, y in ((rows, depth), (depth, columns), (rows, columns)))
+    return f"""func.func @main(%a: {a}, %b: {b}) -> {c} {{
+  %c = graph.matmul %a, %b : ({a}, {b}) -> {c}
+  func.return %c : {c}
+}}"""
+
+
+def convolution(images: int, extent: int, channels: int, filters: int, kernel: int) -> str:
+    x, w = (
+        f"tensor<{images}x{extent}x{extent}x{channels}xf32>",
+        f"tensor<{kernel}x{kernel}x{channels}x{filters}xf32>",
+    )
+    y = f"tensor<{images}x{extent}x{extent}x{filters}xf32>"
+    pad = kernel // 2
+    layouts = f'padding = [{pad}, {pad}, {pad}, {pad}], data_layout = "NHWC", kernel_layout = "HWIO"'
+    return f"""func.func @main(%x: {x}, %w: {w}) -> {y} {{
+  %y = graph.conv2d %x, %w, {layouts} : ({x}, {w}) -> {y}
+  func.return %y : {y}
+}}"""
+
+
+def contraction(text: str) -> Contraction:
+    ctx = make_context()
+    module = parse_text(ctx, text, "program.mlir")
+    for pass_ in parse_pipeline("lower-graph-to-loops,fuse-loops,inline-loops"):
+        pass_.apply(ctx, module)
+    found = [contraction_of(op) for op in module.walk() if isinstance(op, GridOp)]
+    (only,) = [c for c in found if c is not None]
+    return only
+
+
+@pytest.mark.parametrize(
+    ("sizes", "parts", "panels"),
+    [
+        ((1000, 1000, 1000), 1, 3),  # 3 panels of 250 KiB, twice, are 3/4 of L2
+        ((1000, 1000, 1024), 1, 3),
+        ((1000, 1000, 2048), 2, 3),
+        ((1000, 1000, 3000), 3, 3),
+        ((1000, 1000, 1031), 1, 2),  # no smaller part divides it
+        ((100, 1000, 1000), 1, 2),  # the 391 KiB of a stay in L2 too
+        ((100, 1000, 100), 1, 29),
+        ((12, 1000, 3000), 1, None),  # two tiles of rows
+    ],
+)
+def test_parts_and_panels(sizes: tuple[int, int, int], parts: int, panels: int | None) -> None:
+    tiling = choose_tiling(contraction(product(*sizes)), True, V4)
+    assert (tiling.depth_blocks, tiling.panels) == (parts, panels)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "pack"),
+    [
+        ((114, 64, 64), False),  # 19 tiles of rows
+        ((120, 64, 64), True),
+        ((24, 256, 256), True),  # 4 tiles of rows, b has 256 KiB
+        ((18, 256, 256), False),
+        ((24, 192, 256), False),
+    ],
+)
+def test_what_is_copied_into_panels(sizes: tuple[int, int, int], pack: bool) -> None:
+    assert choose_tiling(contraction(product(*sizes)), False, V4).pack_b == pack
+
+
+@pytest.mark.parametrize(
+    ("text", "outside"),
+    [
+        (product(64, 128, 256), True),  # a panel of 64 KiB is read from L1 and L2
+        (product(64, 128, 784), False),  # a panel of 196 KiB: the rows of a tile stay in L1 instead
+        (product(24, 128, 784), True),  # but b is read by 4 tiles of rows only
+        (product(64, 1024, 784), True),  # b does not stay in L2
+        (product(700, 128, 100), False),  # nor does a
+        (convolution(2, 56, 64, 256, 1), False),  # b has 64 KiB
+        (convolution(2, 14, 256, 512, 1), True),
+        (convolution(1, 14, 128, 128, 3), True),
+    ],
+)
+def test_the_order_of_panels_and_rows(text: str, outside: bool) -> None:
+    assert choose_tiling(contraction(text), True, V4).panels_outside == outside
+
+
+def tilings(rows: int, columns: int, depth: int) -> st.SearchStrategy[Tiling]:
+    heights = range(1, rows + 1)
+    widths = [16 * vectors for vectors in range(1, 7) if 16 * vectors < columns] + [min(columns, 96)]
+    tiles = [
+        RegisterTile(height, width) for height in heights for width in widths if fits(height, -(-width // 16))
+    ]
+    parts = [count for count in range(1, depth + 1) if depth % count == 0][:6]
+    return st.builds(
+        Tiling,
+        st.sampled_from(tiles),
+        st.booleans(),
+        st.sampled_from(parts),
+        st.none() | st.integers(1, 5),
+        st.booleans(),
+    )
+
+
+def integers(seed: int, *sizes: int) -> Any:
+    """Small ones, so that every sum is exact in any order."""
+    return np.random.default_rng(seed).integers(-3, 4, sizes).astype(np.float32)
+
+
+def compiled_as(tiling: Tiling, text: str, **weights: Any) -> Any:
+    """The program of `text`, its contraction cut up like that."""
+
+    def chosen(c: Contraction, prepacked: bool = False, target: Target = V4) -> Tiling:
+        return tiling
+
+    original, given_tiling.choose_tiling = given_tiling.choose_tiling, chosen
+    try:
+        return stepwell.compile(text, cache=False, threads=1)
+    finally:
+        given_tiling.choose_tiling = original
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.data(), st.integers(1, 40), st.integers(2, 150), st.integers(1, 60), st.integers(0, 99))
+def test_every_way_of_cutting_a_product(data: Any, rows: int, columns: int, depth: int, seed: int) -> None:
+    tiling = data.draw(tilings(rows, columns, depth))
+    a, b = integers(seed, rows, depth), integers(seed + 1, depth, columns)
+    (found,) = compiled_as(tiling, product(rows, columns, depth))(a, b)
+    np.testing.assert_array_equal(found, a @ b)
+
+
+@settings(max_examples=EXAMPLES // 2)
+@given(
+    st.data(),
+    st.integers(1, 3),
+    st.integers(3, 12),
+    st.integers(1, 9),
+    st.integers(2, 80),
+    st.integers(0, 99),
+)
+def test_every_way_of_cutting_a_convolution_1x1(
+    data: Any, images: int, extent: int, channels: int, filters: int, seed: int
+) -> None:
+    tiling = data.draw(tilings(extent, filters, 1))
+    x, w = integers(seed, images, extent, extent, channels), integers(seed + 1, 1, 1, channels, filters)
+    (found,) = compiled_as(tiling, convolution(images, extent, channels, filters, 1))(x, w)
+    np.testing.assert_array_equal(found, x @ w[0, 0])
+
+
+@pytest.mark.parametrize("rows", [20, 64])
+def test_long_sums_are_cut_into_parts(rows: int) -> None:
+    """With an epilogue, which comes after the last part."""
+    a, b, bias = integers(1, rows, 2100), integers(2, 2100, 150), integers(3, 150)
+    text = f"""func.func @main(%a: tensor<{rows}x2100xf32>, %b: tensor<2100x150xf32>, %d: tensor<150xf32>) -> tensor<{rows}x150xf32> {{
+      %0 = graph.matmul %a, %b : (tensor<{rows}x2100xf32>, tensor<2100x150xf32>) -> tensor<{rows}x150xf32>
+      %1 = graph.add %0, %d : (tensor<{rows}x150xf32>, tensor<150xf32>) -> tensor<{rows}x150xf32>
+      %2 = graph.relu %1 : (tensor<{rows}x150xf32>) -> tensor<{rows}x150xf32>
+      func.return %2 : tensor<{rows}x150xf32>
+    }}"""
+    (found,) = stepwell.compile(text, cache=False)(a, b, bias)
+    np.testing.assert_array_equal(found, np.maximum(a @ b + bias, 0))
