@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 from stepwell.core.verification import verify_module
+from stepwell.dialects.tensor_loop import BlockOp, GridOp
+from stepwell.schedule.primitives.nests import split_grid
+from stepwell.schedule.primitives.queries import get_consumers, get_producers
 from stepwell.schedule.schedule import BlockHandle, LoopHandle, Schedule
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.affine import AffineMap
 from xdsl.utils.exceptions import PassFailedException
+
+COMPARED = 0.3
+"""Share of the steps before which the module is printed, to see that a refused one changes nothing."""
 
 FLAGS = "fastmath<reassoc,contract>"
 
@@ -77,126 +85,197 @@ tensor_loop.func @f(%A: {a}, %B: memref<{k}x{n}xf32>) outs(%C: {result}) {{
 }}"""
 
 
-def random_steps(schedule: Schedule, random: Random, steps: int) -> tuple[int, int]:
-    """Tries `steps` random primitives; how many were legal and how many were refused."""
-    legal = refused = 0
+def random_steps(
+    schedule: Schedule, random: Random, steps: int, legal: Counter[str], refused: Counter[str]
+) -> None:
+    """Tries `steps` random primitives, counted by name; refused ones must leave the module as it was."""
     for _ in range(steps):
-        before = str(schedule.module)
+        name = random.choice(NAMES)
+        before = single_loops(schedule.module) if random.random() < COMPARED else None
         try:
-            _step(schedule, random)
+            done = PRIMITIVES[name](Choice(schedule, random))
             verify_module(schedule.module)
-            legal += 1
+            legal[name] += done
         except PassFailedException as error:
-            refused += 1
+            refused[name] += 1
             assert "internal" not in str(error)
-            _assert_same(before, schedule.module)
-    return legal, refused
+            if before is not None:
+                assert single_loops(schedule.module) == before, f"'{name}' was refused and changed something"
 
 
-def _assert_same(before: str, module: ModuleOp) -> None:
-    """A refused primitive changes nothing; grids may have become single loops."""
-    assert before.count("tensor_loop.block") == str(module).count("tensor_loop.block")
-    verify_module(module)
+def single_loops(module: ModuleOp) -> str:
+    """The text of the module with single loops in the place of grids, which looking for loops leaves."""
+    copy = module.clone()
+    for op in list(copy.walk()):
+        if isinstance(op, GridOp) and op.variables:
+            split_grid(op)
+    return str(copy)
 
 
-def _blocks(schedule: Schedule) -> list[str]:
-    from stepwell.dialects.tensor_loop import BlockOp
+class Choice:
+    """A block with its loops, a loop of some block, and numbers, all at random."""
 
-    return [op.block_name.data for op in schedule.module.walk() if isinstance(op, BlockOp)]
+    def __init__(self, schedule: Schedule, random: Random):
+        self.schedule, self.random = schedule, random
+        names = [op.block_name.data for op in schedule.module.walk() if isinstance(op, BlockOp)]
+        self.block = schedule.get_block(random.choice(names), "f")
+        self.loops = schedule.get_loops(self.block)
+        self.elsewhere = schedule.get_loops(schedule.get_block(random.choice(names), "f"))
 
+    def loops_near(self, found: list[BlockOp]) -> list[LoopHandle]:
+        """The loops of one of `found`, blocks that share a buffer with the block; mostly, for else little is legal."""
+        if not found or self.chance:
+            return self.elsewhere
+        name = self.random.choice(found).block_name.data
+        return self.schedule.get_loops(self.schedule.get_block(name, "f"))
 
-def _step(schedule: Schedule, random: Random) -> None:
-    names = _blocks(schedule)
-    block = schedule.get_block(random.choice(names), "f")
-    loops = schedule.get_loops(block)
-    other = schedule.get_block(random.choice(names), "f")
-    other_loops = schedule.get_loops(other)
-    choice = random.choice(
-        [
-            "split",
-            "split",
-            "fuse",
-            "reorder",
-            "reorder",
-            "partition",
-            "unit",
-            "mark",
-            "compute_at",
-            "compute_at",
-            "reverse_compute_at",
-        ]
-        + [
-            "reverse_compute_at",
-            "inline",
-            "reverse_inline",
-            "cache_read",
-            "cache_write",
-            "scope",
-            "layout",
-            "pad",
-            "decompose",
-        ]
-        + ["rfactor", "rfactor", "blockize", "mma", "row"]
-    )
-    if loops:
-        _on_loops(schedule, random, choice, block, loops)
-    _on_blocks(schedule, random, choice, block, other_loops)
+    @property
+    def loop(self) -> LoopHandle | None:
+        return self.random.choice(self.loops) if self.loops else None
 
+    @property
+    def chance(self) -> bool:
+        return self.random.random() < 0.3
 
-def _on_loops(
-    schedule: Schedule, random: Random, choice: str, block: BlockHandle, loops: list[LoopHandle]
-) -> None:
-    loop = random.choice(loops)
-    if choice == "split":
-        factors: list[int | None] = [None, random.choice([1, 2, 3, 4])]
-        random.shuffle(factors)
-        schedule.split(loop, factors, random.random() < 0.3)
-    elif choice == "fuse" and len(loops) > 1:
-        first = random.randrange(len(loops) - 1)
-        schedule.fuse(*loops[first : first + 2])
-    elif choice == "reorder" and len(loops) > 1:
-        schedule.reorder(*random.sample(loops, random.randint(2, len(loops))))
-    elif choice == "partition":
-        schedule.loop_partition(loop, [random.choice([1, 2, 3])])
-    elif choice == "mark":
-        random.choice([schedule.unroll, schedule.vectorize, schedule.parallel])(loop)
-    elif choice == "decompose":
-        schedule.decompose_reduction(block, loop)
-    elif choice == "rfactor":
-        schedule.rfactor(loop, random.randint(0, 1))
-    elif choice == "blockize":
-        schedule.blockize(loop)
-    elif choice == "row":
-        schedule.tensorize(loops[-1], "row")
+    def on_loop(self, run: Callable[[LoopHandle], object]) -> bool:
+        """Runs a step on a loop around the block; whether there is one."""
+        loop = self.loop
+        if loop is None:
+            return False
+        run(loop)
+        return True
+
+    def under(self, run: Callable[[BlockHandle, LoopHandle], object], loops: list[LoopHandle]) -> bool:
+        """Runs a step on the block and one of the loops."""
+        if not loops:
+            return False
+        run(self.block, self.random.choice(loops))
+        return True
+
+    def do(self, _: object) -> bool:
+        """A step has been run."""
+        return True
 
 
-def _on_blocks(
-    schedule: Schedule, random: Random, choice: str, block: BlockHandle, other_loops: list[LoopHandle]
-) -> None:
-    if choice == "unit":
-        schedule.add_unit_loop(block)
-    elif choice == "compute_at" and other_loops:
-        schedule.compute_at(block, random.choice(other_loops))
-    elif choice == "reverse_compute_at" and other_loops:
-        schedule.reverse_compute_at(block, random.choice(other_loops))
-    elif choice == "inline":
-        schedule.compute_inline(block)
-    elif choice == "reverse_inline":
-        schedule.reverse_compute_inline(block)
-    elif choice == "cache_read":
-        schedule.cache_read(block, 0, random.choice(["global", "local"]))
-    elif choice == "cache_write":
-        schedule.cache_write(block, 0)
-    elif choice == "scope":
-        schedule.set_scope(block, 0, "local")
-    elif choice == "layout":
-        maps = [
-            AffineMap.from_callable(lambda i, j: (j, i)),
-            AffineMap.from_callable(lambda i, j: (j // 4, i, j % 4)),
-            AffineMap.from_callable(lambda i: (i // 3, i % 3)),
-        ]
-        schedule.transform_layout(block, random.choice(["read", "write"]), 0, random.choice(maps))
-    elif choice == "pad":
-        schedule.pad_to_tile(block, [random.choice([1, 2, 4]) for _ in block.op.axes])
-    elif choice == "mma":
-        schedule.tensorize(block, "mma", random.choice([None, [2, 4], [3, 16]]), random.random() < 0.3)
+def _get_producers(c: Choice) -> bool:
+    for found in c.schedule.get_producers(c.block):
+        c.schedule.annotate(found, "produces", 1)
+    return True
+
+
+def _get_consumers(c: Choice) -> bool:
+    for found in c.schedule.get_consumers(c.block):
+        c.schedule.annotate(found, "consumes", 1)
+    return True
+
+
+def _split(c: Choice) -> bool:
+    factors: list[int | None] = [None, c.random.choice([1, 2, 3, 4])]
+    c.random.shuffle(factors)
+    return c.on_loop(lambda loop: c.schedule.split(loop, factors, c.chance))
+
+
+def _fuse(c: Choice) -> bool:
+    if len(c.loops) < 2:
+        return False
+    first = c.random.randrange(len(c.loops) - 1)
+    c.schedule.fuse(*c.loops[first : first + 2])
+    return True
+
+
+def _reorder(c: Choice) -> bool:
+    if len(c.loops) < 2:
+        return False
+    c.schedule.reorder(*c.random.sample(c.loops, c.random.randint(2, len(c.loops))))
+    return True
+
+
+def _transform_layout(c: Choice) -> bool:
+    maps = [
+        AffineMap.from_callable(lambda i, j: (j, i)),
+        AffineMap.from_callable(lambda i, j: (j // 4, i, j % 4)),
+        AffineMap.from_callable(lambda i: (i // 3, i % 3)),
+    ]
+    c.schedule.transform_layout(c.block, c.random.choice(["read", "write"]), 0, c.random.choice(maps))
+    return True
+
+
+def _sample_perfect_tile(c: Choice) -> bool:
+    def run(loop: LoopHandle) -> None:
+        most = c.random.choice([None, 2, 4])
+        c.schedule.split(loop, c.schedule.sample_perfect_tile(loop, c.random.randint(2, 3), most))
+
+    return c.on_loop(run)
+
+
+def _sample_categorical(c: Choice) -> bool:
+    number = c.schedule.sample_categorical([1, 2, 4], [1, 2, 1])
+    return c.on_loop(lambda loop: c.schedule.split(loop, [None, number]))
+
+
+def _tensorize(c: Choice) -> bool:
+    if c.chance and c.loops:
+        c.schedule.tensorize(c.loops[-1], "row")
+    else:
+        shape = c.random.choice([None, [2, 4], [3, 16]])
+        c.schedule.tensorize(c.block, "mma", shape, c.chance)
+    return True
+
+
+def _storage_align(c: Choice) -> bool:
+    factor = c.random.choice([4, 8, 16])
+    c.schedule.storage_align(c.block, 0, 0, factor, c.random.randrange(factor))
+    return True
+
+
+def _pad_to_tile(c: Choice) -> bool:
+    c.schedule.pad_to_tile(c.block, [c.random.choice([1, 2, 4]) for _ in c.block.op.axes])
+    return True
+
+
+PRIMITIVES: dict[str, Callable[[Choice], bool]] = {
+    "get_block": lambda c: True,
+    "get_loops": lambda c: True,
+    "get_producers": _get_producers,
+    "get_consumers": _get_consumers,
+    "split": _split,
+    "fuse": _fuse,
+    "reorder": _reorder,
+    "loop_partition": lambda c: c.on_loop(
+        lambda loop: c.schedule.loop_partition(loop, [c.random.choice([1, 2, 3])])
+    ),
+    "add_unit_loop": lambda c: c.do(c.schedule.add_unit_loop(c.block)),
+    "unroll": lambda c: c.on_loop(c.schedule.unroll),
+    "vectorize": lambda c: bool(c.loops) and c.do(c.schedule.vectorize(c.loops[-1])),
+    "parallel": lambda c: c.on_loop(c.schedule.parallel),
+    "annotate": lambda c: c.do(c.schedule.annotate(c.block, "seen", "yes")),
+    "compute_at": lambda c: c.under(c.schedule.compute_at, c.loops_near(get_consumers(c.block.op))),
+    "reverse_compute_at": lambda c: c.under(
+        c.schedule.reverse_compute_at, c.loops_near(get_producers(c.block.op))
+    ),
+    "compute_inline": lambda c: c.do(c.schedule.compute_inline(c.block)),
+    "reverse_compute_inline": lambda c: c.do(c.schedule.reverse_compute_inline(c.block)),
+    "cache_read": lambda c: c.do(c.schedule.cache_read(c.block, 0, "local" if c.chance else "global")),
+    "cache_write": lambda c: c.do(c.schedule.cache_write(c.block, 0)),
+    "reindex": lambda c: c.do(c.schedule.reindex(c.block, c.random.choice(["read", "write"]), 0)),
+    "set_scope": lambda c: c.do(c.schedule.set_scope(c.block, 0, "local")),
+    "storage_align": _storage_align,
+    "transform_layout": _transform_layout,
+    "pad_to_tile": _pad_to_tile,
+    "decompose_reduction": lambda c: c.on_loop(lambda loop: c.schedule.decompose_reduction(c.block, loop)),
+    "rfactor": lambda c: c.on_loop(lambda loop: c.schedule.rfactor(loop, c.random.randint(0, 1))),
+    "blockize": lambda c: c.on_loop(c.schedule.blockize),
+    "tensorize": _tensorize,
+    "sample_perfect_tile": _sample_perfect_tile,
+    "sample_categorical": _sample_categorical,
+}
+"""Each primitive with random parameters; whether it found something to be run on."""
+
+SELDOM = ["reverse_compute_inline", "reverse_compute_at", "compute_inline", "rfactor", "tensorize"]
+OFTEN = ["split", "reorder", "compute_at", "decompose_reduction", "storage_align", *SELDOM * 3]
+NAMES = [name for name in PRIMITIVES if not name.startswith("get_")] + [
+    "get_producers",
+    "get_consumers",
+    *OFTEN,
+]
+"""What is chosen from: blocks and loops are looked up for every step; what shapes nests, or is seldom legal, comes more often."""

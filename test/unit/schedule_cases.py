@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -168,7 +169,8 @@ def expected(function: str, inputs: list[Array]) -> list[Array]:
 
 def source(function: str, steps: str, sizes: tuple[int, int, int] = SIZES) -> str:
     """The function and a program that has the handles of all its blocks and loops before the steps."""
-    return FUNCTIONS[function](*sizes) + f"schedule.program {{\n  {FIND[function]}\n  {steps}\n}}"
+    lines = re.sub(r"\n *", "\n  ", steps)
+    return FUNCTIONS[function](*sizes) + f"schedule.program {{\n  {FIND[function]}\n  {lines}\n}}"
 
 
 def apply(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from counts import FULL
-from random_schedules import random_function, random_steps
+from random_schedules import PRIMITIVES, random_function, random_steps
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.core.verification import verify_module
-from stepwell.dialects.schedule import ProgramOp, StepOp
+from stepwell.dialects.schedule import STEPS, ProgramOp, StepOp
 from stepwell.dialects.tensor_loop import FuncOp
 from stepwell.runtime.loop_runner import run_loops
 from stepwell.schedule.replay import Replay
@@ -19,6 +21,10 @@ from stepwell.schedule.schedule import Schedule
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 SEQUENCES = 1000 if FULL else 40
+"""Sequences that are run; sequence number n is made by seed n."""
+COUNTED = 400 if FULL else 80
+LEAST = 10 if FULL else 1
+"""Legal applications that each primitive has at least in the first `COUNTED` sequences."""
 
 
 def arrays(module: ModuleOp, seed: int) -> list[np.ndarray[Any, Any]]:
@@ -41,8 +47,8 @@ def test_any_legal_sequence_computes_the_same(seed: int) -> None:
     module = parse_text(make_context(), text, "random.mlir")
     verify_module(module)
     expected = results(module, seed)
-    schedule = Schedule(module)
-    random_steps(schedule, random, random.randint(1, 12))
+    schedule = Schedule(module, seed=seed)
+    random_steps(schedule, random, random.randint(1, 12), Counter(), Counter())
     verify_module(module)
     context = f"{schedule.program()}\n{text}\n{module}"
     np.testing.assert_array_equal(results(module, seed), expected, err_msg=context)
@@ -61,3 +67,18 @@ def replayed(text: str, program: str) -> ModuleOp:
         assert isinstance(step, StepOp)
         replay.run(step)
     return module
+
+
+def test_every_primitive_is_exercised(record_property: Callable[[str, object], None]) -> None:
+    """Counted without running the functions, which the sequences above do."""
+    legal, refused = Counter[str](), Counter[str]()
+    for seed in range(COUNTED):
+        random = Random(seed)
+        module = parse_text(make_context(), random_function(random), "random.mlir")
+        random_steps(Schedule(module, seed=seed), random, random.randint(1, 12), legal, refused)
+    names = [op.name.partition(".")[2] for op in STEPS]
+    assert sorted(names) == sorted(PRIMITIVES)
+    record_property("legal", dict(legal))
+    record_property("refused", dict(refused))
+    few = {name: legal[name] for name in names if not name.startswith("get_") and legal[name] < LEAST}
+    assert few == {}, f"{dict(legal)}, refused {dict(refused)}"

@@ -40,4 +40,20 @@ schedule.program {
   %r0, %r1 = schedule.rfactor %k axis 1
   // CHECK-NEXT: schedule.tensorize %[[B]] "mma" shape [8, 48] packed
   schedule.tensorize %b "mma" shape [8, 48] packed
+  // CHECK-NEXT: schedule.reindex %[[B]] "read" 0
+  %x = schedule.reindex %b "read" 0
+  // CHECK-NEXT: schedule.storage_align %[[B]] 0 dimension 0 factor 16 offset 8
+  schedule.storage_align %b 0 dimension 0 factor 16 offset 8
+  // CHECK-NEXT: %[[T0:.*]], %[[T1:.*]] = schedule.sample_perfect_tile %[[K]] most 16 decision [3, 4] : 2
+  // GENERIC: "schedule.sample_perfect_tile"({{.*}}) <{most = 16 : i64, decision = array<i64: 3, 4>}> : (!schedule.loop) -> (!schedule.number, !schedule.number)
+  %t0, %t1 = schedule.sample_perfect_tile %k most 16 decision [3, 4] : 2
+  // CHECK-NEXT: %[[N:.*]] = schedule.sample_categorical [1, 2, 4] weights [1, 2, 1] decision 2
+  %n = schedule.sample_categorical [1, 2, 4] weights [1, 2, 1] decision 2
+  // CHECK-NEXT: schedule.sample_perfect_tile %[[K]] : 1
+  %u = schedule.sample_perfect_tile %k : 1
+  // CHECK-NEXT: schedule.split %[[K]] [%[[T0]], ?, %[[T1]], 2]
+  // GENERIC: "schedule.split"({{.*}}) <{factors = array<i64: -9223372036854775807, -9223372036854775808, -9223372036854775807, 2>}> : (!schedule.loop, !schedule.number, !schedule.number) ->
+  %s0, %s1, %s2, %s3 = schedule.split %k [%t0, ?, %t1, 2]
+  // CHECK-NEXT: schedule.tensorize %[[B]] "mma" shape [%[[N]], 16]
+  schedule.tensorize %b "mma" shape [%n, 16]
 }
