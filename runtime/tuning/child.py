@@ -2,8 +2,8 @@
 The process in which candidates run: it may crash or hang without harm to anybody else.
 
 Run by its path; reads pickles from standard input: the search path and the folder of the package, the function that measures,
-then pairs of a job and its most seconds. Writes the outcome of each, after its length in 8 bytes. It ends with its input,
-and a job that takes too long is ended by a signal of the system, even when nobody waits for it any more.
+then pairs of a job and its most seconds. Writes 8 zero bytes when it is ready, then the outcome of each job, after its length in 8 bytes.
+It ends with its input, and a job that takes too long is ended by a signal of the system, even when nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     from .job import Outcome
 
     measure = pickle.load(source)
+    sink.write(bytes(8))
+    sink.flush()
     while True:
         try:
             job, seconds = pickle.load(source)

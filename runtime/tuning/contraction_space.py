@@ -49,7 +49,7 @@ class ContractionSpace:
         found: dict[str, tuple[Any, ...]] = {
             "tile": _default_first(default.tile, self._tiles()),
             "panels_outside": (default.panels_outside, not default.panels_outside),
-            "panels": _default_first(default.panels, self._panels()),
+            "panels": _default_first(self._default_panels(), self._panels()),
         }
         if not self.prepacked and self.c.b.stride_along(self.c.n) == 1:
             found["packed"] = (default.pack_b, not default.pack_b)
@@ -94,10 +94,16 @@ class ContractionSpace:
         sizes = [depth // count for count in range(1, depth + 1) if depth % count == 0]
         return [depth // size for size in sizes if LEAST_PART <= size <= LARGEST_PART or size == depth]
 
+    @property
+    def _all_panels(self) -> int:
+        return ceil(self.c.extent(self.c.n) / self.default.tile.columns)
+
+    def _default_panels(self) -> int | None:
+        panels = self.default.panels
+        return None if panels is None or panels >= self._all_panels else panels
+
     def _panels(self) -> list[int | None]:
-        c = self.c
-        most = ceil(c.extent(c.n) / self.default.tile.columns)
-        return [None, *(count for count in PANELS if count < most)]
+        return [None, *(count for count in PANELS if count < self._all_panels)]
 
 
 def contraction_space(grid: GridOp, constants: frozenset[int], target: Target) -> ContractionSpace | None:

@@ -85,7 +85,7 @@ class _Child:
             start_new_session=True,
         )
         root = Path(__file__).resolve().parents[2]
-        self._first = True
+        self._ready = False
         self._send((sys.path, str(root), child.__name__))
         self._send(measure)
 
@@ -99,9 +99,9 @@ class _Child:
 
     def run(self, job: Job, timeout: float) -> Outcome:
         """The outcome of a job; afterwards the process is of no use when that is `crashed` or `timeout`."""
+        self._ready = self._ready or bool(self._read(8, time.monotonic() + START_SECONDS))
         self._send((job, timeout))
-        deadline = time.monotonic() + timeout + (START_SECONDS if self._first else 0.0)
-        self._first = False
+        deadline = time.monotonic() + timeout
         head = self._read(8, deadline)
         data = None if head is None else self._read(int.from_bytes(head, "little"), deadline)
         if data:

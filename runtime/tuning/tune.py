@@ -74,6 +74,7 @@ def tune(
     Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes; never for what a schedule does.
     """
     _check(trials, seconds, timeout, jobs)
+    _check_measure(measure)
     path = _path(database)
     settings = Settings(target, trials, seed, thread_count(threads), timeout, measure, replay)
     kernels = _chosen(
@@ -100,6 +101,13 @@ def _check(trials: int, seconds: float | None, timeout: float, jobs: int | None)
     for name, value in (("trials", trials), ("seconds", seconds), ("timeout", timeout), ("jobs", jobs)):
         if value is not None and value <= 0:
             raise StepwellError(Diagnostic(f"{name} is {value}, expected a positive number"))
+
+
+def _check_measure(measure: Measure) -> None:
+    module, name = getattr(measure, "__module__", "__main__"), getattr(measure, "__qualname__", "<lambda>")
+    if module == "__main__" or not name.isidentifier():
+        message = f"measure is {module}.{name}, expected a function at the top of a module: other processes look it up by its name"
+        raise StepwellError(Diagnostic(message))
 
 
 def _path(database: str | Path | None) -> Path:

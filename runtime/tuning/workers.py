@@ -12,7 +12,7 @@ from ...core.diagnostics import Diagnostic, StepwellError
 from .isolation import Batch, run_batch, stop
 from .job import Job, Measure, Outcome
 
-MOST_IN_BATCH = 4
+MOST_IN_BATCH = 6
 """Jobs that share a process: it takes as long to come up as two or three of them take."""
 
 

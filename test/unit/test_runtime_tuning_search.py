@@ -1,0 +1,189 @@
+"""The candidates of a kernel: which there are, in which order they come, and that each computes the same."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from counts import FULL
+from stepwell.core.parsing import make_context, parse, parse_text
+from stepwell.core.pipelines import run_pipeline
+from stepwell.dialects.schedule import ProgramOp
+from stepwell.runtime.tuning.job import Job
+from stepwell.runtime.tuning.measure import difference, measure
+from stepwell.runtime.tuning.search import Search
+from stepwell.runtime.tuning.space import Space
+from stepwell.schedule.kernels import Kernel, kernels_of
+
+LINEAR = """
+func.func @main(%x: tensor<20x192xf32>) -> tensor<20x80xf32> {
+  %w = graph.weight "w" : tensor<192x80xf32>
+  %b = graph.weight "b" : tensor<80xf32>
+  %z = graph.matmul %x, %w : (tensor<20x192xf32>, tensor<192x80xf32>) -> tensor<20x80xf32>
+  %s = graph.add %z, %b : (tensor<20x80xf32>, tensor<80xf32>) -> tensor<20x80xf32>
+  return %s : tensor<20x80xf32>
+}
+"""
+
+CONVOLUTION = """
+func.func @main(%x: tensor<1x8x9x9xf32>) -> tensor<1x24x9x9xf32> {
+  %w = graph.weight "w" : tensor<24x8x3x3xf32>
+  %z = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x8x9x9xf32>, tensor<24x8x3x3xf32>) -> tensor<1x24x9x9xf32>
+  return %z : tensor<1x24x9x9xf32>
+}
+"""
+
+SOFTMAX = """
+func.func @main(%x: tensor<8x96xf32>) -> tensor<8x96xf32> {
+  %y = graph.softmax %x : (tensor<8x96xf32>) -> tensor<8x96xf32>
+  return %y : tensor<8x96xf32>
+}
+"""
+
+SUM = """
+func.func @main(%x: tensor<12x40xi32>) -> tensor<40xi32> {
+  %y = graph.sum %x, axis = [0] : (tensor<12x40xi32>) -> tensor<40xi32>
+  return %y : tensor<40xi32>
+}
+"""
+
+HALF = LINEAR.replace("f32", "f16")
+
+MODELS = {"linear": LINEAR, "convolution": CONVOLUTION, "softmax": SOFTMAX, "sum": SUM, "half": HALF}
+
+
+def kernel_of(text: str) -> Kernel:
+    module = parse(text)
+    run_pipeline(make_context(), module, "graph-optimize,to-loops")
+    return kernels_of(module)[-1]
+
+
+def search_of(space: Space, seed: int = 0, first: tuple[str, ...] = ()) -> Search:
+    return Search(space.knobs, space.program, seed, first)
+
+
+def sequence(space: Space, seed: int) -> list[str]:
+    """Of three generations; the more a program says, the better it is told to be."""
+    search, found = search_of(space, seed), list[str]()
+    for _ in range(3):
+        programs = search.generation(8)
+        found += programs
+        for program in programs:
+            search.tell(program, float(len(program)))
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_sequence_follows_from_the_seed(name: str) -> None:
+    space = Space(kernel_of(MODELS[name]), "x86-64-v4")
+    found = sequence(space, 3)
+    assert sequence(Space(kernel_of(MODELS[name]), "x86-64-v4"), 3) == found
+    assert len(set(found)) == len(found) >= 12
+    assert sequence(space, 4) != found
+
+
+def test_the_best_have_offspring() -> None:
+    space = Space(kernel_of(LINEAR), "x86-64-v4")
+    search = search_of(space)
+    wanted = "parts = 3"
+
+    def share(programs: list[str]) -> float:
+        return sum(wanted in program for program in programs) / len(programs)
+
+    first = search.generation(24)
+    for program in first:
+        search.tell(program, 2.0 if wanted in program else 0.5)
+    assert share(search.generation(24)) > share(first)
+
+
+def test_ones_own_candidates_come_first_and_once() -> None:
+    space = Space(kernel_of(LINEAR), "x86-64-v4")
+    (other,) = search_of(space).generation(1)
+    assert search_of(space, first=("mine", other, "mine")).generation(2) == ["mine", other]
+
+
+def test_a_kernel_without_choices_has_ones_own_candidates_only() -> None:
+    search = Search((), lambda choice: "default", 0, ["default", "mine"])
+    assert search.generation(5) == ["mine"] and search.generation(5) == []
+
+
+def test_a_small_space_ends() -> None:
+    search = search_of(Space(kernel_of(SUM), "x86-64-v4"))
+    found = [program for _ in range(40) for program in search.generation(8)]
+    assert search.generation(8) == [] and len(set(found)) == len(found)
+
+
+def test_every_candidate_reads_back() -> None:
+    for program in sequence(Space(kernel_of(SOFTMAX), "x86-64-v4"), 0):
+        (op,) = parse_text(make_context(), program, "candidate").ops
+        assert isinstance(op, ProgramOp) and str(op) == program
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_candidates_compute_what_the_default_does(name: str) -> None:
+    kernel = kernel_of(MODELS[name])
+    space, text, random = Space(kernel, "host"), str(kernel.module), Random(7)
+    assert space.knobs
+    tried = 0
+    while tried < (60 if FULL else 3):
+        program = space.program(tuple(random.randrange(len(knob.values)) for knob in space.knobs))
+        if program is None:
+            continue
+        tried += 1
+        module = kernel.module.clone()
+        (op,) = parse_text(make_context(), program, "candidate").ops
+        op.detach()
+        module.body.block.add_op(op)
+        outcome = measure(Job(text, str(module), rounds=1, round_seconds=0.0))
+        assert outcome.status == "ok", f"{outcome.detail}\n{program}"
+
+
+# Measuring
+
+
+def job_of(default: str, candidate: str) -> Job:
+    return Job(str(kernel_of(default).module), str(kernel_of(candidate).module), rounds=4, round_seconds=0.0)
+
+
+def test_an_equal_candidate_is_measured_in_all_rounds() -> None:
+    outcome = measure(job_of(SUM, SUM))
+    assert outcome.status == "ok" and len(outcome.ratios) == 4 and all(ratio > 0 for ratio in outcome.ratios)
+
+
+def test_a_candidate_that_computes_something_else_is_wrong() -> None:
+    outcome = measure(job_of(SUM, SUM.replace("graph.sum", "graph.max")))
+    assert outcome.status == "wrong"
+    assert outcome.detail.startswith("result 0: 40 of 40 elements differ, at [0] it is 2, expected ")
+
+
+def test_a_default_that_fails_is_no_fault_of_the_candidate() -> None:
+    broken = str(kernel_of(SUM).module).replace("arith.addi", "arith.divsi")
+    outcome = measure(Job(broken, str(kernel_of(SUM).module)))
+    assert outcome.fault_of_default and outcome.status == "failed"
+    assert outcome.detail.startswith("the default: ")
+
+
+def test_a_candidate_that_a_pass_refuses_is_refused() -> None:
+    kernel = kernel_of(LINEAR)
+    program = """schedule.program {
+      %b = schedule.get_block "block0" in @kernel
+      schedule.annotate %b "stepwell.tiling" with #schedule.tiling<rows = 31, columns = 80>
+    }"""
+    (op,) = parse_text(make_context(), program, "candidate").ops
+    module = kernel.module.clone()
+    op.detach()
+    module.body.block.add_op(op)
+    outcome = measure(Job(str(kernel.module), str(module)))
+    assert outcome.status == "refused" and "cannot have 'stepwell.tiling'" in outcome.detail
+
+
+def test_results_are_compared_by_what_the_largest_may_be_rounded() -> None:
+    right = np.array([1000.0, np.nan, np.inf], np.float32)
+    assert difference(right, right + np.float32(0.05), "f32") is None
+    assert (
+        difference(right, right + np.float32(0.5), "f32")
+        == "1 of 3 elements differ, at [0] it is 1000.5, expected 1000.0"
+    )
+    assert difference(right, np.array([1000.0, 1.0, np.inf], np.float32), "f32") is not None
+    assert difference(np.array([3]), np.array([4]), "i32") is not None

@@ -1,0 +1,243 @@
+"""`stepwell.tune` and `tools/tune.py`: what is measured, what is kept, and what the next compilation does with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import stepwell
+import tuning_hooks as hooks
+from stepwell.core.diagnostics import StepwellError
+from stepwell.core.parsing import parse
+from stepwell.runtime.errors import CompileError
+from stepwell.runtime.tuning.report import KernelReport, TuningReport
+from stepwell.schedule.kernels import Kernel
+from stepwell.schedule.tuning_records import BEST, CONFIRMATION, TRIAL, read_records
+from stepwell.tools import tune as tool
+
+MODEL = """
+func.func @main(%x: tensor<24x128xf32>) -> tensor<24x64xf32> {
+  %w = graph.weight "w" : tensor<128x64xf32>
+  %z = graph.matmul %x, %w : (tensor<24x128xf32>, tensor<128x64xf32>) -> tensor<24x64xf32>
+  %v = graph.weight "v" : tensor<64x64xf32>
+  %y = graph.matmul %z, %v : (tensor<24x64xf32>, tensor<64x64xf32>) -> tensor<24x64xf32>
+  return %y : tensor<24x64xf32>
+}
+"""
+
+
+def annotated(kernel: Kernel, rows: int) -> str:
+    """A schedule of one's own."""
+    return f"""schedule.program {{
+  %b = schedule.get_block "block0" in @kernel
+  schedule.annotate %b "stepwell.tiling" with #schedule.tiling<rows = {rows}, columns = 16, packed>
+}}"""
+
+
+def two_of_mine(kernel: Kernel) -> list[str]:
+    """Tiles of four rows, which the hooks treat badly, and of three."""
+    return [annotated(kernel, 4), annotated(kernel, 3)]
+
+
+@pytest.fixture
+def tuned(tmp_path: Path) -> Callable[..., TuningReport]:
+    """`stepwell.tune` of one kernel of the model with a database of its own, measured by `hooks.by_rows`."""
+
+    def run(**options: Any) -> TuningReport:
+        given = {"database": tmp_path / "db", "trials": 14, "measure": hooks.by_rows, "kernel": "matmul"}
+        return stepwell.tune(MODEL, **(given | options))
+
+    return run
+
+
+def only(report: TuningReport) -> KernelReport:
+    (kernel,) = report.kernels
+    return kernel
+
+
+def programs(report: TuningReport) -> list[str]:
+    return [trial.program for trial in only(report).trials]
+
+
+def test_the_best_is_confirmed_and_kept(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    kernel = only(tuned())
+    assert kernel.best is not None and kernel.statuses == {"ok": 14} and kernel.measured == 14
+    rows = [hooks.rows_of(trial.program) for trial in kernel.trials]
+    assert hooks.rows_of(kernel.best.program) == max(rows)
+    kinds = [record.kind for record in read_records(tmp_path / "db")]
+    assert kinds == [TRIAL] * 14 + [CONFIRMATION, BEST]
+    assert kernel.best.rounds == 31
+
+
+def test_what_is_not_confirmed_leaves_the_default(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    report = tuned(measure=hooks.by_rows_once)
+    assert only(report).best is None and "the default stays" in str(report)
+    kinds = [record.kind for record in read_records(tmp_path / "db")]
+    assert kinds == [TRIAL] * 14 + [CONFIRMATION] * 3
+    again = tuned(measure=hooks.unwilling)
+    assert only(again).measured == 0 and only(again).best is None
+
+
+def test_the_same_seed_gives_the_same_candidates(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    found = programs(tuned())
+    assert programs(tuned(database=tmp_path / "other")) == found
+    assert programs(tuned(database=tmp_path / "third", seed=1)) != found
+
+
+def test_nothing_is_measured_twice(tuned: Callable[..., TuningReport]) -> None:
+    first = tuned(trials=6)
+    assert only(tuned(trials=6, measure=hooks.unwilling)).measured == 0
+    more = only(tuned())
+    assert [trial.known for trial in more.trials] == [True] * 6 + [False] * 8
+    assert [trial.program for trial in more.trials][:6] == programs(first)
+
+
+def test_a_replay_measures_nothing(tuned: Callable[..., TuningReport]) -> None:
+    found = tuned()
+    again = tuned(replay=True, measure=hooks.unwilling, trials=14)
+    assert programs(again) == programs(found) and only(again).measured == 0 and not only(again).remark
+    further = only(tuned(replay=True, measure=hooks.unwilling, trials=40))
+    assert further.remark == "the next candidates are not in the database"
+    assert [trial.program for trial in further.trials][:12] == programs(found)[:12]
+
+
+@pytest.mark.parametrize(
+    ("measure", "status"),
+    [
+        (hooks.crashing, "crashed"),
+        (hooks.hanging, "timeout"),
+        (hooks.raising, "failed"),
+        (hooks.wrong, "wrong"),
+    ],
+    ids=["crashing", "hanging", "raising", "wrong"],
+)
+def test_bad_candidates_are_survived_and_never_kept(
+    tuned: Callable[..., TuningReport], tmp_path: Path, measure: Any, status: str
+) -> None:
+    report = tuned(
+        measure=measure, candidates=two_of_mine, trials=2, timeout=1.0 if status == "timeout" else 60.0
+    )
+    bad, good = only(report).trials
+    assert (bad.record.status, good.record.status) == (status, "ok")
+    assert bad.record.ratio is None and good.record.ratio is not None
+    assert f"1 {status}" in str(report)
+    best = only(report).best
+    assert best is None or best.program != bad.program
+    assert only(tuned(measure=hooks.unwilling, candidates=two_of_mine, trials=2)).measured == 0
+
+
+def test_candidates_of_ones_own_that_are_none_are_refused(tuned: Callable[..., TuningReport]) -> None:
+    found = only(
+        tuned(candidates=lambda kernel: ["schedule.program {", annotated(kernel, 3)], trials=2)
+    ).trials
+    assert [trial.record.status for trial in found] == ["refused", "ok"]
+    assert found[0].record.detail.startswith("candidate:1:")
+
+
+def test_an_executor_of_ones_own_gives_the_same(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    found = programs(tuned())
+    with ThreadPoolExecutor(3) as pool:
+        assert programs(tuned(executor=pool, jobs=3, database=tmp_path / "other")) == found
+        assert pool.submit(lambda: 1).result() == 1, "it is still the caller's"
+
+
+def test_the_next_compilation_uses_the_database(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    best = only(tuned(candidates=lambda kernel: [annotated(kernel, 12)], trials=1)).best
+    assert best is not None
+    generator = np.random.default_rng(0)
+    weights = {
+        key: generator.integers(-3, 4, shape).astype(np.float32)
+        for key, shape in (("w", (128, 64)), ("v", (64, 64)))
+    }
+    x = generator.integers(-3, 4, (24, 128)).astype(np.float32)
+    exe = stepwell.compile(MODEL, tuning=tmp_path / "db", weights=weights, cache=False)
+    assert "vector<12x16xf32>" in exe.ir("tensor_loop")
+    np.testing.assert_array_equal(exe(x)[0], x @ weights["w"] @ weights["v"])
+    assert "vector<12x16xf32>" not in stepwell.compile(MODEL, tuning=False, weights=weights, cache=False).ir(
+        "tensor_loop"
+    )
+
+
+def test_equal_kernels_are_tuned_once(tmp_path: Path) -> None:
+    model = MODEL.replace("128", "64")
+    report = stepwell.tune(model, database=tmp_path / "db", trials=2, measure=hooks.by_rows)
+    assert len(report.kernels) == 1
+
+
+def test_the_program_stays_as_it_is(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    module = parse(MODEL)
+    stepwell.tune(module, database=tmp_path / "db", trials=1, measure=hooks.by_rows)
+    assert str(module) == str(parse(MODEL))
+
+
+def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
+    kernel = only(tuned(seconds=0.001, trials=100))
+    assert len(kernel.trials) < 100 and kernel.remark == "the time is up"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "matmull"}, "the program has no kernel 'matmull'"),
+        ({"trials": 0}, "trials is 0, expected a positive number"),
+        ({"timeout": -1.0}, "timeout is -1.0, expected a positive number"),
+        ({"target": "x86"}, "unknown target 'x86'"),
+        ({"measure": lambda job: job}, "measure is .*<lambda>, expected a function at the top of a module"),
+    ],
+)
+def test_wrong_arguments_are_errors(
+    tuned: Callable[..., TuningReport], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StepwellError, match=message):
+        tuned(**options)
+
+
+def test_a_level_that_schedules_nothing_is_an_error(tuned: Callable[..., TuningReport]) -> None:
+    with pytest.raises(
+        CompileError, match="the pipeline has no 'apply-tuning', so there is nothing to tune in it"
+    ):
+        tuned(opt_level=0)
+
+
+def test_without_a_database_there_is_an_error(
+    tuned: Callable[..., TuningReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEPWELL_TUNING_DB", "")
+    with pytest.raises(StepwellError, match="there is no tuning database: STEPWELL_TUNING_DB is empty"):
+        tuned(database=None)
+
+
+# The tool
+
+
+def test_the_tool_measures_for_real_and_says_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, database = tmp_path / "model.mlir", tmp_path / "db"
+    file.write_text(MODEL)
+    words = [str(file), "--db", str(database), "--kernel", "matmul", "--trials", "2"]
+    assert tool.main(words) == 0
+    out, err = capsys.readouterr()
+    assert err == "", "no bar where there is no terminal"
+    assert out.startswith("@matmul ") and "2 schedules (2 ok); 2 measured now; " in out
+    assert f"database: {database}" in out
+    assert all(json.loads(line)["status"] == "ok" for line in database.read_text().splitlines())
+    assert tool.main([*words, "--replay", "--show"]) == 0
+    out = capsys.readouterr().out
+    assert "// candidate 2 of @matmul: ok " in out and "0 measured now" in out and "#schedule.tiling<" in out
+
+
+def test_errors_of_the_tool_are_one_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "model.mlir"
+    file.write_text(MODEL)
+    assert tool.main([str(file), "--db", str(tmp_path / "db"), "--kernel", "nothing"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "error: the program has no kernel 'nothing'\nhint: it has matmul"
+    )
+    assert tool.main([str(tmp_path / "nowhere.mlir")]) == 1
+    assert "cannot read" in capsys.readouterr().err
