@@ -29,7 +29,7 @@ from ...rewrites.specialize_shapes import DIMS
 from .emitter import Emitter
 from .errors import ConversionError, OnnxError, fail
 from .folding import fold
-from .model import Model, check_tensor, load_model
+from .model import LARGEST_EXTENT, Model, check_tensor, load_model
 from .registry import Converter, find
 from .scopes import Scope
 from .types import DTYPES, type_text
@@ -186,8 +186,9 @@ class Importer:
         return Shaped(tuple(extents), DTYPES[tensor.elem_type])
 
     def _extent(self, name: str, number: int, dim: Any) -> int | None:
-        if dim.HasField("dim_value"):
-            if not 0 <= dim.dim_value < 1 << 40:
+        """The extent that is declared, or given in `dims`; exporters write -1 for one that is not known."""
+        if dim.HasField("dim_value") and dim.dim_value != -1:
+            if not 0 <= dim.dim_value < LARGEST_EXTENT:
                 fail(self.model.name, f"'{name}' has extent {dim.dim_value} in dimension {number}")
             return dim.dim_value
         return self._dims.get(f"{name}:{number}", self._dims.get(dim.dim_param))
