@@ -62,9 +62,11 @@ def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
             builder.intrinsic("llvm.x86.tilezero", [_register(builder, number)], None)
     else:
         _put(builder, op.acc, grid)
-    rows = _Operand(left.corner, _LEFT, grid.rows, left.steps[0], AMX_ROWS * left.steps[0], ROW_BYTES)
+    by = left.steps[0]
+    rows = _Operand("llvm.x86.tileloadd64", left.corner, _LEFT, grid.rows, by, AMX_ROWS * by, ROW_BYTES)
+    by = right.steps[0]
     columns = _Operand(
-        right.corner, _RIGHT, grid.columns, right.steps[0], ROW_BYTES, AMX_ROWS * right.steps[0]
+        "llvm.x86.tileloaddt164", right.corner, _RIGHT, grid.columns, by, ROW_BYTES, AMX_ROWS * by
     )
     multiply = _MULTIPLY[op.unsigned is None, op.right_unsigned is None]
 
@@ -105,6 +107,8 @@ class _Grid:
 class _Operand:
     """Registers of one side of a product, and where they come from; all but the counts in bytes."""
 
+    instruction: str
+    """`t1`: what is loaded need not stay in the first-level cache, where it would push out the other side."""
     corner: SSAValue
     first: int
     count: int
@@ -123,7 +127,7 @@ class _Operand:
             corner = builder.gep(corner, offset, i8)
         for index in range(self.count):
             place = builder.gep(corner, index * self.between, i8) if index else corner
-            _move(builder, "llvm.x86.tileloadd64", self.first + index, place, self.stride)
+            _move(builder, self.instruction, self.first + index, place, self.stride)
 
 
 def convert_store_of_tile_registers(builder: Builder, op: tile.StoreOp) -> bool:

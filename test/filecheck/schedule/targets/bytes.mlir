@@ -29,8 +29,8 @@
 // ASM: tilezero %tmm3
 // ASM: tileloadd {{.*}}%tmm4
 // ASM: tileloadd {{.*}}%tmm5
-// ASM: tileloadd {{.*}}%tmm6
-// ASM: tileloadd {{.*}}%tmm7
+// ASM: tileloaddt1 {{.*}}%tmm6
+// ASM: tileloaddt1 {{.*}}%tmm7
 // ASM-NEXT: tdpbssd %tmm6, %tmm4, %tmm0
 // ASM-NEXT: tdpbssd %tmm7, %tmm4, %tmm1
 // ASM-NEXT: tdpbssd %tmm6, %tmm5, %tmm2
