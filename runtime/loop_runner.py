@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -23,6 +23,11 @@ def run_loops(module: ModuleOp, function: str, arrays: Sequence[Any]) -> None:
     Runs the loop function `@function` of `module`, which is left as it is, on NumPy arrays: its inputs, then its outputs, of the shapes
     and element types of its arguments. Loops that may run on several threads run on one.
     """
+    compile_loops(module, function)(arrays)
+
+
+def compile_loops(module: ModuleOp, function: str) -> Callable[[Sequence[Any]], None]:
+    """`run_loops` of that function as often as one likes, compiled once."""
     copy = ModuleOp([op.clone() for op in _needed(module, function)])
     for op in copy.walk():
         if isinstance(op, ForOp) and op.kind_name == "parallel":
@@ -31,9 +36,13 @@ def run_loops(module: ModuleOp, function: str, arrays: Sequence[Any]) -> None:
     for pass_ in parse_pipeline(PIPELINE):
         pass_.apply(context, copy)
     library = NativeLibrary(compile_object(emit_llvm_text(copy)), [function])
-    types = [ctypes.c_void_p] * len(arrays)
-    native = ctypes.CFUNCTYPE(None, *types)(library.address(function))
-    native(*(array.ctypes.data for array in arrays))
+
+    def run(arrays: Sequence[Any]) -> None:
+        types = [ctypes.c_void_p] * len(arrays)
+        native = ctypes.CFUNCTYPE(None, *types)(library.address(function))
+        native(*(array.ctypes.data for array in arrays))
+
+    return run
 
 
 def _needed(module: ModuleOp, function: str) -> list[Operation]:
