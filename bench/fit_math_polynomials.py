@@ -111,6 +111,12 @@ def erfc_fraction(x: Array) -> Array:
     return np.exp(-x * x) / np.sqrt(PI) / (x + tail)
 
 
+def normal_tail(x: Array) -> Array:
+    """The normal distribution above x, erfc(x / sqrt 2) / 2, x >= 0."""
+    z = x / np.sqrt(Real(2))
+    return np.where(z < 1, 1 - erf_series(np.minimum(z, 1)), erfc_fraction(np.maximum(z, 1))) / 2
+
+
 PI = 4 * np.arctan(Real(1))
 LN2 = np.log(Real(2))
 
@@ -130,6 +136,8 @@ def one(x: Array) -> Array:
 def odd(first: int, count: int) -> range:
     return range(first, first + 2 * count, 2)
 
+
+TAIL_MIDDLE = 2.75
 
 JOBS = (
     Fit("EXP", np.exp, lambda x: 1 + x, range(2, 7), -0.3467, 0.3467, np.exp),
@@ -159,6 +167,15 @@ JOBS = (
         1.0,
         4.0,
         lambda x: 1 / erfc_fraction(x),
+    ),
+    Fit(
+        "NORMAL_TAIL",  # what counts is the error of x times it, near 0 that of itself
+        lambda v: normal_tail(v + Real(TAIL_MIDDLE)),
+        zero,
+        range(18),
+        -TAIL_MIDDLE,
+        TAIL_MIDDLE,
+        lambda v: 1 / np.maximum(v + Real(TAIL_MIDDLE), 0.4),
     ),
     Fit("ATAN", np.arctan, identity, odd(3, 10), 1e-6, 1.0, np.arctan),
     Fit("ASIN", np.arcsin, identity, odd(3, 6), 1e-6, 0.5001, np.arcsin),

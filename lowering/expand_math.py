@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -25,6 +26,7 @@ from ..schedule.wide_registers import has_wide_registers
 from .expand_small_floats import small_float_expansion
 from .math_expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathBuilder
 from .math_expansions.builder import ConstantKey, element_kind
+from .math_expansions.composites import composite_of
 
 Expansion = Callable[[Operation, MathBuilder], SSAValue]
 
@@ -57,7 +59,43 @@ class ExpandMathPass(StepwellPass):
             self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
         chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
         wide = has_wide_registers(chosen_target(self.target)) if self.wide is None else self.wide
+        if not self.functions:
+            self.count("formulas replaced", _replace_composites(op, wide))
         self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen, wide)))
+
+
+def _replace_composites(module: ModuleOp, wide: bool) -> int:
+    """Replaces the formulas of `composites.py`, and erases what nothing uses then; `tile.scale` only in bodies of `tile.map`."""
+    constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
+    count = 0
+    for op in [found for found in module.walk() if isinstance(found, arith.MulfOp)]:
+        block = op.parent
+        found = composite_of(op, wide and isinstance(op.parent_op(), tile.MapOp))
+        if found is None or block is None:
+            continue
+        composite, variable = found
+        builder = MathBuilder(op, op.result.type, constants.setdefault(block, {}))
+        result = composite.expand(builder, builder.value(variable)).ssa
+        operands = list(op.operands)
+        Rewriter.replace_op(op, [], [result])
+        _erase_unused(operands)
+        count += 1
+    return count
+
+
+def _erase_unused(values: list[SSAValue]) -> None:
+    """Erases the arithmetic that computed `values` where nothing uses it any more."""
+    while values:
+        op = values.pop().owner
+        if (
+            isinstance(op, Operation)
+            and op.parent is not None
+            and op.dialect_name() in ("arith", "math")
+            and not any(True for result in op.results for _ in result.uses)
+        ):
+            values += op.operands
+            op.detach()
+            op.erase()
 
 
 def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]], wide: bool) -> Expansion | None:

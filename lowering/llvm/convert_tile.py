@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
@@ -22,7 +22,10 @@ from .small_floats import change_format, element_type
 from .tile_cursor import PlaceCursor
 from .tile_groups import convert_mma_of_groups
 from .tile_registers import convert_store_of_tile_registers
-from .tiles import convert_splat, is_tile, pieces_of
+from .tiles import Piece, convert_splat, is_tile, pieces_of
+
+SIDE_BY_SIDE = 4
+"""Registers of a tile on which a `tile.map` works at a time."""
 
 
 def convert_load(builder: Builder, op: tile.LoadOp) -> None:
@@ -116,25 +119,60 @@ def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
 
 
 def convert_map(builder: Builder, op: tile.MapOp, convert: Callable[[Builder, Operation], None]) -> None:
-    """The body once per piece, on vectors; what it uses from outside is in all lanes."""
+    """
+    The body on vectors, for a few pieces at a time: each op for all of them before the next, so that the processor need not look
+    far ahead for work while one of them waits. What the body uses from outside is in all lanes.
+    """
     assert isinstance(op.result.type, VectorType)
-    block = op.body.block
-    outside = _outside_values(op)
+    outside = {value: builder.values[value] for value in _outside_values(op)}
     made: list[SSAValue] = []
-    for number, piece in enumerate(pieces_of(op.result.type)):
-        for argument, source in zip(block.args, op.tiles, strict=True):
-            builder.values[argument] = builder.pieces[source][number]
-        whole = {value: builder.values[value] for value in outside}
-        for value, scalar in whole.items():
-            builder.values[value] = _spread(builder, scalar, builder.types.vector(scalar.type, piece.lanes))
-        with builder.types.cut_to(piece.lanes):
-            for each in block.ops:
-                if not isinstance(each, tile.YieldOp):
-                    convert(builder, each)
-        made.append(builder.value(op.yielded))
-        builder.values.update(whole)
+    for first, count, lanes in _groups_of(pieces_of(op.result.type)):
+        for value, scalar in outside.items():
+            builder.values[value] = _spread(builder, scalar, builder.types.vector(scalar.type, lanes))
+        with builder.types.cut_to(lanes):
+            made += _map_pieces(builder, op, range(first, first + count), convert)
+    builder.values.update(outside)
     builder.source = op
     builder.pieces[op.result] = made
+
+
+def _groups_of(pieces: Sequence[Piece]) -> list[tuple[int, int, int]]:
+    """First piece, number of pieces and lanes of the groups that a map works on: neighbours of like width."""
+    groups: list[tuple[int, int, int]] = []
+    for number, piece in enumerate(pieces):
+        if groups and groups[-1][1] < SIDE_BY_SIDE and groups[-1][2] == piece.lanes:
+            first, count, lanes = groups[-1]
+            groups[-1] = (first, count + 1, lanes)
+        else:
+            groups.append((number, 1, piece.lanes))
+    return groups
+
+
+def _map_pieces(
+    builder: Builder, op: tile.MapOp, numbers: range, convert: Callable[[Builder, Operation], None]
+) -> list[SSAValue]:
+    """The registers of the result for these pieces, which are of one width; constants are made once for all."""
+    block = op.body.block
+    known: list[dict[SSAValue, SSAValue]] = [
+        {
+            argument: builder.pieces[source][number]
+            for argument, source in zip(block.args, op.tiles, strict=True)
+        }
+        for number in numbers
+    ]
+    for each in block.ops:
+        if isinstance(each, tile.YieldOp):
+            break
+        if not each.operands:
+            convert(builder, each)
+            continue
+        for values in known:
+            for operand in each.operands:
+                if operand in values:
+                    builder.values[operand] = values[operand]
+            convert(builder, each)
+            values.update((result, builder.values[result]) for result in each.results)
+    return [values[op.yielded] if op.yielded in values else builder.value(op.yielded) for values in known]
 
 
 def _outside_values(op: tile.MapOp) -> list[SSAValue]:
