@@ -53,7 +53,10 @@ IN_PROCESS_TOOLS: Final = {
     "echo": f"{PACKAGE}.testing.in_process:echo_main",
 }
 
-CHILD_TOOLS: Final = {"stepwell-run": f"{PACKAGE}.tools.run:main"}
+CHILD_TOOLS: Final = {
+    "stepwell-run": f"{PACKAGE}.tools.run:main",
+    "stepwell-tune": f"{PACKAGE}.tools.tune:main",
+}
 """Tools that run native code: in a forked child, which shares the imports but not a crash."""
 
 MACROS: Final = {
