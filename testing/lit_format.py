@@ -47,6 +47,7 @@ PACKAGE: Final = __name__.rpartition(".testing")[0]
 
 IN_PROCESS_TOOLS: Final = {
     "stepwell-opt": f"{PACKAGE}.tools.opt:main",
+    "asm-loops": f"{PACKAGE}.testing.assembly:main",
     "filecheck": f"{PACKAGE}.testing.in_process:filecheck_main",
     "FileCheck": f"{PACKAGE}.testing.in_process:filecheck_main",
     "cat": f"{PACKAGE}.testing.in_process:cat_main",

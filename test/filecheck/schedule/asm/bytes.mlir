@@ -1,0 +1,14 @@
+// RUN: stepwell-opt %s -p O3 --config target=cascade-lake -t 'asm{machine="cascade-lake"}' | asm-loops | filecheck %s --check-prefix VNNI
+// RUN: stepwell-opt %s -p O3 --config target=x86-64 -t 'asm{machine="x86-64"}' | asm-loops | filecheck %s --check-prefix SSE
+
+/// Four products of bytes and their sum are one instruction where the machine has it, exact products of i32 where not.
+// VNNI: loop {{.*}} 0 stores, 0 of the stack, 0 calls
+// VNNI: vpdpbusd {{.*}}, %zmm{{[0-9]+}}
+// VNNI-NOT: vpmulld
+// SSE: loop {{.*}} products, {{.*}} 0 calls
+// SSE: pm{{ull|addw}}
+func.func @main(%x: tensor<64x128xi8>) -> tensor<64x128xi32> {
+  %w = graph.weight "w" : tensor<128x128xi8>
+  %y = graph.matmul %x, %w, out_dtype = i32 : (tensor<64x128xi8>, tensor<128x128xi8>) -> tensor<64x128xi32>
+  func.return %y : tensor<64x128xi32>
+}

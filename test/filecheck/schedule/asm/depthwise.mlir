@@ -1,0 +1,10 @@
+// RUN: stepwell-opt %s -p O3 --config target=x86-64-v3 -t 'asm{machine="x86-64-v3"}' | asm-loops | filecheck %s --check-prefix AVX2
+
+/// The first rows of the image: two rows of taps; a vector of weights serves several pixels.
+// AVX2: loop {{.*}} 0 of the stack, 0 calls
+// AVX2: vfmadd231ps {{.*}}, %ymm{{.*}}, %ymm{{[0-9]+}}
+func.func @main(%x: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
+  %w = graph.weight "w" : tensor<3x3x1x64xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 64, data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x28x28x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x28x28x64xf32>
+  func.return %y : tensor<1x28x28x64xf32>
+}
