@@ -52,6 +52,7 @@ def storage_of(element_type: Attribute) -> Attribute:
     return element_type
 
 
+@lru_cache(256)
 def dtype_of(element_type: Attribute) -> str:
     """The te name of a tensor's element type: `f32`, `i8`, `ui8`, `i1` …"""
     if isinstance(element_type, IntegerType):

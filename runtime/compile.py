@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ..core.codegens import registrations_fingerprint
 from ..core.collector import patient_collector
 from ..core.locations import nearest_source_point, source_directory, source_point
-from ..core.parsing import make_context, parse
+from ..core.parsing import make_context, named_text, parse_text
 from ..core.pipelines import context_key
 from ..core.roles import NAME as NAME
 from ..core.roles import WEIGHTS as WEIGHTS
@@ -69,20 +69,25 @@ def compile(
     most_threads = thread_count(threads)
     database = tuning_database(tuning)
     with patient_collector():
-        module = _verified(module_or_path)
+        module, text = _verified(module_or_path)
         set_signatures(module, entry)
         passes = chosen_pipeline(pipeline, opt_level, numerics)
-        return _executable(Source(module, entry, passes, cache, verify_each, weights, most_threads, database))
+        return _executable(
+            Source(module, entry, passes, cache, verify_each, weights, most_threads, database, text)
+        )
 
 
-def _verified(module_or_path: ModuleOp | str | Path) -> ModuleOp:
-    """A verified module of our own."""
+def _verified(module_or_path: ModuleOp | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
+    """A verified module of our own, and the name and text that it was read from, if it was."""
     if not isinstance(module_or_path, ModuleOp):
-        return parse(module_or_path)
+        name, text = named_text(module_or_path)
+        module = parse_text(make_context(), text, name)
+        verify_module(module, sources={name: text})
+        return module, (name, text)
     module = module_or_path.clone()
     module.location = module_or_path.location
     verify_module(module)
-    return module
+    return module, None
 
 
 def thread_count(threads: int | None) -> int:
@@ -122,6 +127,8 @@ class Source:
     weights: str | Path | Mapping[str, Any] | None
     threads: int = 1
     tuning: Path | None = None
+    written: tuple[str, str] | None = None
+    """The name and the text of the program where it was read: they say all that the module does, its locations included."""
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`: what is lowered later, for new shapes, is lowered under it."""
@@ -135,10 +142,10 @@ class Source:
 
     def key(self, shapes: Shapes | None) -> str:
         """The name of the machine code in the compile cache."""
-        text = str(self.module)
+        written = self.written or (_locations(self.module), str(self.module))
         return disk.program_key(
-            text,
-            _locations(self.module),
+            *written,
+            self.entry,
             self.pipeline_for(shapes),
             host_target().describe(),
             self.context.copy().run(context_key),
