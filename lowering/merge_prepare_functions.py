@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import cf, func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, Operation
 
+from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from ..core.roles import INSTANCES, KEY, PREPARE, ROLE
+from ..core.roles import INSTANCES, PREPARE
 from ..core.structural_hash import structural_hash
+from ..dialects.graph.constants import WeightOp
+
+MERGED_OPS = frozenset({"graph.weight", "graph.constant", "graph.call_kernel", "func.return"})
+"""What the functions may consist of: none of these can fail on its own, with an error that names a place in the program."""
 
 
 @dataclass(frozen=True)
@@ -22,19 +26,26 @@ class MergePrepareFunctionsPass(StepwellPass):
 
     A net of twenty like layers packs its weights by twenty like functions; with one of them, the passes below and LLVM have a
     twentieth of the work. The one that stays, the first, lists the others in `stepwell.instances`: name, and the weight keys in place
-    of its own, in the order of its weight arguments. Who reads a result goes on asking for that of `@prepare_1`.
+    of its own, in their order. Results of the others are read as weights by the keys `@prepare_1#0`, the way it is written on buffers.
 
     Before:
-        func.func private @prepare_0(%w: memref<4x8xf32> {stepwell.role = "weight", stepwell.key = "w0", …}, %r: …)
-            attributes {stepwell.prepare} { … }
-        func.func private @prepare_1(%w: memref<4x8xf32> {stepwell.role = "weight", stepwell.key = "w1", …}, %r: …)
-            attributes {stepwell.prepare} { … }
+        %0 = func.call @prepare_0() : () -> tensor<8x4xf32>
+        %1 = func.call @prepare_1() : () -> tensor<8x4xf32>
+        func.func private @prepare_0() -> tensor<8x4xf32> attributes {stepwell.prepare} {
+          %w = graph.weight "w0" : tensor<4x8xf32>
+          … }
+        func.func private @prepare_1() -> tensor<8x4xf32> attributes {stepwell.prepare} {
+          %w = graph.weight "w1" : tensor<4x8xf32>
+          … }
     After:
-        func.func private @prepare_0(%w: memref<4x8xf32> {stepwell.role = "weight", stepwell.key = "w0", …}, %r: …)
-            attributes {stepwell.prepare, stepwell.instances = {"prepare_1" = ["w1"]}} { … }
+        %0 = func.call @prepare_0() : () -> tensor<8x4xf32>
+        %1 = graph.weight "@prepare_1#0" : tensor<8x4xf32>
+        func.func private @prepare_0() -> tensor<8x4xf32> attributes {stepwell.prepare, stepwell.instances = {prepare_1 = ["w1"]}} {
+          %w = graph.weight "w0" : tensor<4x8xf32>
+          … }
 
-    Left alone: functions on tensors, those that are called, those that read what another prepare function makes, and those that
-    may fail, whose error names the place in the program.
+    Left alone: functions with other ops than weights, constants and calls of kernels, and those that read what another prepare
+    function makes.
     """
 
     name = "merge-prepare-functions"
@@ -44,51 +55,61 @@ class MergePrepareFunctionsPass(StepwellPass):
         found = [function for function in functions if PREPARE in function.attributes]
         if len(found) < 2:
             return
-        calls = (each for function in functions for each in function.walk() if isinstance(each, func.CallOp))
-        called = {call.callee.string_value() for call in calls}
         kept: dict[str, func.FuncOp] = {}
+        merged: dict[str, func.FuncOp] = {}
         for function in found:
-            if function.sym_name.data in called or not _may_merge(function):
-                continue
-            first = kept.setdefault(_hash_without_keys(function), function)
-            if first is not function:
-                _add_instance(first, function)
-                function.detach()
-                function.erase()
-                self.count("functions merged")
+            if _may_merge(function):
+                first = kept.setdefault(_hash_without_keys(function), function)
+                if first is not function:
+                    _add_instance(first, function)
+                    merged[function.sym_name.data] = function
+        calls = [each for function in functions for each in function.walk() if isinstance(each, func.CallOp)]
+        for call in calls:
+            if call.callee.string_value() in merged:
+                _read_as_weights(call)
+        for function in merged.values():
+            function.detach()
+            function.erase()
+        self.count("functions merged", len(merged))
 
 
 def _may_merge(function: func.FuncOp) -> bool:
-    """Whether all arguments have roles, all weights are from the side-car, and nothing can fail."""
-    attributes = function.arg_attrs
-    if attributes is None or not function.body.blocks or not all(ROLE in each.data for each in attributes):
+    """Whether a function makes its results from weights of the side-car, in ways that cannot fail."""
+    if len(function.body.blocks) != 1 or function.function_type.inputs.data:
         return False
-    if any(key.startswith("@") for key in _keys(function)):
-        return False
-    return not any(isinstance(op, cf.AssertOp) for op in function.walk())
+    for op in function.body.block.ops:
+        if op.name not in MERGED_OPS or (isinstance(op, WeightOp) and op.weight_key.startswith("@")):
+            return False
+    return True
 
 
 def _keys(function: func.FuncOp) -> list[str]:
-    """The keys of the weights of a function, in the order of its arguments."""
-    given = [each.data.get(KEY) for each in function.arg_attrs or ()]
-    return [key.data for key in given if isinstance(key, StringAttr)]
+    """The keys of the weights of a function, each once, in the order of first use: that of its arguments on buffers."""
+    return list(dict.fromkeys(op.weight_key for op in function.body.block.ops if isinstance(op, WeightOp)))
 
 
 def _hash_without_keys(function: func.FuncOp) -> str:
-    """A hash of all a function says but its name, its keys and its instances."""
-    properties, attributes = dict(function.properties), dict(function.attributes)
-    assert function.arg_attrs is not None
-    plain = [DictionaryAttr({k: v for k, v in each.data.items() if k != KEY}) for each in function.arg_attrs]
-    function.properties |= {"sym_name": StringAttr(""), "arg_attrs": ArrayAttr(plain)}
-    function.attributes.pop(INSTANCES, None)
+    """A hash of all a function says but its name, its instances, and which weights it reads."""
+    weights = [op for op in function.body.block.ops if isinstance(op, WeightOp)]
+    numbers = {key: number for number, key in enumerate(_keys(function))}
+    name, keys = function.sym_name, [op.properties["key"] for op in weights]
+    instances = function.attributes.pop(INSTANCES, None)
+    function.properties["sym_name"] = StringAttr("")
+    for op in weights:
+        op.properties["key"] = StringAttr(str(numbers[op.weight_key]))
     digest = structural_hash(function)
-    function.properties, function.attributes = properties, attributes
+    for op, key in zip(weights, keys, strict=True):
+        op.properties["key"] = key
+    function.properties["sym_name"] = name
+    if instances is not None:
+        function.attributes[INSTANCES] = instances
     return digest
 
 
 def _add_instance(first: func.FuncOp, function: func.FuncOp) -> None:
     """Lists `function` and its instances as instances of `first`."""
-    new: dict[str, Attribute] = {function.sym_name.data: _strings(_keys(function))}
+    keys = ArrayAttr(map(StringAttr, _keys(function)))
+    new: dict[str, Attribute] = {function.sym_name.data: keys}
     first.attributes[INSTANCES] = DictionaryAttr(_instances(first) | new | _instances(function))
 
 
@@ -97,5 +118,19 @@ def _instances(function: func.FuncOp) -> dict[str, Attribute]:
     return dict(known.data) if isinstance(known, DictionaryAttr) else {}
 
 
-def _strings(texts: Iterable[str]) -> ArrayAttr[StringAttr]:
-    return ArrayAttr(map(StringAttr, texts))
+def _read_as_weights(call: func.CallOp) -> None:
+    """Puts weights in the place of the results of a call of a prepare function."""
+    assert call.parent is not None
+    for index, result in enumerate(call.results):
+        assert isinstance(result.type, TensorType)
+        weight = WeightOp(f"@{call.callee.string_value()}#{index}", result.type)
+        weight.results[0].name_hint = result.name_hint
+        copy_location(call, weight)
+        call.parent.insert_op_before(weight, call)
+        result.replace_all_uses_with(weight.results[0])
+    _erase(call)
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase()
