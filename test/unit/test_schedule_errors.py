@@ -9,11 +9,14 @@ from typing import ClassVar
 import pytest
 from schedule_cases import apply, source
 from stepwell.core import plugins
+from stepwell.core.diagnostics import StepwellError
 from stepwell.core.errors import diagnostic_of
+from stepwell.core.parsing import make_context, parse_text
 from stepwell.dialects.schedule import InProgram, StepOp
 from stepwell.dialects.tensor_loop import ForOp
 from stepwell.schedule.primitives.errors import refuse
 from stepwell.schedule.replay import Replay
+from stepwell.schedule.schedule import Schedule
 from stepwell.tools.opt import main
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Dialect, Operation
@@ -149,10 +152,26 @@ def test_a_step_that_nothing_runs(sloppy: None, tmp_path: Path, capsys: pytest.C
     assert message in capsys.readouterr().err
 
 
-def test_check_takes_functions_whose_sizes_are_known_only() -> None:
+def test_check_takes_small_functions_only() -> None:
     with pytest.raises(Exception, match="runs its blocks 1072693248 times, too many to check") as caught:
         apply("product", "schedule.unroll %i", check=True, sizes=(1024, 1024, 1022))
     assert "use smaller shapes" in str(caught.value)
+
+
+def test_check_takes_functions_of_known_shapes_only() -> None:
+    text = """tensor_loop.func @f(%A: memref<?xf32>) outs(%C: memref<?xf32>) {
+  tensor_loop.grid (%i) in (4) {
+    tensor_loop.block "b" spatial(%v in 4 = %i) {
+      %a = memref.load %A[%v] : memref<?xf32>
+      memref.store %a, %C[%v] : memref<?xf32>
+    }
+  }
+}"""
+    module = parse_text(make_context(), text, "f.mlir")
+    with pytest.raises(
+        StepwellError, match="@f takes memref<.xf32>: only buffers of known size can be checked"
+    ):
+        Schedule(module, check=True)
 
 
 def marked(steps: str, function: str = "product") -> list[str]:
