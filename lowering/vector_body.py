@@ -25,8 +25,9 @@ COMBINING: dict[type[Operation], str] = {
     arith.AddfOp: "addf",
     arith.MaximumfOp: "maximumf",
     arith.MinimumfOp: "minimumf",
+    arith.MaxnumfOp: "maxnumf",
 }
-IDENTITY = {"addf": 0.0, "maximumf": float("-inf"), "minimumf": float("inf")}
+IDENTITY = {"addf": 0.0, "maximumf": float("-inf"), "minimumf": float("inf"), "maxnumf": float("-inf")}
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Reduction:
     """A carried value: `argument` inside the loop, next `update`, which combines it with one other number."""
 
     argument: SSAValue
-    update: arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp
+    update: arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp
 
     @property
     def kind(self) -> str:
@@ -174,7 +175,7 @@ def _reductions(body: VectorBody) -> bool:
     assert isinstance(last, scf.YieldOp)
     for argument, value in zip(body.block.args[1:], last.arguments, strict=True):
         update = value.owner
-        if not isinstance(update, arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp):
+        if not isinstance(update, arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp):
             return False
         if isinstance(update, arith.AddfOp) and FastMathFlag.REASSOC not in update.fastmath.data:
             return False

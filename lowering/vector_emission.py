@@ -148,12 +148,24 @@ class _Emitter:
             elif operand in kept:
                 copies[operand] = kept[operand]
         for op in needed:
-            copy = op.clone(copies)
-            copy.location = op.location
-            body.add_op(copy)
+            for copy in self._copies(op, copies):
+                copy.location = op.location
+                body.add_op(copy)
         body.add_op(tile.YieldOp(copies.get(value, value)))
         tiles[value] = self.add(tile.MapOp(sources, type_, Region(body))).results[0]
         return tiles[value]
+
+    def _copies(self, op: Operation, copies: dict[SSAValue, SSAValue]) -> list[Operation]:
+        """What stands for `op` in a map: a copy, or the choice that is a maximum of a carried number, never NaN, and any other."""
+        if not isinstance(op, arith.MaxnumfOp) or all(op is not each.update for each in self.body.reductions):
+            return [op.clone(copies)]
+        carried = next(each.argument for each in self.body.reductions if each.update is op)
+        (other,) = [operand for operand in op.operands if operand is not carried]
+        so_far, number = copies[carried], copies.get(other, other)
+        is_larger = arith.CmpfOp(number, so_far, "ogt")
+        larger = arith.SelectOp(is_larger.result, number, so_far)
+        copies[op.result] = larger.result
+        return [is_larger, larger]
 
     def _slice(self, value: SSAValue, tiles: dict[SSAValue, SSAValue]) -> list[Operation]:
         """The ops, in order, that compute `value` from the tiles that are there and from what is the same everywhere."""

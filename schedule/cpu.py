@@ -17,12 +17,13 @@ from .contraction import contraction_of
 from .depthwise import tile_all_depthwise
 from .given_tiling import refuse_unused, tiling_for
 from .loop_order import LoopOrder, choose_order
-from .parallelize import parallelize
+from .parallelize import lift_grains, parallelize
 from .rows import fuse_rows
 from .rows_maxima import relax_maxima
 from .targets import chosen_target
 from .tile_contraction import tile_contraction
 from .transpose import tile_transpose, transpose_of
+from .wide_registers import has_wide_registers
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class ScheduleCPUPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_target(self.target)
+        lift_grains(op)
         self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
         for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
             if grid.parent is None:  # taken up in the tiles of a contraction
@@ -87,7 +89,7 @@ class ScheduleCPUPass(StepwellPass):
         refuse_unused(op)
         for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
             self.count("loops over rows fused", fuse_rows(function))
-            self.count("maxima relaxed", relax_maxima(function))
+            self.count("maxima relaxed", relax_maxima(function, has_wide_registers(target)))
             self.count("loops parallelized", parallelize(function))
 
 

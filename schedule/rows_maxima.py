@@ -5,14 +5,16 @@ from __future__ import annotations
 from xdsl.dialects import arith, math, memref
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ..analysis.reductions import Accumulator, accumulators
 from ..dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from .rows_nan import nan_reaches_the_row
 
 SIGN_FREE = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
 
-def relax_maxima(function: FuncOp) -> int:
+def relax_maxima(function: FuncOp, wide: bool = False) -> int:
     """
     Marks the maxima that are only subtracted before an exponential, as in softmax; how many those are.
 
@@ -27,6 +29,9 @@ def relax_maxima(function: FuncOp) -> int:
         %m = arith.maximumf %max, %x fastmath<nsz> : f32
 
     The sign of a zero maximum only decides that of a zero difference, and the exponential of both zeros is 1.
+
+    With `wide` (registers of 64 bytes, where `vectorize-loops` takes it up), it becomes `arith.maxnumf`, which passes over NaNs, where those
+    reach all results in other ways (`rows_nan.py`).
     """
     count = 0
     for block in [op for op in function.walk() if isinstance(op, BlockOp)]:
@@ -35,9 +40,19 @@ def relax_maxima(function: FuncOp) -> int:
             if not isinstance(update, arith.MaximumfOp) or update.fastmath.data:
                 continue
             if isinstance(accumulator.buffer.owner, AllocOp) and _only_before_exp(accumulator, update, block):
-                update.properties["fastmath"] = SIGN_FREE
+                if wide and nan_reaches_the_row(block, accumulator):
+                    _replace(update)
+                else:
+                    update.properties["fastmath"] = SIGN_FREE
                 count += 1
     return count
+
+
+def _replace(update: arith.MaximumfOp) -> None:
+    """A maximum of numbers in place of one that may be NaN."""
+    relaxed = arith.MaxnumfOp(update.lhs, update.rhs, SIGN_FREE)
+    relaxed.location = update.location
+    Rewriter.replace_op(update, relaxed)
 
 
 def _only_before_exp(accumulator: Accumulator, update: Operation, block: BlockOp) -> bool:

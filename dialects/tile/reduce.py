@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-KINDS = ("addf", "maximumf", "minimumf")
+KINDS = ("addf", "maximumf", "minimumf", "maxnumf")
 
 
 @irdl_op_definition
@@ -30,7 +30,7 @@ class ReduceOp(IRDLOperation):
         %m = tile.reduce "maximumf", %t fastmath<nsz> : vector<1x64xf32> -> f32
 
     The order of a sum is up to the machine, but the same in every run. A maximum or minimum is NaN if any element is; `nsz` allows
-    either zero.
+    either zero. `maxnumf` is the maximum of a tile without NaNs, either zero again.
     """
 
     name = "tile.reduce"

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
-from ...dialects import tile
+from ...dialects import llvm_ext, tile
 from .builder import Builder, ConversionTable, fastmath
 from .small_floats import element_type
 from .tiles import LANES
@@ -86,16 +86,35 @@ def _combined(builder: Builder, op: tile.ReduceOp, a: SSAValue, b: SSAValue) -> 
     flags = _flags(op)
     if op.kind.data == "addf":
         return builder.binary(llvm.FAddOp, a, b, {"fastmathFlags": flags})
+    if op.kind.data == "maxnumf":
+        return builder.select(builder.fcmp_named("ogt", a, b), a, b)
     return builder.intrinsic_value(f"llvm.{op.kind.data.removesuffix('f')}", (a, b), a.type, flags)
 
 
 def _across(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
     element, flags = element_type(vector.type), _flags(op)
+    if op.kind.data == "maxnumf":
+        return _largest_lane(builder, op, vector)
     if op.kind.data == "addf":
         start = builder.float_constant(-0.0, element)
         return builder.intrinsic_value("llvm.vector.reduce.fadd", (start, vector), element, flags)
     name = f"llvm.vector.reduce.f{op.kind.data.removesuffix('f')}"
     return builder.intrinsic_value(name, (vector,), element, flags)
+
+
+def _largest_lane(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
+    """The lanes in halves; an odd one out is compared with the first."""
+    assert isinstance(vector.type, VectorType)
+    (lanes,) = vector.type.get_shape()
+    while lanes > 1:
+        half = (lanes + 1) // 2
+        lower = _resized(builder, vector, half)
+        mask = [min(lane + half, lanes - 1) for lane in range(half)]
+        properties = {"mask": DenseArrayBase.from_list(i32, mask)}
+        upper = builder.emit(llvm.ShuffleVectorOp, (vector, vector), lower.type, properties)
+        vector, lanes = _combined(builder, op, lower, upper), half
+    element = element_type(vector.type)
+    return builder.emit(llvm_ext.ExtractElementOp, (vector, builder.constant(0)), element)
 
 
 CONVERSIONS: ConversionTable = {

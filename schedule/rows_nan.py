@@ -1,0 +1,223 @@
+"""Maxima that need not look for NaNs, as the rest of the row becomes NaN anyway: one instruction a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, math, memref
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ..analysis.reductions import Accumulator, accumulators
+from ..dialects.tensor_loop import AllocOp, BlockOp
+from .primitives.nests import covers_axes
+
+Access = memref.LoadOp | memref.StoreOp
+
+
+def nan_reaches_the_row(block: BlockOp, maximum: Accumulator) -> bool:
+    """
+    Whether a NaN among the numbers of which `block` takes the maximum makes all results of its row NaN, whatever the maximum is.
+
+    So it is in softmax: the maximum is only subtracted before an exponential, of the very numbers it was taken of; the exponentials are
+    summed up along the row; and each is multiplied with a number that is computed from the sum, or divided by the sum, and is not used
+    otherwise.
+
+        m[i] = max x[i, k];  e[i, j] = exp(x[i, j] - m[i]);  s[i] = sum e[i, k];  s[i] = 1 / s[i];  y[i, j] = e[i, j] * s[i]
+    """
+    (load,) = maximum.loads
+    update = maximum.store.value.owner
+    assert isinstance(update, arith.MaximumfOp)
+    (number,) = [operand for operand in update.operands if operand is not load.res]
+    readers = _accesses(maximum.buffer, outside=block)
+    if len(readers) != 1 or not isinstance(readers[0], memref.LoadOp) or not covers_axes(block):
+        return False
+    row = _exponential(readers[0])
+    if row is None or row.block.has_reduce_axes or not covers_axes(row.block):
+        return False
+    pairs = _Pairs({})
+    if not pairs.matches(readers[0], maximum.store) or not _same(row.argument, number, pairs):
+        return False
+    if not pairs.is_whole(row.block, block):
+        return False
+    return _is_normalised(row, list(readers[0].indices))
+
+
+@dataclass
+class _Row:
+    """A block that stores the exponential of `argument` less the maximum."""
+
+    block: BlockOp
+    argument: SSAValue
+    store: memref.StoreOp
+
+
+class _Pairs:
+    """Axes of one block to the axes of another that they stand for."""
+
+    def __init__(self, known: dict[SSAValue, SSAValue]):
+        self.known = known
+
+    def matches(self, first: Access, second: Access) -> bool:
+        """Whether two accesses of one buffer are at the same axes."""
+        return first.memref is second.memref and all(
+            self.same(a, b) for a, b in zip(first.indices, second.indices, strict=True)
+        )
+
+    def same(self, first: SSAValue, second: SSAValue) -> bool:
+        if not isinstance(first, BlockArgument) or not isinstance(second, BlockArgument):
+            return False
+        if second in self.known.values() and first not in self.known:
+            return False
+        return self.known.setdefault(first, second) is second
+
+    def is_whole(self, first: BlockOp, second: BlockOp) -> bool:
+        """Whether all axes of both blocks stand for one another, and have the same extents."""
+        if set(self.known) != set(first.axes) or set(self.known.values()) != set(second.axes):
+            return False
+        sizes = dict(zip(second.axes, second.extents, strict=True))
+        return all(
+            isinstance(extent, int) and sizes[self.known[axis]] == extent  # pyright: ignore[reportArgumentType]
+            for axis, extent in zip(first.axes, first.extents, strict=True)
+        )
+
+
+def _accesses(buffer: SSAValue, outside: BlockOp | None = None) -> list[Operation]:
+    """The ops that use a buffer, but for those in `outside` and the blocks, which only name their regions."""
+    users = [
+        use.operation for use in buffer.uses if outside is None or not outside.is_ancestor(use.operation)
+    ]
+    return [op for op in users if not isinstance(op, BlockOp)]
+
+
+def _block_of(op: Operation) -> BlockOp | None:
+    parent = op.parent_op()
+    return parent if isinstance(parent, BlockOp) else None
+
+
+def _only_user(value: SSAValue) -> Operation | None:
+    users = [use.operation for use in value.uses]
+    return users[0] if len(users) == 1 else None
+
+
+def _exponential(maximum: memref.LoadOp) -> _Row | None:
+    """What becomes of a loaded maximum: it is subtracted, the exponential is taken and stored."""
+    difference = _only_user(maximum.res)
+    if not isinstance(difference, arith.SubfOp) or difference.rhs is not maximum.res:
+        return None
+    exponential = _only_user(difference.result)
+    store = None if not isinstance(exponential, math.ExpOp) else _only_user(exponential.result)
+    block = _block_of(maximum)
+    if not isinstance(store, memref.StoreOp) or block is None or _block_of(store) is not block:
+        return None
+    return _Row(block, difference.lhs, store)
+
+
+def _same(first: SSAValue, second: SSAValue, pairs: _Pairs) -> bool:
+    """Whether two values of two blocks are computed alike from the same elements."""
+    pending = [(first, second)]
+    while pending:
+        a, b = pending.pop()
+        if isinstance(a, BlockArgument) or isinstance(b, BlockArgument):
+            if a is not b and not pairs.same(a, b):
+                return False
+            continue
+        left, right = a.owner, b.owner
+        if left is right:
+            continue
+        if isinstance(left, Block) or isinstance(right, Block):
+            return False
+        if isinstance(left, memref.LoadOp) and isinstance(right, memref.LoadOp):
+            if not pairs.matches(left, right):
+                return False
+            continue
+        if left.name != right.name or left.properties != right.properties or left.regions or right.regions:
+            return False
+        if left.dialect_name() not in ("arith", "math") or len(left.operands) != len(right.operands):
+            return False
+        pending += zip(left.operands, right.operands, strict=True)
+    return True
+
+
+def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
+    """Whether the stored exponentials go into a sum along the row and, scaled by what that gives, into results."""
+    buffer = row.store.memref
+    across = [number for number, index in enumerate(row.store.indices) if index not in rows]
+    along = [list(row.store.indices).index(index) for index in rows if index in row.store.indices]
+    if len(along) != len(rows) or len(across) + len(along) != len(row.store.indices):
+        return False
+    readers = _accesses(buffer, outside=row.block)
+    sums = [op for op in readers if isinstance(op, memref.LoadOp) and _is_sum(op, along)]
+    if len(sums) != 1:
+        return False
+    total = accumulators(_block_of(sums[0]))[0].buffer  # pyright: ignore
+    if not isinstance(total.owner, AllocOp) or not _keeps_nan(total, _block_of(sums[0])):
+        return False
+    overwritten = isinstance(buffer.owner, AllocOp)
+    for op in readers:
+        if op is sums[0]:
+            continue
+        if isinstance(op, memref.StoreOp):
+            loads = [
+                each
+                for each in readers
+                if isinstance(each, memref.LoadOp) and _block_of(each) is _block_of(op)
+            ]
+            if (
+                len(loads) != 1
+                or list(loads[0].indices) != list(op.indices)
+                or not _scaled(loads[0], total, along)
+            ):
+                return False
+            overwritten = overwritten or covers_axes(_block_of(op))  # pyright: ignore
+        elif not isinstance(op, memref.LoadOp) or not _scaled(op, total, along):
+            return False
+    return overwritten
+
+
+def _is_sum(load: memref.LoadOp, along: list[int]) -> bool:
+    """Whether the only use of `load` is a sum over all of its row."""
+    block = _block_of(load)
+    found = None if block is None else accumulators(block)
+    update = _only_user(load.res)
+    if (
+        block is None
+        or not found
+        or len(found) != 1
+        or not isinstance(update, arith.AddfOp)
+        or not covers_axes(block)
+    ):
+        return False
+    sums = [each.res for each in found[0].loads]
+    if found[0].store.value is not update.result or not any(operand in sums for operand in update.operands):
+        return False
+    kinds = dict(zip(block.axes, block.kinds, strict=True))
+    return [load.indices[number] for number in along] == list(found[0].store.indices) and all(
+        kinds.get(index) == "reduce"  # pyright: ignore[reportArgumentType]
+        for number, index in enumerate(load.indices)
+        if number not in along
+    )
+
+
+def _keeps_nan(total: SSAValue, block: BlockOp | None) -> bool:
+    """Whether all that is stored in the place of a sum is computed by dividing by it."""
+    for op in _accesses(total, outside=block):
+        if isinstance(op, memref.StoreOp):
+            value = op.value.owner
+            loaded = value.rhs.owner if isinstance(value, arith.DivfOp) else None
+            if not isinstance(loaded, memref.LoadOp) or loaded.memref is not total:
+                return False
+            if list(loaded.indices) != list(op.indices):
+                return False
+    return True
+
+
+def _scaled(load: memref.LoadOp, total: SSAValue, along: list[int]) -> bool:
+    """Whether the only use of `load` is a product with what became of the sum of its row, or a quotient, that is not part of a choice."""
+    product = _only_user(load.res)
+    if not isinstance(product, arith.MulfOp | arith.DivfOp):
+        return False
+    (other,) = [operand for operand in product.operands if operand is not load.res] or [None]
+    factor = None if other is None else other.owner
+    if not isinstance(factor, memref.LoadOp) or factor.memref is not total:
+        return False
+    return list(factor.indices) == [load.indices[number] for number in along]
