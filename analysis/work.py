@@ -12,6 +12,7 @@ from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Operation, Region, SSAValue
 
+from ..core import roles
 from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
 
@@ -87,6 +88,12 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
     if isinstance(op, tile.StoreOp):
         return _elements(op.tile) * _load(op.buffer)
     return _scalar(op) * (1.0 if vectorized else SCALAR)
+
+
+def grain_of(function: Operation, default: float = GRAIN) -> float:
+    """Nanoseconds of a chunk in `function`: its `stepwell.grain`, else `default`."""
+    found = function.attributes.get(roles.GRAIN)
+    return found.value.data if isinstance(found, IntegerAttr) else default
 
 
 def _region(region: Region, vectorized: bool) -> float:

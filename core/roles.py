@@ -64,6 +64,9 @@ PARALLEL: Final = "stepwell.parallel"
 TILING: Final = "stepwell.tiling"
 """A `#schedule.tiling`: how the contraction that the block computes is cut up."""
 
+GRAIN: Final = "stepwell.grain"
+"""Of a block, then of the function around it: about so many nanoseconds of work are one chunk of a parallel loop."""
+
 # Of a module
 
 WEIGHTS: Final = "stepwell.weights"

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..analysis.work import GRAIN, chunk_of, nanoseconds_of_iteration, trip_count
+from ..analysis.work import GRAIN, chunk_of, grain_of, nanoseconds_of_iteration, trip_count
 from ..core.passes import StepwellPass
 from .llvm.builder import constant_of
 from .llvm.parallel import CHUNK, TASK
@@ -53,7 +53,7 @@ class OutlineParallelLoopsPass(StepwellPass):
           scf.for %i = %lower to %upper step %c1 { ... }
         }
 
-    A chunk is what takes about `grain` nanoseconds by an estimate of the work; how many threads there will be does not
+    A chunk is what takes about `grain` nanoseconds, or `stepwell.grain` of the function, by an estimate of the work; how many threads there will be does not
     matter, so results cannot depend on it. Loops stay serial that make less than two chunks, carry values, have bounds
     not known, or use a value from outside that no frame can hold (a vector). Of loops in each other the outermost is
     taken. A stack buffer used in the loop only becomes one of each chunk.
@@ -69,7 +69,7 @@ class OutlineParallelLoopsPass(StepwellPass):
         }
         for function in [each for each in op.ops if isinstance(each, func.FuncOp)]:
             for loop in list(_parallel_loops(function)):
-                if (part := _Outlining(function, loop, self.grain).run(taken)) is None:
+                if (part := _Outlining(function, loop, grain_of(function, self.grain)).run(taken)) is None:
                     self.count("loops left serial")
                     continue
                 Rewriter.insert_op(part, InsertPoint.after(function))
@@ -91,7 +91,7 @@ def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:
 class _Outlining:
     """One loop on its way into a function."""
 
-    def __init__(self, function: func.FuncOp, loop: scf.ForOp, grain: int):
+    def __init__(self, function: func.FuncOp, loop: scf.ForOp, grain: float):
         self.function = function
         self.loop = loop
         self.grain = grain

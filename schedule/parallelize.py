@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Block
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Block, Operation
 
 from ..analysis.loop_nests import body_ops
-from ..analysis.work import WORTH_SHARING, chunk_of, nanoseconds, nanoseconds_of_iteration
-from ..dialects.tensor_loop import ForOp, FuncOp, LoopOp
+from ..analysis.work import WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
+from ..core.diagnostics import fail
+from ..core.roles import GRAIN
+from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
 from .primitives.dependences import Dependences
+from .primitives.nests import function_of
 from .primitives.reshape import loop_partition, split
 
 ENOUGH = 8
@@ -16,6 +19,27 @@ ENOUGH = 8
 
 VECTORS = 64
 """The chunks of a loop of vectors are a multiple of that many iterations."""
+
+
+def lift_grains(root: Operation) -> None:
+    """
+    Moves `stepwell.grain` of blocks, which are taken apart from here on, to their functions. Fails at one that is no number of
+    nanoseconds.
+
+    Before (annotated by a schedule):
+
+        tensor_loop.func @f(...) { ... tensor_loop.block "mm" ... attributes {stepwell.grain = 40000 : i64} { ... } }
+
+    After:
+
+        tensor_loop.func @f(...) attributes {stepwell.grain = 40000 : i64} { ... tensor_loop.block "mm" ... { ... } }
+    """
+    for op in root.walk():
+        if isinstance(op, BlockOp) and (grain := op.attributes.get(GRAIN)) is not None:
+            if not isinstance(grain, IntegerAttr) or grain.value.data < 1:
+                fail(op, f"'{GRAIN}' is {grain}, expected a positive number of nanoseconds")
+            function_of(op).attributes[GRAIN] = grain
+            del op.attributes[GRAIN]
 
 
 def parallelize(function: FuncOp) -> int:
@@ -71,7 +95,7 @@ def _split_vectors(loop: ForOp) -> ForOp | None:
     """Cuts a loop of vectors into chunks, the rest behind them; the loop over the chunks, None without two of them."""
     extent = loop.extent
     assert isinstance(extent, int)
-    size = chunk_of(extent, nanoseconds_of_iteration(loop))
+    size = chunk_of(extent, nanoseconds_of_iteration(loop), grain_of(function_of(loop)))
     size = -(-size // VECTORS) * VECTORS
     count = extent // size
     if count < 2:

@@ -22,6 +22,7 @@ from ..dialects.tensor_loop import FuncOp, GridOp
 from .byte_products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
 from .contraction import Contraction, Operand, contraction_of
 from .given_tiling import tiling_for
+from .parallelize import lift_grains
 from .targets import Target, chosen_target
 from .tile_contraction import Tiling, emit_packing, panels_type, tile_contraction
 from .tile_winograd import emit_filters, tile_winograd
@@ -57,6 +58,7 @@ class PrepackWeightsPass(StepwellPass):
     winograd: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lift_grains(op)
         calls: dict[str, list[CallKernelOp]] = {}
         for call in op.walk():
             if isinstance(call, CallKernelOp):

@@ -73,7 +73,7 @@ class KernelTuning:
     def run(self, first: Iterable[str], seconds: float | None) -> KernelReport:
         """Searches for at most so long, trying the schedules `first` first, then confirms."""
         deadline = None if seconds is None else time.monotonic() + seconds
-        space = Space(self.kernel, self.settings.target)
+        space = Space(self.kernel, self.settings.target, self.settings.threads)
         search = Search(space.knobs, space.program, self.settings.seed, first)
         while not self._remark and len(self._trials) < self.settings.trials:
             if deadline is not None and time.monotonic() >= deadline:

@@ -22,6 +22,7 @@ from ...schedule.kernels import NAME, Kernel
 from ...schedule.schedule import Schedule
 from ...schedule.targets import target_named
 from .contraction_space import ContractionSpace, contraction_space
+from .grain_space import GrainSpace
 from .nest_space import nest_space
 
 Choice = tuple[int, ...]
@@ -60,9 +61,9 @@ class BlockSpace(Protocol):
 class Space:
     """All knobs of a kernel."""
 
-    def __init__(self, kernel: Kernel, target: str = "host"):
+    def __init__(self, kernel: Kernel, target: str = "host", threads: int = 1):
         self.kernel = kernel
-        self.blocks = tuple(_block_spaces(kernel, target))
+        self.blocks = tuple(_block_spaces(kernel, target, threads))
         self.knobs = tuple(
             Knob(block.block, name, values)
             for block in self.blocks
@@ -98,7 +99,7 @@ class Space:
         return str(schedule.program())
 
 
-def _block_spaces(kernel: Kernel, target: str) -> Sequence[BlockSpace]:
+def _block_spaces(kernel: Kernel, target: str, threads: int) -> Sequence[BlockSpace]:
     found: list[BlockSpace] = []
     machine = target_named(target)
     left = _left_as_loops(kernel, target)
@@ -110,6 +111,8 @@ def _block_spaces(kernel: Kernel, target: str) -> Sequence[BlockSpace]:
             space = None
         if space is not None:
             found.append(space)
+    if threads > 1 and kernel.blocks:
+        found.append(GrainSpace("block0"))
     return found
 
 

@@ -126,7 +126,7 @@ def test_candidates_compute_what_the_default_does(name: str) -> None:
     space, text, random = Space(kernel, "host"), str(kernel.module), Random(7)
     assert space.knobs
     tried = 0
-    while tried < (60 if FULL else 3):
+    while tried < (60 if FULL else 2):
         program = space.program(tuple(random.randrange(len(knob.values)) for knob in space.knobs))
         if program is None:
             continue
@@ -137,6 +137,15 @@ def test_candidates_compute_what_the_default_does(name: str) -> None:
         module.body.block.add_op(op)
         outcome = measure(Job(text, str(module), rounds=1, round_seconds=0.0))
         assert outcome.status == "ok", f"{outcome.detail}\n{program}"
+
+
+def test_the_grain_is_a_choice_where_there_are_threads() -> None:
+    kernel = kernel_of(SOFTMAX)
+    assert not any(knob.name == "grain" for knob in Space(kernel).knobs)
+    space = Space(kernel, threads=2)
+    assert space.knobs[-1].values[0] == 20_000
+    program = space.program((*(0 for _ in space.knobs[:-1]), 3))
+    assert program is not None and '"stepwell.grain" with 40000 : i64' in program
 
 
 # Measuring

@@ -57,7 +57,7 @@ def written(rows: int, vectors: int, packed: bool, parts: int, panels: int, outs
     return f"#schedule.tiling<{', '.join(words)}>"
 
 
-@settings(max_examples=150 if FULL else 10)
+@settings(max_examples=150 if FULL else 6)
 @given(
     m=st.integers(2, 20),
     n=st.integers(2, 130),

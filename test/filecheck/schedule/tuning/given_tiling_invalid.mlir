@@ -116,3 +116,16 @@ tensor_loop.func @relu(%A: memref<24xf32>) outs(%C: memref<24xf32>) {
     }
   }
 }
+
+// -----
+// CHECK: // -----
+
+// CHECK: 'stepwell.grain' is 0 : i64, expected a positive number of nanoseconds
+tensor_loop.func @relu(%A: memref<24xf32>) outs(%C: memref<24xf32>) {
+  tensor_loop.grid (%i) in (24) {
+    tensor_loop.block "copy" spatial(%vi in 24 = %i) attributes {stepwell.grain = 0 : i64} {
+      %a = memref.load %A[%vi] : memref<24xf32>
+      memref.store %a, %C[%vi] : memref<24xf32>
+    }
+  }
+}

@@ -1,0 +1,30 @@
+"""How much work is one chunk of the parallel loops of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+
+from ...analysis.work import GRAIN as DEFAULT
+from ...core.roles import GRAIN
+from ...schedule.schedule import Schedule
+
+FACTORS = (1.0, 0.25, 0.5, 2.0, 4.0, 16.0)
+"""Of the default; with large ones small loops stay serial."""
+
+
+@dataclass(frozen=True)
+class GrainSpace:
+    """The knob of a function, which its first block stands for."""
+
+    block: str
+
+    def knobs(self) -> Mapping[str, tuple[Any, ...]]:
+        return {"grain": tuple(int(factor * DEFAULT) for factor in FACTORS)}
+
+    def apply(self, schedule: Schedule, values: Mapping[str, Any]) -> None:
+        block = schedule.get_block(self.block, "kernel")
+        schedule.annotate(block, GRAIN, IntegerAttr(values["grain"], i64))
