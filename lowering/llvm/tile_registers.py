@@ -198,23 +198,22 @@ def _repeat(builder: Builder, count: int, step: Callable[[SSAValue | None], None
 
 def _places(builder: Builder, grid: _Grid) -> Iterator[tuple[int, SSAValue]]:
     """Each register of the sums and where it lies in memory."""
-    slot = _slot(builder)
     for number in grid.sums():
         row, column = divmod(number, grid.columns)
-        yield number, builder.gep(slot, (row * AMX_ROWS * grid.columns + column) * ROW_BYTES, i8)
+        yield number, _in_slot(builder, (row * AMX_ROWS * grid.columns + column) * ROW_BYTES)
 
 
-def _slot(builder: Builder) -> SSAValue:
-    """Stack memory for all sums, rows of registers next to each other; one for all products of a function."""
+def _in_slot(builder: Builder, offset: int) -> SSAValue:
+    """Stack memory for all sums, rows of registers next to each other, from a byte on; one for all products of a function."""
     if builder.tile_slot is None:
         builder.tile_slot = builder.stack_slot(i32, AMX_MOST * AMX_MOST, ROW_BYTES)
-    return builder.tile_slot
+    slot = builder.tile_slot
+    return builder.cached(("slot", offset), lambda: builder.gep(slot, offset, i8)) if offset else slot
 
 
 def _lane(builder: Builder, grid: _Grid, piece: Piece) -> SSAValue:
     """Where a piece of a row of the sums lies."""
-    offset = piece.row * grid.columns * ROW_BYTES + piece.column * SUM_BYTES
-    return builder.gep(_slot(builder), offset, i8)
+    return _in_slot(builder, piece.row * grid.columns * ROW_BYTES + piece.column * SUM_BYTES)
 
 
 def _take(builder: Builder, result: SSAValue, grid: _Grid) -> None:

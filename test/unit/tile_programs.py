@@ -156,7 +156,8 @@ def mma(rng: random.Random, name: str) -> Case:
     """A product added to a tile. The sums are small integers, exact in every type."""
     case, (rows, columns) = Case(), sizes(rng)
     element, total = rng.choice(PRODUCTS if HAS_HALF else PRODUCTS[2:])
-    unsigned = element[0] == "i" and element != total and rng.random() < 0.4
+    narrow = element[0] == "i" and element != total
+    unsigned, right_unsigned = (narrow and rng.random() < 0.4 for _ in range(2))
     depth = rng.choice([1, 2, 4, 5])
     left, right = Walk(rng, (rows, depth), True), Walk(rng, (depth, columns), True)
     at_end = rng.random() < 0.5
@@ -165,25 +166,32 @@ def mma(rng: random.Random, name: str) -> Case:
         Region(rng, element, right.shape, at_end),
         Region(rng, total, [rows, columns], at_end, dense=True),
     ]
-    keywords = f"depth {depth}{' unsigned' if unsigned else ''}"
+    words = (" unsigned" if unsigned else "", " right_unsigned" if right_unsigned else "")
+    keywords = f"depth {depth}{''.join(words)}"
     case.text = product(name, case.regions, (left.text("%b0"), right.text("%b1")), keywords, total)
     a, b = (w.read(r.array) for w, r in zip((left, right), case.regions, strict=False))
     wide = np.float64 if total[0] != "i" and total != "i1" else np.int64
-    if unsigned:
-        a = a.view(f"u{a.dtype}")
+    a = a.view(f"u{a.dtype}") if unsigned else a
+    b = b.view(f"u{b.dtype}") if right_unsigned else b
     with np.errstate(over="ignore"):
         case.expected = (a.astype(wide) @ b.astype(wide) + case.regions[2].array).astype(DTYPES[total])
     return case
 
 
 def groups(rng: random.Random, name: str) -> Case:
-    """A product of groups of four bytes of any values."""
+    """A product of groups of four bytes of any values, by any instruction that there is for it."""
     case, (rows, columns) = Case(), sizes(rng)
-    unsigned, depth = rng.random() < 0.7, rng.choice([1, 2, 4])
-    left = Walk(rng, (rows, 4 * depth), False, groups=True)
-    right = Walk(rng, (depth, columns), True, groups=True)
+    signs, depth = [rng.random() < 0.5, rng.random() < 0.5], rng.choice([1, 2, 4])
+    using, read = "", (rows, columns)
+    if HAS_VNNI and signs[0] != signs[1] and rng.random() < 0.6:
+        using = ' using "vpdpbusd"'
+    elif HAS_AMX and rng.random() < 0.6:
+        rows, columns, depth = rng.choice([1, 5, 16, 32]), rng.choice([2, 16, 24, 32]), rng.choice([16, 48])
+        using, read = ' using "amx"', (-(-rows // 16) * 16, -(-columns // 16) * 16)
+    left = Walk(rng, (read[0], 4 * depth), False, groups=True)
+    right = Walk(rng, (depth, read[1]), not using.endswith('"amx"'), groups=True)
     right.along = [len(right.shape) - 2 if right.along[0] >= 0 else -1, len(right.shape) - 1]
-    right = redone(rng, right, (depth, columns))
+    right = redone(rng, right, (depth, read[1]))
     at_end = rng.random() < 0.5
     case.regions = [
         Region(rng, "i8", left.shape, at_end),
@@ -193,14 +201,17 @@ def groups(rng: random.Random, name: str) -> Case:
     generator = np.random.default_rng(rng.randrange(2**32))
     for region in case.regions[:2]:
         region.memory[...] = generator.integers(-128, 128, region.memory.shape)
-    host = HAS_VNNI and unsigned and rng.random() < 0.6
-    keywords = f"depth {depth} groups{' unsigned' if unsigned else ''}"
-    keywords += ' using "vpdpbusd"' if host else ""
+    words = [word for word, is_set in zip((" unsigned", " right_unsigned"), signs, strict=True) if is_set]
+    keywords = f"depth {depth} groups{''.join(words)}{using}"
     places = (left.text("%b0"), right.text("%b1", ", %c0"))
     case.text = product(name, case.regions, places, keywords, "i32")
     a, b = left.read(case.regions[0].array), right.read(case.regions[1].array)
-    a = (a.view(np.uint8) if unsigned else a).astype(np.int64).reshape(rows, depth, 4)
-    case.expected = (np.einsum("rde,dce->rc", a, b.astype(np.int64)) + case.regions[2].array).astype(np.int32)
+    a, b = (
+        (each.view(np.uint8) if is_set else each).astype(np.int64)
+        for each, is_set in zip((a, b), signs, strict=True)
+    )
+    sums = np.einsum("rde,dce->rc", a.reshape(read[0], depth, 4), b)[:rows, :columns]
+    case.expected = (sums + case.regions[2].array).astype(np.int32)
     return case
 
 
@@ -228,16 +239,17 @@ def product(name: str, regions: list[Region], places: tuple[str, str], keywords:
 
 
 KINDS = {"move": move, "mma": mma, "groups": groups}
-HAS_VNNI = False
+HAS_VNNI = HAS_AMX = False
 HAS_HALF = True
 """Whether the CPU converts f16; elsewhere LLVM calls a library that is not there."""
 
 
 def main(kind: str, seed: int, count: int, cpu: str = "", features: str = "") -> None:
     """Runs `count` functions, on the host or on a lesser CPU of its kind."""
-    global HAS_VNNI, HAS_HALF
+    global HAS_VNNI, HAS_AMX, HAS_HALF
     host = host_target()
     HAS_VNNI = "+avx512vnni" in host.features and not cpu
+    HAS_AMX = "+amx-int8" in host.features and not cpu
     HAS_HALF = cpu != "x86-64"
     target = Target(host.triple, cpu, features) if cpu else host
     rng = random.Random(seed)
