@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
@@ -14,10 +14,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import affine_of_value, is_linear, linear_terms
 from ...analysis.loop_nests import body_ops
-from ...analysis.reductions import reduction_nest
+from ...analysis.reductions import accumulators, reduction_nest
+from ...analysis.reorder import is_reassociable
 from ...dialects import tile
 from ...dialects.tensor_loop import BlockOp, ForOp, GridOp
-from ..contraction import contraction_of
+from ...dialects.tensor_loop.syntax import value_name
+from ..contraction import contraction_of, factors_of, initial_value
 from ..register_tiles import RegisterTile
 from ..tile_contraction import choose_tiling, tile_contraction
 from .buffers import only_store, stores_in
@@ -140,7 +142,9 @@ def tensorize_mma(block: BlockOp, shape: Sequence[int] | None = None, packed: bo
     found = contraction_of(grid)
     if found is None:
         erase(grid)
-        refuse(f"{block_name(block)} is no contraction whose sums may be regrouped", block)
+        refuse(
+            f"{block_name(block)} is no contraction whose sums may be regrouped: {_difference(block)}", block
+        )
     erase(nest)
     tiling = choose_tiling(found)
     if shape is not None:
@@ -158,6 +162,32 @@ def tensorize_mma(block: BlockOp, shape: Sequence[int] | None = None, packed: bo
         if name in names:
             each.block_name = StringAttr(fresh_block_name(function, name))
         names.add(each.block_name.data)
+
+
+def _difference(block: BlockOp) -> str:
+    """The first thing in which a block differs from a product of matrices (or the like) that is summed up."""
+    found = accumulators(block) if block.has_reduce_axes else ()
+    if not block.has_reduce_axes:
+        return "it has no reduce axes"
+    if found is None or len(found) != 1:
+        return f"it updates {len(found or ())} accumulators, expected one"
+    (accumulator,) = found
+    name = value_name(accumulator.buffer)
+    update = accumulator.store.value.owner
+    if not isinstance(update, arith.AddfOp | arith.AddiOp):
+        what = update.name if isinstance(update, Operation) else "value"
+        return f"it updates {name} by a '{what}', expected an addition"
+    if not is_reassociable(accumulator):
+        return f"the additions to {name} lack fastmath<reassoc>"
+    if initial_value(block, accumulator) is None:
+        return f"{name} does not start as a constant"
+    added = update.rhs if update.lhs is accumulator.loads[0].res else update.lhs
+    if not isinstance(added.owner, arith.MulfOp | arith.MuliOp):
+        what = added.owner.name if isinstance(added.owner, Operation) else "value"
+        return f"it adds a '{what}' to {name}, expected a product"
+    if factors_of(accumulator, block) is None:
+        return "the factors are no loaded elements of one type, or the product lacks fastmath<contract>"
+    return "its axes do not choose rows, columns and terms of the sum"
 
 
 def _as_grid(block: BlockOp) -> GridOp:

@@ -9,7 +9,7 @@ schedule.program {
   schedule.tensorize %mm "mma"
 }
 
-// CHECK: tensorize_refused.mlir:{{.*}}: error: 'schedule.tensorize': block "mm" is no contraction whose sums may be regrouped
+// CHECK: tensorize_refused.mlir:{{.*}}: error: 'schedule.tensorize': block "mm" is no contraction whose sums may be regrouped: the additions to %S lack fastmath<reassoc>
 // CHECK-NEXT:   tensor_loop.for %i in 12 {
 // CHECK-NEXT:     tensor_loop.for %j in 20 {
 // CHECK-NEXT:       tensor_loop.for %k in 16 {
