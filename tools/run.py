@@ -63,6 +63,11 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--memory", action="store_true", help="print the plan of the arena instead of running the program"
     )
+    parser.add_argument(
+        "--tuning",
+        metavar="FILE",
+        help="a database of tuned schedules, or off (default: that of STEPWELL_TUNING_DB or beside the compile cache)",
+    )
     parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
@@ -87,6 +92,7 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         cache=not options.no_cache,
         weights=options.weights,
         verify_each=options.verify_each,
+        tuning=False if options.tuning == "off" else options.tuning,
     )
     if options.ir:
         print(executable.ir(options.ir, shapes_of(options.shapes)))
