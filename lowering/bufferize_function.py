@@ -36,7 +36,7 @@ from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
 from .arena import ArenaPlan, Lifetime, plan_arena
-from .bufferize_checks import check_function, check_size
+from .bufferize_checks import MOST_BYTES, check_function, check_size
 from .bufferize_constants import ConstantPool
 from .bufferize_kernels import KernelSignature
 from .bufferize_sharing import InPlaceCall, InPlaceKernels, Sharing
@@ -370,7 +370,8 @@ class FunctionBufferizer:
         """A view into the arena for a buffer used from now until time `until`."""
         size = byte_size(type_)
         offset = arith.ConstantOp(IntegerAttr.from_index_int_value(0))
-        check_size(before, size, f"a buffer of type {type_}")
+        if size > MOST_BYTES:  # to print the type takes as long as all the rest
+            check_size(before, size, f"a buffer of type {type_}")
         # A buffer without elements gets a place, too: buffers alive together are then different values for every pass.
         self.requests.append((offset, Lifetime(max(size, 1), self.time, until)))
         self._insert(before, offset)

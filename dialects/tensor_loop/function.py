@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FlatSymbolRefAttrConstr,
     FunctionType,
@@ -15,6 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
+    i32,
 )
 from xdsl.dialects.utils.format import print_func_argument
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -234,6 +237,11 @@ class CallSymbolUser(SymbolUserOpInterface):
                     )
 
 
+@cache
+def _segments(inputs: int, outputs: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, [inputs, outputs])
+
+
 @irdl_op_definition
 class CallOp(IRDLOperation):
     """
@@ -261,7 +269,11 @@ class CallOp(IRDLOperation):
     def __init__(self, callee: str | SymbolRefAttr, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
         if isinstance(callee, str):
             callee = SymbolRefAttr(callee)
-        super().__init__(operands=[inputs, outputs], properties={"callee": callee})
+        # Not IRDL's: a net has a call per layer and kernel, and its checks take most of the time to make one.
+        sizes = _segments(len(inputs), len(outputs))
+        Operation.__init__(
+            self, operands=[*inputs, *outputs], properties={"callee": callee, "operandSegmentSizes": sizes}
+        )
 
     def verify_(self) -> None:
         """The callee may assume that what it writes is nothing else that it is given."""
