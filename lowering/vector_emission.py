@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.roles import LOOP
 from ..dialects import tile
+from .row_prefetch import Request
 from .vector_body import IDENTITY, VectorBody
 
 LANES = 16
@@ -27,8 +28,8 @@ REGISTERS = 4
 """Registers that one iteration works on: the latencies of their chains of instructions overlap."""
 
 
-def emit_vectors(body: VectorBody) -> None:
-    """Puts loops over tiles, and the tiles that are left, in the place of the loop of `body`."""
+def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:
+    """Puts loops over tiles, and the tiles that are left, in the place of the loop of `body`, which asks for rows ahead of time."""
     loop = body.loop
     width = LANES * min(REGISTERS, body.extent // LANES)
     whole = body.extent - body.extent % width
@@ -36,7 +37,7 @@ def emit_vectors(body: VectorBody) -> None:
     chunks = [
         (start, end - start) for start, end in ((whole, aligned), (aligned, body.extent)) if end > start
     ]
-    emitter = _Emitter(body)
+    emitter = _Emitter(body, requests)
     totals = list(loop.iter_args)
     totals = emitter.combined(totals, emitter.loop(whole, width))
     for start, columns in chunks:
@@ -49,8 +50,9 @@ def emit_vectors(body: VectorBody) -> None:
 class _Emitter:
     """Inserts ops before the loop of `body`."""
 
-    def __init__(self, body: VectorBody):
+    def __init__(self, body: VectorBody, requests: Sequence[Request]):
         self.body = body
+        self.requests = requests
         self.point = InsertPoint.before(body.loop)
 
     def add(self, op: Operation) -> Operation:
@@ -104,6 +106,8 @@ class _Emitter:
             each.argument: value for each, value in zip(body.reductions, carried, strict=True)
         }
         updates = {each.update for each in body.reductions}
+        if columns >= LANES:
+            self._ask_ahead(start, columns)
         for op in body.block.ops:
             if isinstance(op, memref.LoadOp) and op in body.moving:
                 place = [kept.get(index, index) for index in op.indices]
@@ -119,6 +123,14 @@ class _Emitter:
                 copy = self._located(op.clone(kept), op)
                 kept[op.results[0]] = copy.results[0]
         return [tiles[each.update.results[0]] for each in body.reductions]
+
+    def _ask_ahead(self, start: SSAValue, columns: int) -> None:
+        """The same columns of the rows that the loop asks for."""
+        for request in self.requests:
+            access = request.access
+            place = [start if index is self.body.variable else index for index in access.indices]
+            writes = isinstance(access, memref.StoreOp)
+            self.add(tile.PrefetchOp(access.memref, place, request.ahead, columns, write=writes))
 
     def _located(self, op: Operation, source: Operation) -> Operation:
         self.add(op)

@@ -12,6 +12,7 @@ from ..core.passes import StepwellPass
 from ..schedule.targets import chosen_target
 from ..schedule.wide_registers import has_wide_registers
 from .jam_loops import jam_into
+from .row_prefetch import requests_of
 from .vector_body import is_marked, vector_body
 from .vector_emission import LANES, emit_vectors
 
@@ -42,7 +43,7 @@ class VectorizeLoopsPass(StepwellPass):
 
     Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the end. What is left
     of the iterations is a narrower row, or two. A loop that sums up what the one before it stored runs together with it
-    (`jam_loops.py`). Left to LLVM's vectoriser are loops of less than 16 or of unknown iterations, those that work on other types than
+    (`jam_loops.py`), and loops after each other on a row ask for the next one (`row_prefetch.py`). Left to LLVM's vectoriser are loops of less than 16 or of unknown iterations, those that work on other types than
     f32, copies, and accesses other than to neighbours in a row. `wide` says whether there are such registers, the target if left out.
     """
 
@@ -52,14 +53,16 @@ class VectorizeLoopsPass(StepwellPass):
     wide: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        wide = has_wide_registers(chosen_target(self.target)) if self.wide is None else self.wide
+        target = chosen_target(self.target)
+        wide = has_wide_registers(target) if self.wide is None else self.wide
         if not wide:
             return
         for loop in [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]:
             if jam_into(loop):
                 self.count("loops jammed")
-        for loop in [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]:
-            body = vector_body(loop)
-            if body is not None and body.extent >= LANES:
-                emit_vectors(body)
-                self.count("loops on tiles")
+        loops = [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]
+        bodies = [body for loop in loops if (body := vector_body(loop)) is not None and body.extent >= LANES]
+        requests = requests_of(bodies, target.l1_bytes)
+        for body in bodies:
+            emit_vectors(body, requests.get(body.loop, ()))
+            self.count("loops on tiles")

@@ -15,7 +15,10 @@ from .mma import MmaOp as MmaOp
 from .ops import LoadOp as LoadOp
 from .ops import StoreOp as StoreOp
 from .places import Place as Place
+from .prefetch import PrefetchOp as PrefetchOp
 from .reduce import ReduceOp as ReduceOp
 from .transpose import TransposeOp as TransposeOp
 
-Tile = Dialect("tile", [LimitOp, LoadOp, MapOp, MmaOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp], [])
+Tile = Dialect(
+    "tile", [LimitOp, LoadOp, MapOp, MmaOp, PrefetchOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp], []
+)

@@ -10,6 +10,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
 from ...dialects import llvm_ext, tile
+from .addressing import address, layout_of
 from .builder import Builder, ConversionTable, fastmath
 from .small_floats import element_type
 from .tiles import LANES
@@ -20,6 +21,10 @@ SMALLER_SIZE = 0b0010
 """Of the two operands of `vrangeps` the one of smaller size, with the sign of the first."""
 
 AS_THE_PROCESSOR_ROUNDS = 4
+
+CACHE_LINE = 64
+NEAREST, DATA = 3, 1
+"""Of `llvm.prefetch`: into all caches; data, not instructions."""
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 
@@ -117,8 +122,20 @@ def _largest_lane(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAV
     return builder.emit(llvm_ext.ExtractElementOp, (vector, builder.constant(0)), element)
 
 
+def convert_prefetch(builder: Builder, op: tile.PrefetchOp) -> None:
+    """One instruction per cache line."""
+    layout = layout_of(builder, op.buffer)
+    corner = address(builder, op.buffer, layout, op.indices)
+    step = max(1, CACHE_LINE // layout.element_bytes)
+    flags = [builder.constant(number, i32) for number in (int(op.write is not None), NEAREST, DATA)]
+    for offset in range(0, op.count.value.data, step):
+        pointer = builder.gep(corner, op.ahead.value.data + offset, layout.memory_type, inbounds=False)
+        builder.intrinsic("llvm.prefetch.p0", (pointer, *flags), None)
+
+
 CONVERSIONS: ConversionTable = {
     tile.ScaleOp: convert_scale,
     tile.LimitOp: convert_limit,
     tile.ReduceOp: convert_reduce,
+    tile.PrefetchOp: convert_prefetch,
 }
