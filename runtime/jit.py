@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 from ..core.amx import amx_permitted
 from .errors import CompileError
+from .half_floats import HALF_FLOATS, lacks_half_floats
 
 _LOCK = Lock()
 _LIBRARY_NUMBERS = count()
@@ -66,6 +67,8 @@ def _optimised(text: str, target: Target, speed_level: int) -> tuple[llvm.Module
             f"the program multiplies by amx, which {target.cpu} does not have or the system does not let this process use; "
             "schedule it for another target"
         )
+    if "half" in text and lacks_half_floats(target.triple, target.cpu, target.features):
+        text += HALF_FLOATS
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     machine = _target_machine(target)
