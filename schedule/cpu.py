@@ -14,7 +14,6 @@ from ..dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
 from .byte_products import is_byte_product, tile_byte_product
 from .contraction import contraction_of
-from .depthwise import tile_all_depthwise
 from .given_tiling import refuse_unused, tiling_for
 from .loop_order import LoopOrder, choose_order
 from .parallelize import lift_grains, parallelize
@@ -22,6 +21,7 @@ from .rows import fuse_rows
 from .rows_maxima import relax_maxima
 from .targets import chosen_target
 from .tile_contraction import tile_contraction
+from .tile_depthwise import tile_all_depthwise
 from .transpose import tile_transpose, transpose_of
 from .wide_registers import has_wide_registers
 

@@ -1,28 +1,23 @@
 """
 Depthwise convolutions as loops over register tiles of pixels x channels: `out[p, c] += a[p + tap, c] * b[tap, c]`.
 
-Every tap of the window is spelled out; a vector of channels of b serves all pixels of a tile. At the borders the taps that would read
-padding are left out, so that no padded copy is made: outputs with the same taps inside the image form a run of their own.
+No padded copy is made. Left and right the taps that would read padding are left out: outputs with the same taps inside the image form a
+run of their own. Above and below, rows of zeros are read instead (`tile_depthwise.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import ceil, prod
+from math import prod
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp, VectorType
-from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import is_linear, linear_terms, normal_form
 from ..analysis.loop_nests import levels_of, perfect_block
 from ..analysis.reductions import accumulators
 from ..analysis.reorder import is_reassociable, may_reorder
-from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, GridOp
 from .contraction import (
     Contraction,
@@ -33,20 +28,13 @@ from .contraction import (
     index_ranges,
     initial_value,
 )
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
-from .loop_builder import Bound, Index, NestBuilder
-from .padding import erase_with_buffers, is_zero, pad_before, padded_copy
-from .register_tiles import fits, split_columns, split_evenly
-from .targets import X86_64_V4, Target
+from .padding import is_zero, pad_before
 
 MOST_TAPS = 32
 """Taps of a window that are spelled out."""
 
-MOST_PIECES = 200
+MOST_PIECES = 64
 """Taps of all runs together up to which runs of their own are made at the borders; else the image is copied with its padding."""
-
-MOST_VECTORS = 4
-"""Vectors of channels of a tile: four leave room for six pixels."""
 
 Taps = tuple[tuple[int, ...], ...]
 """Places in the window: a number per reduce axis."""
@@ -209,154 +197,11 @@ def has_runs(d: Depthwise) -> bool:
         ):
             return False
     pieces = 0
-    for runs in product(*(d.runs(axis) for axis in d.spatial)):
-        pieces += len(frozenset.intersection(*(run.taps for run in runs)))
+    for run in d.runs(d.c.m):
+        pieces += len(run.taps)
     return pieces <= MOST_PIECES
 
 
 def _units(d: Depthwise) -> set[int]:
     """The spatial axes of extent 1."""
     return {axis for axis in d.spatial if d.c.extents[axis] == 1}
-
-
-# Loops
-
-
-def tile_all_depthwise(module: ModuleOp, target: Target) -> int:
-    """Tiles the depthwise convolutions of a module, before the padded copies that they need not are; how many."""
-    count = 0
-    for grid in [found for found in module.walk() if isinstance(found, GridOp)]:
-        found = None if grid.parent is None else depthwise_of(grid)
-        if found is not None:
-            tile_depthwise(found, target)
-            count += 1
-    return count
-
-
-def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
-    """Replaces the grid of `d`, and the padded copy before it that is no longer needed, by loops over register tiles."""
-    block = Block()
-    builder = NestBuilder(block, d.c.block)
-    source, epilogue = d, epilogue_of(d.c)
-    if d.c.a.padding is not None and not has_runs(d):
-        d = replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
-    _Emitter(builder, d, epilogue, target).run()
-    parent = d.c.grid.parent
-    assert parent is not None
-    ops = list(block.ops)
-    for op in ops:
-        op.detach()
-    last = d.c.grid if epilogue is None else epilogue.grid
-    parent.insert_ops_before(ops, last)
-    for grid in {source.c.grid: None, last: None, source.pad: None}:
-        if grid is not None:
-            erase_with_buffers(grid)
-
-
-class _Emitter:
-    """Emits the nest of one depthwise convolution."""
-
-    def __init__(self, builder: NestBuilder, d: Depthwise, epilogue: Epilogue | None, target: Target):
-        self.builder = builder
-        self.d = d
-        self.c = d.c
-        self.epilogue = epilogue
-        lanes = target.lanes(d.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
-        vectors = min(MOST_VECTORS, ceil(d.c.extent(d.c.n) / lanes))
-        while vectors > 1 and not fits(2, vectors, target):
-            vectors -= 1
-        self.columns = min(d.c.extent(d.c.n), vectors * lanes)
-        self.rows = max(
-            rows for rows in range(1, target.registers) if rows == 1 or fits(rows, vectors, target)
-        )
-        self.runs = {axis: d.runs(axis) for axis in d.spatial}
-
-    def run(self) -> None:
-        """Batches, rows and pixels with the same taps; the panels of channels innermost, in the order of memory."""
-        *outer, last = self.c.outer or (None,)
-        rows = [Run(0, 1, frozenset(self.d.taps()))] if last is None else self.runs[last]
-        with self.builder.nest([self.c.extents[a] for a in outer], [f"s{a}" for a in outer]) as batch:
-            places = dict(zip(outer, batch, strict=True))
-            for row in rows:
-                with self.builder.loop(row.count, "y") as y:
-                    self._pixels(places, (last, y, row))
-
-    def _pixels(self, batch: dict[int, AffineExpr], row: tuple[int | None, AffineExpr, Run]) -> None:
-        """The tiles of a row of an image."""
-        assert self.c.m is not None
-        for pixels in self.runs[self.c.m]:
-            start, taps = pixels.start, row[2].taps & pixels.taps
-            for size, number in split_evenly(pixels.count, self.rows):
-                with self.builder.loop(number, "x") as x:
-                    first = 0
-                    for width, count in split_columns(self.c.extent(self.c.n), self.columns):
-                        with self.builder.loop(count, "p") as panel:
-                            self._tile(
-                                batch, row, (x, number, start, size), (panel, count, first, width), taps
-                            )
-                        first += width * count
-                start += size * number
-
-    def _tile(
-        self,
-        batch: dict[int, AffineExpr],
-        row: tuple[int | None, AffineExpr, Run],
-        pixels: tuple[AffineExpr, int, int, int],
-        panels: tuple[AffineExpr, int, int, int],
-        taps: frozenset[tuple[int, ...]],
-    ) -> None:
-        c, builder = self.c, self.builder
-        assert c.m is not None
-        (last, y, run), (x, number, start, size), (panel, count, first, width) = row, pixels, panels
-        axes = [
-            *(Bound("spatial", at, c.extents[axis], f"vs{axis}") for axis, at in batch.items()),
-            Bound("spatial", y, run.count, "vy"),
-            Bound("spatial", panel, count, "vp"),
-            Bound("spatial", x, number, "vx"),
-        ]
-        with builder.blocked(c.block.block_name.data, axes) as values:
-            *outer, vy, vp, vx = values
-            at: dict[int, Index] = dict(zip(batch, outer, strict=True))
-            if last is not None:
-                at[last] = builder.sum(vy, run.start)
-            at[c.m] = builder.sum(builder.scaled(vx, size), start)
-            at[c.n] = builder.sum(builder.scaled(vp, width), first)
-            total = self._sum(at, VectorType(c.tile_element, [size, width]), taps)
-            if self.epilogue is None or self.epilogue.keeps_result:
-                place = place_of(builder, c.out, at, c.m, c.n)
-                builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
-            if self.epilogue is not None:
-                emit_epilogue(builder, c, self.epilogue, total, at)
-
-    def _sum(self, at: dict[int, Index], type_: VectorType, taps: frozenset[tuple[int, ...]]) -> SSAValue:
-        c, builder = self.c, self.builder
-        number = c.init.value.data  # pyright: ignore[reportAttributeAccessIssue]
-        splat = DenseIntOrFPElementsAttr.from_list(type_, [number])  # pyright: ignore
-        total = builder.constant(splat)
-        for tap in sorted(taps):
-            here = at | dict(zip(self.d.reduce, tap, strict=True))
-            factors = list(self.factors(here, type_))
-            total = builder.add(tile.MapOp([total, *factors], type_, self._step())).result
-        return total
-
-    def factors(self, at: dict[int, Index], type_: VectorType) -> Iterator[SSAValue]:
-        for operand in (self.c.a, self.c.b):
-            place = place_of(self.builder, operand, at, self.c.m, self.c.n)
-            yield self.builder.add(
-                tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)
-            ).result
-
-    def _step(self) -> Region:
-        """`total + a * b`, rounded once where that is faster."""
-        element = self.c.tile_element
-        body = Block(arg_types=[element] * 3)
-        total, left, right = body.args
-        if isinstance(self.c.init, IntegerAttr):
-            times: Operation = arith.MuliOp(left, right)
-            plus: Operation = arith.AddiOp(total, times.results[0])
-        else:
-            flags = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
-            times = arith.MulfOp(left, right, flags)
-            plus = arith.AddfOp(total, times.results[0], flags)
-        body.add_ops([times, plus, tile.YieldOp(plus.results[0])])
-        return Region(body)
