@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.roles import ENTRY_PREFIX as ENTRY_PREFIX
-from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, numpy_dtype
+from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
 from .errors import ArgumentError, ExecutionError
 from .external import External, LinkedExternals, raise_failure
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
@@ -99,14 +99,12 @@ class Program:
         self.library = NativeLibrary(object_code, symbols, self.externals.objects, addresses, kept)
         self._weights = weights
         self._prepared: dict[str, np.ndarray[Any, Any]] = {}
-        prepares = [entry for entry in description.entries if entry.is_prepare]
-        made = iter(allocate_together([a.type for entry in prepares for a in entry.of("output")]))
         self._callables: dict[str, BoundEntry] = {}
         for entry in sorted(description.entries, key=lambda entry: not entry.is_prepare):
             bound = BoundEntry(entry, self)
             self._callables[entry.name] = bound
             if entry.is_prepare:
-                results = [next(made) for _ in entry.of("output")]
+                results = [argument.type.allocate() for argument in entry.of("output")]
                 bound.run_into(results)
                 self._prepared |= {f"@{entry.name}#{index}": result for index, result in enumerate(results)}
 
