@@ -24,7 +24,7 @@ def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
 
 def _variant(program: Program, arrays: Arrays) -> Variant:
     weights = {value.name: own_layout(program, value, arrays[value.name]) for value in program.weights}
-    executable = stepwell.compile(program_text(program), weights=weights, threads=1)
+    executable = stepwell.compile(program_text(program), weights=weights, threads=1, tuning=False)
     inputs = [aligned_copy(own_layout(program, value, arrays[value.name])) for value in program.inputs]
     outputs = [aligned_array(own_shape(program, value), value.dtype) for value in program.outputs]
     run = executable.run_into

@@ -27,7 +27,7 @@ CONFIRMED = 1.02
 """A schedule takes the place of the default when the lower end of its interval is above that."""
 
 CONFIRMATIONS = 3
-"""Of the fastest candidates, so many are measured again before the default stays."""
+"""So many of the fastest candidates are measured again."""
 
 ROUNDS, CONFIRMATION_ROUNDS = 9, 31
 
@@ -69,6 +69,7 @@ class KernelTuning:
         self.text = str(kernel.module)
         self._trials: list[Trial] = []
         self._remark = ""
+        self._fastest = 1.0
 
     def run(self, first: Iterable[str], seconds: float | None) -> KernelReport:
         """Searches for at most so long, trying the schedules `first` first, then confirms."""
@@ -94,8 +95,8 @@ class KernelTuning:
         """The trials in the order of `programs`; those that the database knows are taken from there."""
         known = self.database.trials(self.kernel.hash, self.settings.threads)
         found: dict[str, Trial] = {p: Trial(p, known[p], True) for p in programs if p in known}
-        for _ in found:
-            self.progress.step(self._fastest())
+        for trial in found.values():
+            self._show(trial.record)
         wanted = [program for program in programs if program not in found]
         if wanted and self.settings.replay:
             self._remark = "the next candidates are not in the database"
@@ -119,15 +120,16 @@ class KernelTuning:
     def _kept(self, program: str, outcome: Outcome) -> Trial:
         record = self._add(TRIAL, program, outcome)
         trial = Trial(program, record, False)
-        self.progress.step(max(self._fastest(), record.ratio or 0.0))
+        self._show(record)
         return trial
 
     def _add(self, kind: str, program: str, outcome: Outcome) -> Record:
         seed, threads = self.settings.seed, self.settings.threads
         return self.database.add(kind, self.kernel.hash, self.names[0], program, outcome, seed, threads)
 
-    def _fastest(self) -> float:
-        return max((trial.record.ratio or 0.0 for trial in self._trials), default=1.0)
+    def _show(self, record: Record) -> None:
+        self._fastest = max(self._fastest, record.ratio or 0.0)
+        self.progress.step(self._fastest)
 
     def _job(self, program: str, rounds: int) -> Job | Outcome:
         """What measures a program; the outcome where it is none."""
@@ -149,24 +151,25 @@ class KernelTuning:
         )
 
     def _confirm(self) -> None:
-        """Measures the fastest again, each in a new process; the first one that stands the test becomes the best."""
-        best = self.database.best(self.kernel.hash)
-        known = self.database.confirmations(self.kernel.hash, self.settings.threads)
-        fast = [t for t in self._trials if t.record.status == "ok" and (t.record.ratio or 0.0) > CONFIRMED]
-        fast.sort(key=lambda trial: -(trial.record.ratio or 0.0))
-        for trial in fast[:CONFIRMATIONS]:
-            if best is not None and trial.program == best.program:
-                return
-            if trial.program in known:
-                continue
-            job = self._job(trial.program, CONFIRMATION_ROUNDS)
+        """Measures the fastest again, each in a new process; the best of those that stand the test is kept."""
+        confirmed: list[tuple[float, str, Outcome]] = []
+        for program in self._to_confirm():
+            job = self._job(program, CONFIRMATION_ROUNDS)
             if isinstance(job, Outcome):
                 continue
             for _, outcome in self.workers.run([job], together=False):
-                self._add(CONFIRMATION, trial.program, outcome)
-                interval = outcome.interval
-                if outcome.status != "ok" or interval is None or interval[0] <= CONFIRMED:
-                    continue
-                if best is None or best.interval is None or interval[0] > best.interval[0]:
-                    self._add(BEST, trial.program, outcome)
-                return
+                self._add(CONFIRMATION, program, outcome)
+                if outcome.status == "ok" and outcome.interval is not None:
+                    confirmed.append((outcome.interval[0], program, outcome))
+        best = self.database.best(self.kernel.hash)
+        least = CONFIRMED if best is None or best.interval is None else max(CONFIRMED, best.interval[0])
+        low, program, outcome = max(confirmed, key=lambda each: each[0], default=(0.0, "", None))
+        if outcome is not None and low > least:
+            self._add(BEST, program, outcome)
+
+    def _to_confirm(self) -> list[str]:
+        """The fastest candidates, without those that have been confirmed, or not, before."""
+        known = self.database.confirmations(self.kernel.hash, self.settings.threads)
+        fast = [t for t in self._trials if t.record.status == "ok" and (t.record.ratio or 0.0) > CONFIRMED]
+        fast.sort(key=lambda trial: -(trial.record.ratio or 0.0))
+        return [trial.program for trial in fast[:CONFIRMATIONS] if trial.program not in known]

@@ -1,6 +1,11 @@
 """Configuration of the FileCheck tests; run them with `lit test/filecheck`."""
 
+import os
+
 import stepwell.testing.lit_format
+
+# What has been tuned on this machine is not what is tested.
+os.environ["STEPWELL_TUNING_DB"] = ""
 
 config.name = "stepwell"
 config.suffixes = [".mlir"]

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -70,7 +76,7 @@ def test_the_best_is_confirmed_and_kept(tuned: Callable[..., TuningReport], tmp_
     rows = [hooks.rows_of(trial.program) for trial in kernel.trials]
     assert hooks.rows_of(kernel.best.program) == max(rows)
     kinds = [record.kind for record in read_records(tmp_path / "db")]
-    assert kinds == [TRIAL] * 14 + [CONFIRMATION, BEST]
+    assert kinds == [TRIAL] * 14 + [CONFIRMATION] * 3 + [BEST]
     assert kernel.best.rounds == 31
 
 
@@ -84,21 +90,21 @@ def test_what_is_not_confirmed_leaves_the_default(tuned: Callable[..., TuningRep
 
 
 def test_the_same_seed_gives_the_same_candidates(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
-    found = programs(tuned())
-    assert programs(tuned(database=tmp_path / "other")) == found
-    assert programs(tuned(database=tmp_path / "third", seed=1)) != found
+    found = programs(tuned(measure=hooks.slower))
+    assert programs(tuned(measure=hooks.slower, database=tmp_path / "other")) == found
+    assert programs(tuned(measure=hooks.slower, database=tmp_path / "third", seed=1)) != found
 
 
 def test_nothing_is_measured_twice(tuned: Callable[..., TuningReport]) -> None:
-    first = tuned(trials=6)
+    first = tuned(trials=6, measure=hooks.slower)
     assert only(tuned(trials=6, measure=hooks.unwilling)).measured == 0
-    more = only(tuned())
+    more = only(tuned(measure=hooks.slower))
     assert [trial.known for trial in more.trials] == [True] * 6 + [False] * 8
     assert [trial.program for trial in more.trials][:6] == programs(first)
 
 
 def test_a_replay_measures_nothing(tuned: Callable[..., TuningReport]) -> None:
-    found = tuned()
+    found = tuned(measure=hooks.slower)
     again = tuned(replay=True, measure=hooks.unwilling, trials=14)
     assert programs(again) == programs(found) and only(again).measured == 0 and not only(again).remark
     further = only(tuned(replay=True, measure=hooks.unwilling, trials=40))
@@ -140,9 +146,11 @@ def test_candidates_of_ones_own_that_are_none_are_refused(tuned: Callable[..., T
 
 
 def test_an_executor_of_ones_own_gives_the_same(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
-    found = programs(tuned())
+    found = programs(tuned(measure=hooks.slower))
     with ThreadPoolExecutor(3) as pool:
-        assert programs(tuned(executor=pool, jobs=3, database=tmp_path / "other")) == found
+        assert (
+            programs(tuned(measure=hooks.slower, executor=pool, jobs=3, database=tmp_path / "other")) == found
+        )
         assert pool.submit(lambda: 1).result() == 1, "it is still the caller's"
 
 
@@ -210,6 +218,62 @@ def test_without_a_database_there_is_an_error(
     monkeypatch.setenv("STEPWELL_TUNING_DB", "")
     with pytest.raises(StepwellError, match="there is no tuning database: STEPWELL_TUNING_DB is empty"):
         tuned(database=None)
+
+
+class FakeBar:
+    """In place of `tqdm.tqdm`."""
+
+    shown: list[str] = []
+
+    def __init__(self, **options: Any):
+        self.shown.append(f"{options['desc']} of {options['total']}")
+
+    def set_postfix_str(self, text: str, refresh: bool) -> None:
+        self.shown.append(text)
+
+    def update(self) -> None:
+        self.shown.append("+1")
+
+    def close(self) -> None:
+        self.shown.append("closed")
+
+
+def test_a_bar_shows_each_candidate(
+    tuned: Callable[..., TuningReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=FakeBar))
+    tuned(trials=2, progress=True, candidates=lambda kernel: [annotated(kernel, 3), annotated(kernel, 2)])
+    assert FakeBar.shown[:5] == ["matmul of 2", "best 1.03 x", "+1", "best 1.03 x", "+1"]
+    assert FakeBar.shown[-1] == "closed"
+
+
+def test_without_tqdm_there_is_no_bar(
+    tuned: Callable[..., TuningReport], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    tuned(trials=1, progress=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupted_run_ends_what_it_started(tmp_path: Path) -> None:
+    code = (
+        "import sys, stepwell, tuning_hooks as hooks\n"
+        "stepwell.tune(sys.argv[1], database=sys.argv[2], measure=hooks.hanging_and_telling, timeout=600.0)\n"
+    )
+    (tmp_path / "model.mlir").write_text(MODEL)
+    told = tmp_path / "told"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "model.mlir"), str(tmp_path / "db")],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TOLD": str(told)},
+        stderr=subprocess.PIPE,
+    )
+    while not told.exists() or not told.read_text().endswith("\n"):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 # The tool

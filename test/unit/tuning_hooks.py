@@ -22,6 +22,11 @@ def by_rows(job: Job) -> Outcome:
     return Outcome("ok", (1.0 + rows_of(job.candidate) / 100,) * job.rounds)
 
 
+def slower(job: Job) -> Outcome:
+    """As `by_rows`, but always slower than the default: nothing is confirmed."""
+    return Outcome("ok", (0.5 + rows_of(job.candidate) / 100,) * job.rounds)
+
+
 def by_rows_once(job: Job) -> Outcome:
     """As `by_rows`, but what is measured a second time is as slow as the default."""
     return by_rows(job) if job.rounds < 20 else Outcome("ok", (0.9, 1.0, 1.1) * 10)
@@ -77,3 +82,11 @@ def wrong(job: Job) -> Outcome:
 def unwilling(job: Job) -> Outcome:
     """Must not be called."""
     raise AssertionError("measured")
+
+
+def hanging_and_telling(job: Job) -> Outcome:
+    """Writes the number of its process into a file, then never ends."""
+    with open(os.environ["TOLD"], "a") as file:
+        file.write(f"{os.getpid()}\n")
+    while True:
+        time.sleep(1)
