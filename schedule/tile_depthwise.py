@@ -7,7 +7,9 @@ An input pixel is loaded once per tile and added to every sum of the tile that i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp, VectorType
@@ -115,16 +117,22 @@ class _Emitter:
 
     def _down(self, axis: int) -> int:
         """Rows of the image per step of an axis."""
-        if self.vertical is None:
-            return 0
-        return linear_terms(self.vertical[1])[0].get(AffineDimExpr(axis), 0)
+        return self._terms_down.get(AffineDimExpr(axis), 0)
+
+    @cached_property
+    def _terms_down(self) -> Mapping[AffineExpr, int]:
+        return {} if self.vertical is None else linear_terms(self.vertical[1])[0]
 
     def _across(self, axis: int) -> int:
         """Pixels of a row of the image per step of an axis."""
+        return self._terms_across.get(AffineDimExpr(axis), 0)
+
+    @cached_property
+    def _terms_across(self) -> Mapping[AffineExpr, int]:
         assert self.c.m is not None
         place = self.c.a.dimension_along(self.c.m)
         assert place is not None
-        return linear_terms(self.c.a.indices[place[0]])[0].get(AffineDimExpr(axis), 0)
+        return linear_terms(self.c.a.indices[place[0]])[0]
 
     def _shape(self, target: Target) -> tuple[int, int]:
         """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
