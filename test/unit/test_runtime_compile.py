@@ -381,3 +381,26 @@ def test_what_is_lowered_later_is_lowered_under_the_context_of_compile() -> None
         exe = stepwell.compile(text, cache=False)
     assert exe.ir("graph", ((4,),)).count("graph.relu") == 2
     assert stepwell.compile(text, cache=False).ir("graph", ((4,),)).count("graph.relu") == 1
+
+
+def test_a_program_read_from_text_is_compiled_anew_when_text_name_or_entry_change(tmp_path: Path) -> None:
+    """The key of the compile cache is made of the text; a module that was not read has one of its printed form."""
+    two = ADD + ADD.replace("@main", "@other").replace("graph.add", "graph.multiply")
+    kept = cache.cache_directory()
+
+    def count() -> int:
+        return len(list(kept.glob(f"*{cache.PROGRAMS}")))
+
+    places = [tmp_path / "one.mlir", tmp_path / "two.mlir"]
+    for path in places:
+        path.write_text(two, encoding="utf-8")
+    given: list[tuple[Any, str]] = [(two, "main"), (two, "other"), (two + "\n", "main")]
+    given += [(path, "main") for path in places]
+    for number, (program, entry) in enumerate(given, 1):
+        expected = X * Y if entry == "other" else X + Y
+        for _ in range(2):
+            np.testing.assert_array_equal(stepwell.compile(program, entry=entry)(X, Y)[0], expected)
+            assert count() == number
+    places[0].write_text(two.replace("graph.add", "graph.subtract"), encoding="utf-8")
+    np.testing.assert_array_equal(stepwell.compile(places[0])(X, Y)[0], X - Y)
+    assert count() == len(given) + 1
