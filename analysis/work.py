@@ -33,6 +33,7 @@ _ELEMENT = {
     "division": 0.05,
     "function": 0.25,
     "multiply-add": 1 / 60,
+    "multiply-add of a tile register": 1 / 400,
 }
 
 NEAR_BYTES = 1024 * 1024
@@ -80,7 +81,8 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
     if isinstance(op, tile.MapOp):
         return _elements(op.results[0]) * _region(op.body, True)
     if isinstance(op, tile.MmaOp):
-        return _elements(op.results[0]) * op.depth.value.data * _ELEMENT["multiply-add"]
+        kind = "multiply-add of a tile register" if op.uses_amx else "multiply-add"
+        return _elements(op.results[0]) * op.depth.value.data * _ELEMENT[kind]
     if op.regions:
         return sum(_region(region, vectorized) for region in op.regions)
     if isinstance(op, tile.LoadOp):
