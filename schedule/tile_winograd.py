@@ -159,17 +159,24 @@ class _Emitter:
 
     def run(self) -> None:
         """Blocks of squares: the inputs transformed, the products, the outputs transformed."""
+        parts = self.plan.parts
         chunks = ceil(self.c.extent(self.c.k) / self.width)
         columns = SQUARE + OUTPUTS * (self.across - 1)
-        self.strip = self._buffer([chunks, SQUARE, columns, self.width], "strip")
-        self.inputs = self._buffer([SQUARE**2, self.squares, self.c.extent(self.c.k)], "inputs")
-        self.products = self._buffer([SQUARE**2, self.squares, self.c.extent(self.c.n)], "products")
+        self.strip = self._buffer([parts, chunks, SQUARE, columns, self.width], "strip")
+        self.inputs = self._buffer([parts, SQUARE**2, self.squares, self.c.extent(self.c.k)], "inputs")
+        self.products = self._buffer([parts, SQUARE**2, self.squares, self.c.extent(self.c.n)], "products")
         self._borders(chunks, columns)
-        blocks = [self.w.images // self.plan.images, self.down // self.plan.rows]
-        with self.builder.nest(blocks, ["n0", "y0"]) as found:
+        self.blocks = (self.w.images // self.plan.images, self.down // self.plan.rows)
+        self.of_images = self.blocks[0] > 1
+        shared = [
+            extent // (parts if of_images == self.of_images else 1)
+            for extent, of_images in zip(self.blocks, (True, False), strict=True)
+        ]
+        kind = "parallel" if parts > 1 else "serial"
+        with self.builder.loop(parts, "t", kind) as t, self.builder.nest(shared, ["n0", "y0"]) as found:
             self.outside = [
                 Bound("spatial", at, extent, name)
-                for at, extent, name in zip(found, blocks, ("vn0", "vy0"), strict=True)
+                for at, extent, name in zip((t, *found), (parts, *shared), ("vt", "vn0", "vy0"), strict=True)
             ]
             self._transform_inputs()
             self._multiply()
@@ -189,12 +196,18 @@ class _Emitter:
         kept = min(size + -start, columns) - -start
         return -start, columns - kept - -start, kept
 
-    def _image(self, n0: Index, n1: Index) -> Index:
-        return self.builder.sum(self.builder.scaled(n0, self.plan.images), n1)
+    def _image(self, t: Index, n0: Index, n1: Index) -> Index:
+        builder = self.builder
+        if self.of_images:
+            n0 = builder.sum(builder.scaled(t, self.blocks[0] // self.plan.parts), n0)
+        return builder.sum(builder.scaled(n0, self.plan.images), n1)
 
-    def _row(self, y0: Index, y1: Index) -> Index:
+    def _row(self, t: Index, y0: Index, y1: Index) -> Index:
         """The number of a row of squares in its image."""
-        return self.builder.sum(self.builder.scaled(y0, self.plan.rows), y1)
+        builder = self.builder
+        if not self.of_images:
+            y0 = builder.sum(builder.scaled(t, self.blocks[1] // self.plan.parts), y0)
+        return builder.sum(builder.scaled(y0, self.plan.rows), y1)
 
     def _square(self, n1: Index, y1: Index, x: Index) -> Index:
         """The number of a square in its block."""
@@ -213,15 +226,17 @@ class _Emitter:
         for first, count in ((0, left), (columns - right, right)):
             if not count:
                 continue
-            with self.builder.nest([chunks, SQUARE, count], ["c", "i", "x"]) as (c, i, x):
+            extents = [self.plan.parts, chunks, SQUARE, count]
+            with self.builder.nest(extents, ["t", "c", "i", "x"]) as (t, c, i, x):
                 axes = [
+                    Bound("spatial", t, self.plan.parts, "vt"),
                     Bound("spatial", c, chunks, "vc"),
                     Bound("spatial", i, SQUARE, "vi"),
                     Bound("spatial", x, count, "vx"),
                 ]
-                with self.builder.blocked("border", axes) as (vc, vi, vx):
+                with self.builder.blocked("border", axes) as (vt, vc, vi, vx):
                     zero = self._splat(VectorType(self.c.tile_element, [1, self.width]))
-                    _store(self.builder, zero, self.strip, (vc, vi, self.builder.sum(vx, first), 0))
+                    _store(self.builder, zero, self.strip, (vt, vc, vi, self.builder.sum(vx, first), 0))
 
     def _transform_inputs(self) -> None:
         """A strip of four rows at a time: first down the rows, then along them, for as many channels as keep it in the first-level cache."""
@@ -244,13 +259,13 @@ class _Emitter:
         left, _, kept = self._kept()
         with (
             builder.loop(kept, "x") as x,
-            builder.blocked("rows", [*axes, Bound("spatial", x, kept, "vx")]) as (n0, y0, c, n1, y1, vx),
+            builder.blocked("rows", [*axes, Bound("spatial", x, kept, "vx")]) as (t, n0, y0, c, n1, y1, vx),
         ):
-            row = builder.scaled(self._row(y0, y1), OUTPUTS)
-            image, channel = self._image(n0, n1), builder.scaled(c, self.width)
+            row = builder.scaled(self._row(t, y0, y1), OUTPUTS)
+            image, channel = self._image(t, n0, n1), builder.scaled(c, self.width)
             loaded = [self._input(image, builder.sum(row, i), i, vx, channel, width) for i in range(SQUARE)]
             for i, value in enumerate(_transformed(builder, loaded, OF_INPUT)):
-                _store(builder, value, self.strip, (c, i, builder.sum(vx, left), 0))
+                _store(builder, value, self.strip, (t, c, i, builder.sum(vx, left), 0))
 
     def _input(self, image: Index, row: Index, i: int, x: Index, channel: Index, width: int) -> SSAValue:
         """A pixel of the image, zeros above and below it. `row` is that of the square and `i`."""
@@ -299,16 +314,16 @@ class _Emitter:
         builder = self.builder
         with builder.nest([SQUARE, self.across], ["i", "x"]) as (i, x):
             here = [*axes, Bound("spatial", i, SQUARE, "vi"), Bound("spatial", x, self.across, "vx")]
-            with builder.blocked("squares", here) as (_, _, c, n1, y1, vi, vx):
+            with builder.blocked("squares", here) as (t, _, _, c, n1, y1, vi, vx):
                 column = builder.scaled(vx, OUTPUTS)
                 loaded = [
-                    _load(builder, self.strip, (c, vi, builder.sum(column, j), 0), width)
+                    _load(builder, self.strip, (t, c, vi, builder.sum(column, j), 0), width)
                     for j in range(SQUARE)
                 ]
                 place, square = builder.scaled(vi, SQUARE), self._square(n1, y1, vx)
                 channel = builder.scaled(c, self.width)
                 for j, value in enumerate(_transformed(builder, loaded, OF_INPUT)):
-                    _store(builder, value, self.inputs, (builder.sum(place, j), square, channel))
+                    _store(builder, value, self.inputs, (t, builder.sum(place, j), square, channel))
 
     # Products
 
@@ -333,13 +348,13 @@ class _Emitter:
 
     def _product(self, axes: list[Bound], start: int, rows: int, width: int) -> None:
         builder = self.builder
-        with builder.blocked(self.c.block.block_name.data, axes) as (_, _, s, panel, m0):
+        with builder.blocked(self.c.block.block_name.data, axes) as (t, _, _, s, panel, m0):
             row = builder.sum(builder.scaled(m0, rows), start)
             depth = self.c.extent(self.c.k)
 
             def step(k: Index, total: SSAValue, steps: int = DEPTH) -> SSAValue:
-                values = [builder.value(index) for index in (s, row, k)]
-                a = Place(self.inputs, tuple(values), (1, 2), (1, 1))
+                values = [builder.value(index) for index in (t, s, row, k)]
+                a = Place(self.inputs, tuple(values), (2, 3), (1, 1))
                 values = [builder.value(index) for index in (s, panel, k, 0)]
                 b = Place(self.filters, tuple(values), (2, 3), (1, 1))
                 return builder.add(tile.MmaOp(total, a, b, steps)).result
@@ -349,7 +364,7 @@ class _Emitter:
             if rest := depth % DEPTH:
                 total = step(depth - rest, total, rest)
             column = builder.scaled(panel, self.plan.tile.columns)
-            _store(builder, total, self.products, (s, row, column))
+            _store(builder, total, self.products, (t, s, row, column))
 
     # Outputs
 
@@ -379,19 +394,20 @@ class _Emitter:
 
     def _outputs(self, values: list[Index], across: int, width: int) -> None:
         builder, c = self.builder, self.c
-        n0, y0, n1, y1, x, panel = values
+        t, n0, y0, n1, y1, x, panel = values
         square = self._square(n1, y1, x)
         column = builder.scaled(panel, VECTORS * self.lanes)
         sums: list[list[SSAValue]] = []
         for i in range(SQUARE):
             loaded = [
-                _load(builder, self.products, (SQUARE * i + j, square, column), width) for j in range(SQUARE)
+                _load(builder, self.products, (t, SQUARE * i + j, square, column), width)
+                for j in range(SQUARE)
             ]
             sums.append(_transformed(builder, loaded, OF_OUTPUT[:across]))
-        row, x = builder.scaled(self._row(y0, y1), OUTPUTS), builder.scaled(x, OUTPUTS)
+        row, x = builder.scaled(self._row(t, y0, y1), OUTPUTS), builder.scaled(x, OUTPUTS)
         at: dict[int, Index] = dict.fromkeys(c.outer, 0)
         if self.w.batch is not None:
-            at[self.w.batch] = self._image(n0, n1)
+            at[self.w.batch] = self._image(t, n0, n1)
         at[c.n] = column
         for i in range(OUTPUTS):
             at[self.w.y] = builder.sum(row, i)

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import is_linear, linear_terms, normal_form
+from ..analysis.work import WORTH_SHARING
 from ..dialects.tensor_loop import GridOp
 from .contraction import Contraction, Operand, alone
 from .padding import is_zero, pad_before
@@ -39,6 +40,12 @@ ENOUGH_SQUARES = 48
 
 CYCLES_OF_TRANSFORM = 120
 """Cycles that it takes to transform a vector of a square, one way (measured with all of it in L2)."""
+
+MOST_PARTS = 16
+"""Rooms for parts, however many cores there are."""
+
+NANOSECONDS_OF_MULTIPLY_ADD = 1 / 60
+"""As in `analysis.work`."""
 
 FAR_BYTES_PER_CYCLE = 8
 """Bytes of filters per cycle that come from beyond L2 (measured)."""
@@ -86,6 +93,8 @@ class Plan:
     rows: int
     """Rows of squares; less than all only of one image."""
     tile: RegisterTile
+    parts: int = 1
+    """Equal shares of the blocks, for as many threads; each has its own room for what is worked on."""
 
 
 def winograd_of(c: Contraction) -> Winograd | None:
@@ -173,8 +182,27 @@ def plan_winograd(w: Winograd, target: Target = X86_64_V4) -> Plan | None:
     choices += [(images, down) for images in range(2, w.images + 1) if w.images % images == 0]
     fitting = [choice for choice in choices if prod(choice) * of_row <= target.l2_bytes // 2]
     enough = [choice for choice in choices if prod(choice) * across >= ENOUGH_SQUARES]
-    images, rows = max([*fitting[-1:], *(enough[:1] or choices[-1:])], key=prod)
-    return Plan(images, rows, choose_tile(images * rows * across, c.extent(c.n), size, target))
+    most = _most_parts(w, target)
+    candidates = [choice for choice in fitting if choice in enough] or [
+        max([*fitting[-1:], *(enough[:1] or choices[-1:])], key=prod)
+    ]
+    images, rows = max(candidates, key=lambda choice: (_parts(w, choice, most), prod(choice)))
+    chosen = choose_tile(images * rows * across, c.extent(c.n), size, target)
+    return Plan(images, rows, chosen, _parts(w, (images, rows), most))
+
+
+def _most_parts(w: Winograd, target: Target) -> int:
+    """One per core where the work is worth sharing."""
+    c = w.c
+    added = w.images * prod(w.squares) * SQUARE**2 * c.extent(c.k) * c.extent(c.n)
+    return min(target.cores, MOST_PARTS) if added * NANOSECONDS_OF_MULTIPLY_ADD >= WORTH_SHARING else 1
+
+
+def _parts(w: Winograd, block: tuple[int, int], most: int) -> int:
+    """The parts of the images, else of the rows, that blocks of so many images and rows can be shared in."""
+    images, rows = w.images // block[0], w.squares[0] // block[1]
+    shared = images if images > 1 else rows
+    return max(parts for parts in range(1, most + 1) if shared % parts == 0)
 
 
 def _pays(w: Winograd, lanes: int, size: int, target: Target) -> bool:

@@ -41,10 +41,23 @@ _RULES = (
         "LLVM would spill",
     ),
     (
-        "pixels x channels of a tile of a depthwise convolution",
-        "at most 32 taps, one output per channel: up to 4 vectors of channels by as many pixels as fit the registers",
-        "a vector of weights serves all pixels; the taps outside the image are left out, in runs of their own at the borders, "
-        "where these have 200 taps at most together: no padded copy",
+        "rows x pixels of a tile of a depthwise convolution, one vector of channels",
+        "at most 32 taps, one output per channel: the pair with the fewest cycles for an image, multiply-adds or loads, of those "
+        "whose sums, inputs of one row and weights for it take all registers but 3; each form of a tile, at borders or of another "
+        "size, counts as 2 % more",
+        "an input is loaded once for all sums of the tile; left and right of the image taps are left out, above and below it "
+        "rows of zeros are read: no padded copy, where the taps of the runs along a row are 64 at most together",
+    ),
+    (
+        "a convolution 3x3 as Winograd's F(2x2, 3x3)",
+        "stride 1, f32 or f64, constant filters, no groups: 16 multiply-adds and 120 cycles per vector for each transform take fewer "
+        'cycles than 36 multiply-adds per square of 2x2 outputs, or filters beyond L2 / 2 at 8 bytes a cycle do; not with `numerics="strict"`',
+        "docs/numerics.md: errors are no larger",
+    ),
+    (
+        "squares at once",
+        "as many as fit L2 / 2 transformed, before and after the products, but 48 at least; blocks that cores can share come first",
+        "the filters are read once per block, what is between the transforms and the products stays in L2",
     ),
     (
         "b copied into panels as wide as a tile",
