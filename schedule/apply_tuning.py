@@ -20,7 +20,7 @@ from ..dialects.schedule import ProgramOp, StepOp
 from .kernels import Kernel, kernels_of
 from .replay import Replay
 from .targets import chosen_target
-from .tuning_records import Record, best_records, read_records
+from .tuning_records import BEST, Record, best_records, read_records
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ApplyTuningPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.database is None:
             return
-        records = read_records(Path(self.database))
+        records = read_records(Path(self.database), BEST)
         compiler = None if self.any_compiler else compiler_fingerprint()
         best = best_records(records, chosen_target(self.target), compiler)
         for kernel in kernels_of(op) if best else []:

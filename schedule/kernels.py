@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, NoneAttr, StringAttr, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Block, Region
 
 from ..core.roles import PREPARE
@@ -97,7 +97,7 @@ class Kernel:
 
 def kernels_of(module: ModuleOp) -> list[Kernel]:
     """
-    The loop functions whose schedules can be looked for by themselves: of known sizes, calling no others, and not run only once,
+    The loop functions whose schedules can be looked for by themselves: on whole buffers of known sizes, calling no others, and not run only once,
     by functions that prepare weights.
     """
     calls: dict[str, list[CallKernelOp]] = {}
@@ -128,8 +128,10 @@ def _prepares(call: CallKernelOp) -> bool:
 
 def _stands_alone(function: FuncOp) -> bool:
     types = (*function.input_types, *function.output_types)
-    static = all(isinstance(t, MemRefType) and t.has_static_shape() for t in types)
-    return static and not any(isinstance(op, CallOp | func.CallOp) for op in function.walk())
+    plain = all(
+        isinstance(t, MemRefType) and t.has_static_shape() and isinstance(t.layout, NoneAttr) for t in types
+    )
+    return plain and not any(isinstance(op, CallOp | func.CallOp) for op in function.walk())
 
 
 def _tensor(type_: Attribute) -> TensorType:

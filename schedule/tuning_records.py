@@ -74,14 +74,16 @@ def append_record(path: Path, record: Record) -> None:
         raise StepwellError(Diagnostic(f"cannot write tuning database '{path}': {_reason(error)}")) from error
 
 
-def read_records(path: Path) -> list[Record]:
-    """The records of a file in its order. Raises `StepwellError` where it cannot be read."""
+def read_records(path: Path, kind: str | None = None) -> list[Record]:
+    """The records of a file in its order, of one kind only where that is given. Raises `StepwellError` where it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {_reason(error)}")) from error
-    found = (_record(line) for line in text.split("\n"))
-    return [record for record in found if record is not None]
+    # Most lines are trials, which compilation need not take apart.
+    lines = (line for line in text.split("\n") if kind is None or f'"{kind}"' in line)
+    found = (_record(line) for line in lines)
+    return [record for record in found if record is not None and kind in (None, record.kind)]
 
 
 def _reason(error: OSError) -> str:
@@ -127,8 +129,7 @@ def _least(record: Record) -> float:
 
 def tuning_fingerprint(path: Path) -> str:
     """A hash of the schedules in a database that are used: a program compiled with others is another one."""
-    best = [record for record in read_records(path) if record.kind == BEST]
-    return sha256("".join(record.line() for record in best).encode()).hexdigest()
+    return sha256("".join(record.line() for record in read_records(path, BEST)).encode()).hexdigest()
 
 
 def target_key(target: Target) -> str:
