@@ -116,10 +116,18 @@ class ByteLayouts:
     def _pack_panels(
         self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]
     ) -> None:
-        """Panels as (first, how many, width), groups as (first, how many, rows of b in each)."""
+        """
+        Panels as (first, how many, width), groups as (first, how many, rows of b in each). Rows of b are read from end to end,
+        columns where those lie in memory.
+        """
         builder, c = self.builder, self.c
         (first, count, width), (first_group, number, rows) = panels, groups
-        with builder.nest([count, number, width], ["p", "q", "n"], "vectorized") as (p, q, n):
+        by_columns = c.b.stride_along(c.k) == 1
+        outer = [(count, "p"), (number, "q")] if by_columns else [(number, "q"), (count, "p")]
+        extents, names = zip(*outer, (width, "n"), strict=True)
+        with builder.nest(extents, names, "vectorized") as loops:
+            *outer_loops, n = loops
+            p, q = outer_loops if by_columns else reversed(outer_loops)
             axes = [
                 Bound("spatial", p + first, first + count, "vp"),
                 Bound("spatial", q + first_group, first_group + number, "vq"),
