@@ -1,8 +1,8 @@
 """
 Largest error in ulp of every expanded unary function over f32, every 37th bit pattern (117 million), against double precision.
 
-Run from the root of the repository: `python bench/sweep_math_errors.py [name ...]`; a few seconds for each function.
-The figures of docs/numerics.md come from here.
+Run from the root of the repository: `python bench/sweep_math_errors.py [--tiles] [name ...]`; a few seconds for each function. With
+`--tiles` on register tiles, by the instructions of AVX-512 where the machine has them. The figures of docs/numerics.md come from here.
 """
 
 from __future__ import annotations
@@ -56,9 +56,13 @@ def errors(found: np.ndarray, exact: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(found) & np.isnan(exact), 0.0, result)
 
 
-def sweep(name: str) -> tuple[float, float]:
+def sweep(name: str, tiles: bool) -> tuple[float, float]:
     """The largest error and where it is."""
-    source = llvm_jit.map_kernel(f"%r = math.{name} %x0 : f32", ["f32"], "f32", CHUNK)
+    body = f"%r = math.{name} %x0 : f32"
+    if tiles:
+        source = native.tile_source(body, CHUNK)
+    else:
+        source = llvm_jit.map_kernel(body, ["f32"], "f32", CHUNK)
     program = llvm_jit.Program(native.expanded(source))
     found = np.zeros(CHUNK, np.float32)
     worst, where = 0.0, 0.0
@@ -74,8 +78,9 @@ def sweep(name: str) -> tuple[float, float]:
 
 def main() -> None:
     with np.errstate(all="ignore"):
-        for name in sys.argv[1:] or FUNCTIONS:
-            worst, where = sweep(name)
+        tiles = "--tiles" in sys.argv
+        for name in [name for name in sys.argv[1:] if name != "--tiles"] or FUNCTIONS:
+            worst, where = sweep(name, tiles)
             print(f"{name}: {worst:.3f} ulp at {where!r}", flush=True)
 
 

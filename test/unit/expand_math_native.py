@@ -8,11 +8,11 @@ from stepwell.core.parsing import make_context, parse_text
 from stepwell.lowering.expand_math import ExpandMathPass
 
 
-def expanded(source: str) -> str:
+def expanded(source: str, wide: bool | None = None) -> str:
     """The text of a program after expand-math, verified."""
     context = make_context()
     module = parse_text(context, source, "test.mlir")
-    ExpandMathPass().apply(context, module)
+    ExpandMathPass(wide=wide).apply(context, module)
     module.verify()
     return str(module)
 
@@ -64,4 +64,33 @@ def run_vectors(
     program = llvm_jit.Program(expanded(source))
     result = np.zeros(count, output[1])
     program.call("f", *(array[:count].copy() for _, array in inputs), result)
+    return result
+
+
+def tile_source(body: str, count: int, columns: int = 64) -> str:
+    """`@f` on register tiles of one row; `body` defines %r from %x0 : f32."""
+    tile = f"vector<1x{columns}xf32>"
+    return f"""
+    func.func @f(%a: memref<{count}xf32>, %b: memref<{count}xf32>) {{
+      %c0 = arith.constant 0 : index
+      %step = arith.constant {columns} : index
+      %n = arith.constant {count} : index
+      scf.for %i = %c0 to %n step %step {{
+        %t = tile.load %a[%i] : memref<{count}xf32>, {tile}
+        %u = tile.map(%x0 = %t) : ({tile}) -> {tile} {{
+          {body}
+          tile.yield %r : f32
+        }}
+        tile.store %u, %b[%i] along [-1, 0] : {tile}, memref<{count}xf32>
+      }}
+      func.return
+    }}"""
+
+
+def run_tiles(body: str, x: np.ndarray, wide: bool, columns: int = 64) -> np.ndarray:
+    """`body` on tiles, with the instructions of AVX-512 or without; the array is cut to whole tiles."""
+    count = len(x) // columns * columns
+    program = llvm_jit.Program(expanded(tile_source(body, count, columns), wide))
+    result = np.zeros(count, np.float32)
+    program.call("f", x[:count].copy(), result)
     return result

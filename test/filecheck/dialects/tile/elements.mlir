@@ -1,0 +1,37 @@
+// RUN: stepwell-opt %s | stepwell-opt | filecheck %s
+// RUN: stepwell-opt %s --print-op-generic | stepwell-opt | filecheck %s
+
+// CHECK-LABEL: @elements
+func.func @elements(%t: vector<1x20xf32>) -> vector<1x20xf32> {
+  %0 = tile.map(%x = %t) : (vector<1x20xf32>) -> vector<1x20xf32> {
+    // CHECK: %[[L:.*]] = tile.limit %x, %{{.*}} : f32
+    // CHECK-NEXT: %{{.*}} = tile.scale %[[L]], %x : f32
+    %bound = arith.constant 0.35 : f32
+    %l = tile.limit %x, %bound : f32
+    %y = tile.scale %l, %x : f32
+    tile.yield %y : f32
+  }
+  func.return %0 : vector<1x20xf32>
+}
+
+// CHECK-LABEL: @reduce
+func.func @reduce(%t: vector<2x20xf32>) -> (f32, f32, f32, f32) {
+  // CHECK: tile.reduce "addf", %t : vector<2x20xf32> -> f32
+  %a = tile.reduce "addf", %t : vector<2x20xf32> -> f32
+  // CHECK: tile.reduce "maximumf", %t fastmath<nsz> : vector<2x20xf32> -> f32
+  %b = tile.reduce "maximumf", %t fastmath<nsz> : vector<2x20xf32> -> f32
+  // CHECK: tile.reduce "minimumf", %t : vector<2x20xf32> -> f32
+  %c = tile.reduce "minimumf", %t : vector<2x20xf32> -> f32
+  // CHECK: tile.reduce "maxnumf", %t : vector<2x20xf32> -> f32
+  %d = tile.reduce "maxnumf", %t : vector<2x20xf32> -> f32
+  func.return %a, %b, %c, %d : f32, f32, f32, f32
+}
+
+// CHECK-LABEL: @prefetch
+func.func @prefetch(%m: memref<4x64xf32>, %i: index) {
+  // CHECK: tile.prefetch %m[%i, %i] ahead 64 count 32 : memref<4x64xf32>
+  tile.prefetch %m[%i, %i] ahead 64 count 32 : memref<4x64xf32>
+  // CHECK: tile.prefetch write %m[%i, %i] ahead 64 count 32 : memref<4x64xf32>
+  tile.prefetch write %m[%i, %i] ahead 64 count 32 : memref<4x64xf32>
+  func.return
+}

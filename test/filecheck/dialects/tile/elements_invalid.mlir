@@ -1,0 +1,63 @@
+// RUN: stepwell-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: @valid
+func.func @valid(%t: vector<1x16xf32>) {
+  %a = tile.reduce "addf", %t : vector<1x16xf32> -> f32
+  func.return
+}
+
+// -----
+
+func.func @kind(%t: vector<1x16xf32>) {
+  // expected-error@+1 {{the kind is 'mulf', expected one of addf, maximumf, minimumf, maxnumf}}
+  %a = tile.reduce "mulf", %t : vector<1x16xf32> -> f32
+  func.return
+}
+
+// -----
+
+func.func @row(%t: vector<16xf32>) {
+  // expected-error@+1 {{the tile has type vector<16xf32>, expected rows and columns of floats}}
+  %a = tile.reduce "addf", %t : vector<16xf32> -> f32
+  func.return
+}
+
+// -----
+
+func.func @integers(%t: vector<1x16xi32>) {
+  // expected-error@+1 {{the tile has type vector<1x16xi32>, expected rows and columns of floats}}
+  %a = tile.reduce "addf", %t : vector<1x16xi32> -> i32
+  func.return
+}
+
+// -----
+
+func.func @result(%t: vector<1x16xf32>) {
+  // expected-error@+1 {{the result is f64, expected f32}}
+  %a = tile.reduce "addf", %t : vector<1x16xf32> -> f64
+  func.return
+}
+
+// -----
+
+func.func @outside(%x: f32) {
+  // expected-error@+1 {{'tile.scale' expects parent op 'tile.map'}}
+  %a = tile.scale %x, %x : f32
+  func.return
+}
+
+// -----
+
+func.func @indices(%m: memref<4x64xf32>, %i: index) {
+  // expected-error@+1 {{the op has 1 indices into a buffer of 2 dimensions, expected one for each}}
+  tile.prefetch %m[%i] ahead 64 count 32 : memref<4x64xf32>
+  func.return
+}
+
+// -----
+
+func.func @count(%m: memref<4x64xf32>, %i: index) {
+  // expected-error@+1 {{the count is 0, expected 1 or more}}
+  tile.prefetch %m[%i, %i] ahead 64 count 0 : memref<4x64xf32>
+  func.return
+}

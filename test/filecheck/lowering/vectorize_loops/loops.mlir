@@ -1,0 +1,137 @@
+// RUN: stepwell-opt %s -p 'vectorize-loops{wide=true}' --split-input-file | filecheck %s
+// RUN: stepwell-opt %s -p 'vectorize-loops{wide=true},vectorize-loops{wide=true}' --split-input-file | filecheck %s
+
+/// Four registers at a time, then what is left of whole registers, then the rest; what does not move stays a number.
+// CHECK-LABEL: @map
+// CHECK: scf.for %[[I:[a-z0-9]+]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK-NEXT: %[[S:.*]] = memref.load %s[]
+// CHECK-NEXT: %[[X:.*]] = tile.load %x[%[[I]]] {{.*}}: memref<85xf32>, vector<1x64xf32>
+// CHECK-NEXT: %[[Y:.*]] = tile.map(%[[E:.*]] = %[[X]]) : (vector<1x64xf32>) -> vector<1x64xf32> {
+// CHECK-NEXT: %[[P:.*]] = arith.mulf %[[E]], %[[S]] : f32
+// CHECK-NEXT: tile.yield %[[P]] : f32
+// CHECK: tile.store %[[Y]], %y[%[[I]]] {{.*}}: vector<1x64xf32>, memref<85xf32>
+// CHECK-NEXT: } {stepwell.loop = "no-unroll"}
+// CHECK: tile.store %{{.*}} : vector<1x16xf32>, memref<85xf32>
+// CHECK: tile.store %{{.*}} : vector<1x5xf32>, memref<85xf32>
+func.func @map(%x: memref<85xf32>, %y: memref<85xf32>, %s: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 85 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %f = memref.load %s[] : memref<f32>
+    %a = memref.load %x[%i] : memref<85xf32>
+    %b = arith.mulf %a, %f : f32
+    memref.store %b, %y[%i] : memref<85xf32>
+  } {stepwell.loop = "vectorize"}
+  func.return
+}
+
+// -----
+
+/// Each column of the tile has a maximum of its own; a maximum that passes over NaNs is a choice.
+// CHECK-LABEL: @reductions
+// CHECK: %[[M:[0-9]+]], %[[N:[0-9]+]] = scf.for {{.*}} -> (vector<1x64xf32>, vector<1x64xf32>) {
+// CHECK: arith.maximumf
+// CHECK: %[[L:.*]] = arith.cmpf ogt
+// CHECK-NEXT: arith.select %[[L]]
+// CHECK: %[[A:.*]] = tile.reduce "maximumf", %[[M]] : vector<1x64xf32> -> f32
+// CHECK-NEXT: arith.maximumf %low, %[[A]] : f32
+// CHECK-NEXT: %[[B:.*]] = tile.reduce "maxnumf", %[[N]] fastmath<nsz> : vector<1x64xf32> -> f32
+// CHECK-NEXT: arith.maxnumf %low, %[[B]] fastmath<nsz> : f32
+func.func @reductions(%x: memref<64xf32>) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %low = arith.constant 0xff800000 : f32
+  %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %low, %u = %low) -> (f32, f32) {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = arith.maximumf %t, %a : f32
+    %c = arith.maxnumf %u, %a fastmath<nsz> : f32
+    scf.yield %b, %c : f32, f32
+  } {stepwell.loop = "vectorize"}
+  func.return %r, %s : f32, f32
+}
+
+// -----
+
+/// The sum of what the loop before it stores: one loop, which asks for the next row of what it writes; the last loop finds its row near.
+// CHECK-LABEL: @rows
+// CHECK: tile.prefetch write %y[%r, %[[I:.*]]] ahead 64 count 64 : memref<8x64xf32>
+// CHECK: tile.store %[[E:.*]], %y[%r, %[[I]]]
+// CHECK-NEXT: tile.map({{.*}} = %[[E]])
+// CHECK: tile.reduce "addf"
+// CHECK-NOT: tile.prefetch
+// CHECK: tile.store
+func.func @rows(%x: memref<64xf32>, %y: memref<8x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %n = arith.constant 64 : index
+  scf.for %r = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %n step %c1 {
+      %a = memref.load %x[%i] : memref<64xf32>
+      %b = math.exp %a : f32
+      memref.store %b, %y[%r, %i] : memref<8x64xf32>
+    } {stepwell.loop = "vectorize"}
+    %zero = arith.constant 0.0 : f32
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+      %c = memref.load %y[%r, %j] : memref<8x64xf32>
+      %d = arith.addf %t, %c fastmath<reassoc> : f32
+      scf.yield %d : f32
+    } {stepwell.loop = "vectorize"}
+    scf.for %k = %c0 to %n step %c1 {
+      %e = memref.load %y[%r, %k] : memref<8x64xf32>
+      %f = arith.divf %e, %s : f32
+      memref.store %f, %y[%r, %k] : memref<8x64xf32>
+    } {stepwell.loop = "vectorize"}
+  }
+  func.return
+}
+
+// -----
+
+/// Rows backwards: the sum needs what the first loop has not stored yet.
+// CHECK-LABEL: @no_jam
+// CHECK: scf.for
+// CHECK: tile.store
+// CHECK: } {stepwell.loop = "no-unroll"}
+// CHECK: scf.for
+// CHECK-NOT: tile.
+// CHECK: } {stepwell.loop = "vectorize"}
+func.func @no_jam(%x: memref<64xf32>, %y: memref<64xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = arith.negf %a : f32
+    memref.store %b, %y[%i] : memref<64xf32>
+  } {stepwell.loop = "vectorize"}
+  %s = scf.for %j = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+    %k = arith.subi %c63, %j : index
+    %c = memref.load %y[%k] : memref<64xf32>
+    %d = arith.addf %t, %c fastmath<reassoc> : f32
+    scf.yield %d : f32
+  } {stepwell.loop = "vectorize"}
+  func.return %s : f32
+}
+
+// -----
+
+/// No mark, no tiles.
+// CHECK-LABEL: @no_mark
+// CHECK-NOT: tile.
+// CHECK: func.return
+func.func @no_mark(%x: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = arith.negf %a : f32
+    memref.store %b, %x[%i] : memref<64xf32>
+  }
+  func.return
+}
