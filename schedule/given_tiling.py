@@ -15,7 +15,7 @@ from ..dialects.tensor_loop import BlockOp
 from .contraction import Contraction
 from .register_tiles import RegisterTile, fits
 from .targets import Target
-from .tile_contraction import Tiling, choose_tiling
+from .tilings import Tiling, choose_tiling, lines_ahead
 
 
 def tiling_for(c: Contraction, prepacked: bool, target: Target) -> Tiling:
@@ -40,7 +40,8 @@ def given_tiling(c: Contraction, prepacked: bool, target: Target) -> Tiling | No
         _refuse(c.block, found, reason)
     tiling = tiling_of(found)
     tile = RegisterTile(min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n)))
-    return replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked)
+    tiling = replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked)
+    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
 
 
 def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Target) -> str | None:

@@ -37,8 +37,10 @@ def fits(rows: int, vectors: int, target: Target = X86_64_V4) -> bool:
     return rows * vectors + vectors + (1 if target.fma else 4) <= target.registers - kept
 
 
-def choose_tile(rows: int, columns: int, element_bytes: int, target: Target = X86_64_V4) -> RegisterTile:
-    """The tile with the fewest cycles for a result of `rows` x `columns`."""
+def choose_tile(
+    rows: int, columns: int, element_bytes: int, target: Target = X86_64_V4, far: bool = False
+) -> RegisterTile:
+    """The tile with the fewest cycles for a result of `rows` x `columns`; `far`: b does not stay in L2."""
     lanes = target.lanes(element_bytes)
     best: tuple[float, int, RegisterTile] | None = None
     for vectors in range(1, MOST_VECTORS + 1):
@@ -51,10 +53,11 @@ def choose_tile(rows: int, columns: int, element_bytes: int, target: Target = X8
                 break
             height = ceil(rows / ceil(rows / most))
             cost = sum(
-                count * _cycles(each, width, lanes, target) * wide
+                count * _cycles(each, width, lanes, target, far) * wide
                 for each, count in split_evenly(rows, height)
                 for width, wide in split_columns(columns, vectors * lanes)
             )
+            cost = round(cost, 6)  # the same loads in another order are a tie
             tile = RegisterTile(height, min(columns, vectors * lanes))
             if best is None or (cost, -most) < best[:2]:
                 best = (cost, -most, tile)
@@ -68,12 +71,15 @@ def _is_cut_well(columns: int) -> bool:
     return rest & (rest - 1) == 0
 
 
-def _cycles(rows: int, columns: int, lanes: int, target: Target) -> float:
-    """Cycles per step of the sum of one tile."""
+def _cycles(rows: int, columns: int, lanes: int, target: Target, far: bool) -> float:
+    """
+    Cycles per step of the sum of one tile. On top of what the units take comes a part of a cycle per load, as not all of that
+    overlaps (measured): rows of a are many streams, vectors of b come from L2, or from beyond.
+    """
     vectors = ceil(columns / lanes)
-    loads = rows + vectors
     instructions = rows * vectors * (1 if target.fma else 2)
-    return max(instructions / 2, loads / 2, target.latency) + loads / 20
+    delays = rows / 12 + vectors * (0.15 if far else 0.12)
+    return max(instructions / 2, (rows + vectors) / 2, target.latency) + delays
 
 
 def split_evenly(extent: int, most: int) -> list[tuple[int, int]]:

@@ -19,69 +19,11 @@ from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import ZERO, Bound, Index, NestBuilder
 from .padding import padded_copy
-from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
-from .targets import X86_64_V4, Target
-
-DEPTH = 4
-"""Steps of the sum that one `tile.mma` spells out."""
-
-BLOCK_DEPTH = 1024
-"""Most steps of the sum between reloads of a tile: a panel of b is then at most 256 KiB."""
-
-FEW_SWEEPS = 4
-MANY_SWEEPS = 20
-"""Tiles of rows that read b: from so many on it pays to copy a large b into panels, or any b."""
-
-
-@dataclass(frozen=True)
-class Tiling:
-    """How a contraction is cut up."""
-
-    tile: RegisterTile
-    pack_b: bool = False
-    """Whether b is copied into panels as wide as the tile first."""
-    depth_blocks: int = 1
-    """Parts of k, of the same size."""
-    panels: int | None = None
-    """Panels of b per block; all when None."""
-    panels_outside: bool = False
-    """
-    Whether the loop over panels is outside those over rows of tiles and over axes that b does not have: each panel is read once,
-    all of a for each.
-    """
-
-
-def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_64_V4) -> Tiling:
-    """The default for one core of `target`: see docs/targets.md. `prepacked`: b is laid out in panels before."""
-    bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
-    rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
-    chosen = choose_tile(rows, columns, bytes_per, target)
-    steps = depth * prod(c.extents[axis] for axis in c.reduce)
-    b_bytes = columns * steps * bytes_per
-    shared = [axis for axis in c.outer if axis not in c.b.axes()]
-    sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
-    strided = c.b.stride_along(c.n) != 1
-    many = sweeps >= (FEW_SWEEPS if b_bytes >= target.pack_from_bytes else MANY_SWEEPS)
-    pack = prepacked or strided or many
-    least = ceil(depth / BLOCK_DEPTH)
-    blocks, panels = 1, None
-    if not c.reduce and pack and rows > 2 * chosen.rows:
-        blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
-        panels = _panels_per_block(rows, depth // blocks * bytes_per, chosen.columns, target)
-    if any(c.extents[axis] > 1 for axis in shared):
-        outside = b_bytes > target.a_bytes
-    else:
-        near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
-        once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
-        outside = rows * (depth // blocks) * bytes_per <= target.a_bytes and (near or once)
-    return Tiling(chosen, pack, blocks, panels, outside)
-
-
-def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Target) -> int:
-    """As many as stay in L2 with what they were copied from and, where it takes half of L2 at most, a; `part_bytes` of k."""
-    a_bytes = rows * part_bytes
-    room = target.near_bytes - (a_bytes if 2 * a_bytes <= target.l2_bytes else 0)
-    return max(1, room // (2 * columns * part_bytes))
+from .register_tiles import split_columns, split_evenly
+from .tilings import DEPTH as DEPTH
+from .tilings import LINE_BYTES
+from .tilings import Tiling as Tiling
+from .tilings import choose_tiling as choose_tiling
 
 
 def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None) -> None:
@@ -130,6 +72,8 @@ class _Emitter:
         self.epilogue = epilogue
         self.columns = tiling.tile.columns
         self.depth = c.extent(c.k) // tiling.depth_blocks
+        self.number: Index = 0
+        """Of the current tile among those that read the same panel."""
         self.at: dict[int, AffineExpr] = {}
         """Where the loops over whole axes stand."""
         self.packed = prepacked
@@ -293,6 +237,18 @@ class _Emitter:
             start += rows * count
         return found
 
+    def _number(self, values: list[Index], height: tuple[int, int, int], vm0: Index) -> Index:
+        """The number of a tile among all that read the same panel."""
+        c, builder = self.c, self.builder
+        heights = self._heights()
+        before = sum(number for _, start, number in heights if start < height[1])
+        total: Index = 0
+        for axis, value in zip(c.outer, values, strict=False):
+            if axis not in c.b.axes():
+                total = builder.sum(builder.scaled(total, c.extents[axis]), value)
+        total = builder.scaled(total, sum(number for _, _, number in heights))
+        return builder.sum(total, builder.sum(vm0, before))
+
     def _tile(
         self, height: tuple[int, int, int], m0: AffineExpr, panels: tuple[int, int, int], panel: AffineExpr
     ) -> None:
@@ -320,7 +276,8 @@ class _Emitter:
                     self._store(self._splat(type_), corner(values))
             at = corner(values)
             total = self._load(type_, at) if self.tiling.depth_blocks > 1 else self._splat(type_)
-            k0, n0, _, vp = values[len(outer) :]
+            k0, n0, vm0, vp = values[len(outer) :]
+            self.number = self._number(values, height, vm0) if self.tiling.lines_ahead else 0
             self._finish(self._sum(list(c.reduce), at, (k0, n0, vp), total), k0, at)
 
     def _finish(self, total: SSAValue, k0: Index, at: dict[int, Index]) -> None:
@@ -373,9 +330,13 @@ class _Emitter:
                 lambda index, carried: self._sum(others, at | {axis: index}, block, carried),
                 name,
             )
-        total = builder.counted(
-            self.depth, DEPTH, total, lambda k, carried: self._mma(at, block, k, DEPTH, carried), "k"
-        )
+
+        def step(k: Index, carried: SSAValue) -> SSAValue:
+            result = self._mma(at, block, k, DEPTH, carried)
+            self._look_ahead(at, block, k)
+            return result
+
+        total = builder.counted(self.depth, DEPTH, total, step, "k")
         rest = self.depth % DEPTH
         return self._mma(at, block, self.depth - rest, rest, total) if rest else total
 
@@ -393,6 +354,24 @@ class _Emitter:
             b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))
         mma = tile.MmaOp(total, a, b, depth, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned)
         return builder.add(mma).result
+
+    def _look_ahead(self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index) -> None:
+        """Asks for a part of the panel that comes after those in use: each tile of rows for another, each step for some lines."""
+        c, builder, lines, packed = self.c, self.builder, self.tiling.lines_ahead, self.packed
+        if not lines or not self.whole or packed is None:
+            return
+        assert isinstance(packed.type, MemRefType)
+        k0, n0, panel = block
+        steps = self.number
+        for axis in c.reduce:
+            steps = builder.sum(builder.scaled(steps, c.extents[axis]), at[axis])
+        steps = builder.sum(builder.scaled(steps, self.depth - self.depth % DEPTH), k)
+        count = lines * LINE_BYTES // packed.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+        first = builder.scaled(k0, self.depth) if self.tiling.depth_blocks > 1 else 0
+        place = (self._panel(n0, panel), *(0 for _ in c.reduce), first, builder.scaled(steps, count // DEPTH))
+        ahead = (1 if self.tiling.panels_outside else self.run_.count) * prod(packed.type.get_shape()[1:])
+        indices = [builder.value(index) for index in place]
+        builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:

@@ -18,16 +18,20 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..traits import AccessesBoxes, BoxAccess
+
 
 @irdl_op_definition
-class PrefetchOp(IRDLOperation):
+class PrefetchOp(IRDLOperation, AccessesBoxes):
     """
     Asks for the `count` elements that lie in memory from `ahead` elements after `buffer[indices]` on, to be read soon or to be written.
 
         tile.prefetch %x[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
         tile.prefetch write %y[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
+        tile.prefetch %b[%p, %k, %c] ahead 12288 count 32 second : memref<4x256x48xf32>
 
-    `buffer[indices]` is in the buffer; what lies ahead need not be, and nothing but the time it takes depends on it.
+    `buffer[indices]` is in the buffer; what lies ahead need not be, and nothing but the time it takes depends on it. With `second` the
+    elements are brought into the second-level cache and not into the first, and no place need be in the buffer, whose strides go on.
     """
 
     name = "tile.prefetch"
@@ -37,13 +41,21 @@ class PrefetchOp(IRDLOperation):
     indices = var_operand_def(IndexType)
     ahead = prop_def(IntegerAttr.constr(i64))
     count = prop_def(IntegerAttr.constr(i64))
+    second = opt_prop_def(UnitAttr)
 
     traits = traits_def(MemoryReadEffect())
 
-    assembly_format = "(`write` $write^)? $buffer `[` $indices `]` `ahead` $ahead `count` $count attr-dict `:` type($buffer)"
+    assembly_format = "(`write` $write^)? $buffer `[` $indices `]` `ahead` $ahead `count` $count (`second` $second^)? attr-dict `:` type($buffer)"
 
     def __init__(
-        self, buffer: SSAValue, indices: Sequence[SSAValue], ahead: int, count: int, *, write: bool = False
+        self,
+        buffer: SSAValue,
+        indices: Sequence[SSAValue],
+        ahead: int,
+        count: int,
+        *,
+        write: bool = False,
+        second: bool = False,
     ):
         super().__init__(
             operands=[buffer, list(indices)],
@@ -51,8 +63,12 @@ class PrefetchOp(IRDLOperation):
                 "write": UnitAttr() if write else None,
                 "ahead": IntegerAttr(ahead, i64),
                 "count": IntegerAttr(count, i64),
+                "second": UnitAttr() if second else None,
             },
         )
+
+    def box_accesses(self) -> tuple[BoxAccess, ...]:
+        return ()
 
     def verify_(self) -> None:
         assert isinstance(self.buffer.type, MemRefType)

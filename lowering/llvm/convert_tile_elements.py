@@ -23,8 +23,8 @@ SMALLER_SIZE = 0b0010
 AS_THE_PROCESSOR_ROUNDS = 4
 
 CACHE_LINE = 64
-NEAREST, DATA = 3, 1
-"""Of `llvm.prefetch`: into all caches; data, not instructions."""
+NEAREST, SECOND, DATA = 3, 2, 1
+"""Of `llvm.prefetch`: into all caches, into all but the first; data, not instructions."""
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 
@@ -125,9 +125,10 @@ def _largest_lane(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAV
 def convert_prefetch(builder: Builder, op: tile.PrefetchOp) -> None:
     """One instruction per cache line."""
     layout = layout_of(builder, op.buffer)
-    corner = address(builder, op.buffer, layout, op.indices)
+    corner = address(builder, op.buffer, layout, op.indices, inbounds=op.second is None)
     step = max(1, CACHE_LINE // layout.element_bytes)
-    flags = [builder.constant(number, i32) for number in (int(op.write is not None), NEAREST, DATA)]
+    level = NEAREST if op.second is None else SECOND
+    flags = [builder.constant(number, i32) for number in (int(op.write is not None), level, DATA)]
     for offset in range(0, op.count.value.data, step):
         pointer = builder.gep(corner, op.ahead.value.data + offset, layout.memory_type, inbounds=False)
         builder.intrinsic("llvm.prefetch.p0", (pointer, *flags), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,18 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.pass_context import PassContext
 from stepwell.core.pipelines import parse_pipeline
-from stepwell.dialects.tensor_loop import GridOp
+from stepwell.dialects import tile
+from stepwell.dialects.tensor_loop import BlockOp, GridOp
 from stepwell.schedule import given_tiling
 from stepwell.schedule.contraction import Contraction, contraction_of
 from stepwell.schedule.register_tiles import RegisterTile, fits
 from stepwell.schedule.targets import NAMED, Target
-from stepwell.schedule.tile_contraction import Tiling, choose_tiling
+from stepwell.schedule.tilings import Tiling, choose_tiling
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import SSAValue
 
 EXAMPLES = 200 if FULL else 20
 V4 = NAMED["x86-64-v4"]
@@ -102,6 +109,83 @@ def test_what_is_copied_into_panels(sizes: tuple[int, int, int], pack: bool) -> 
 )
 def test_the_order_of_panels_and_rows(text: str, outside: bool) -> None:
     assert choose_tiling(contraction(text), True, V4).panels_outside == outside
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (product(16, 1024, 1024), 6),  # 8x48: three lines a step, two tiles of rows, four steps at once
+        (product(128, 3072, 768), 1),
+        (product(8, 1024, 1024), 0),  # one tile of rows reads each panel
+        (product(64, 512, 512), 0),  # b stays in L2
+        (convolution(1, 7, 512, 512, 3), 0),  # two panels do not stay in L2
+        (convolution(8, 7, 256, 512, 3), 1),
+    ],
+)
+def test_lines_of_panels_to_come(text: str, lines: int) -> None:
+    c = contraction(text)
+    assert choose_tiling(c, True, V4).lines_ahead == lines
+    assert choose_tiling(c, False, V4).lines_ahead == 0
+
+
+def value_of(value: SSAValue, axes: dict[SSAValue, int]) -> int:
+    """What index arithmetic gives."""
+    match value.owner:
+        case arith.ConstantOp(value=IntegerAttr() as number):
+            return number.value.data
+        case arith.AddiOp(lhs=lhs, rhs=rhs):
+            return value_of(lhs, axes) + value_of(rhs, axes)
+        case arith.MuliOp(lhs=lhs, rhs=rhs):
+            return value_of(lhs, axes) * value_of(rhs, axes)
+        case _:
+            return axes[value]
+
+
+def hinted_lines(op: tile.PrefetchOp, shape: Sequence[int], batch: int) -> set[int]:
+    """The lines of its buffer that `op` asks for in panel 0, its block run for all rows and, as `batch` says, all batches."""
+    loop, block = op.parent_op(), op.parent_op().parent_op()  # type: ignore[union-attr]
+    assert isinstance(loop, scf.ForOp) and isinstance(block, BlockOp)
+    found: set[int] = set()
+    named = {axis.name_hint.split("_")[0]: axis for axis in block.axes}  # type: ignore[union-attr]
+    extents = dict(zip(block.axes, block.extents, strict=True))
+    rows = range(extents[named["vm0"]] if "vm0" in named else 1)  # type: ignore[arg-type]
+    for number, m0, k in itertools.product(range(batch), rows, range(0, shape[1] // 4 * 4, 4)):
+        axes: dict[SSAValue, int] = dict.fromkeys(block.axes, 0)
+        axes |= {loop.body.block.args[0]: k, named["vb0"]: number}
+        axes |= {named["vm0"]: m0} if "vm0" in named else {}
+        indices = [value_of(index, axes) for index in op.indices]
+        first = (indices[0] * shape[1] + indices[1]) * shape[2] + indices[2] + op.ahead.value.data
+        count = op.count.value.data
+        assert first % 16 == count % 16 == 0
+        found.update(range(first // 16, (first + count) // 16))
+    return found
+
+
+@pytest.mark.parametrize("rows", [16, 20, 75])
+def test_the_tiles_of_a_panel_ask_for_all_of_the_next(rows: int) -> None:
+    depth, columns = 1021, 260
+    text = f"""builtin.module attributes {{stepwell.weights = "given.safetensors"}} {{
+      func.func @main(%a: tensor<2x{rows}x{depth}xf32>) -> tensor<2x{rows}x{columns}xf32> {{
+        %w = graph.weight "w" : tensor<{depth}x{columns}xf32>
+        %r = graph.matmul %a, %w : (tensor<2x{rows}x{depth}xf32>, tensor<{depth}x{columns}xf32>) -> tensor<2x{rows}x{columns}xf32>
+        func.return %r : tensor<2x{rows}x{columns}xf32>
+      }}
+    }}"""
+    a, w = integers(1, 2, rows, depth), integers(2, depth, columns)
+    with PassContext(config={"target": "x86-64-v4"}):
+        exe = stepwell.compile(text, weights={"w": w}, cache=False, threads=1)
+        np.testing.assert_array_equal(exe(a)[0], a @ w)
+        module = parse_text(make_context(), exe.ir("tensor_loop"), "tiles.mlir")
+    asked: dict[int, set[int]] = {}
+    shape = (0,)
+    for op in module.walk():
+        if isinstance(op, tile.PrefetchOp):
+            (mma,) = [each for each in op.parent.ops if isinstance(each, tile.MmaOp)]  # type: ignore[union-attr]
+            shape = op.buffer.type.get_shape()  # type: ignore[attr-defined]
+            width = mma.acc.type.get_shape()[1]  # type: ignore[attr-defined]
+            asked.setdefault(width, set()).update(hinted_lines(op, shape, 2))
+    panel, first = shape[1] // 4 * 4 * shape[2] // 16, shape[1] * shape[2] // 16
+    assert set(range(first, first + panel)) <= asked[shape[2]]
 
 
 def tilings(rows: int, columns: int, depth: int) -> st.SearchStrategy[Tiling]:

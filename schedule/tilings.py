@@ -1,0 +1,92 @@
+"""How contractions are cut into register tiles, panels and parts: the rules of docs/targets.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from .contraction import Contraction
+from .register_tiles import RegisterTile, choose_tile
+from .targets import X86_64_V4, Target
+
+DEPTH = 4
+"""Steps of the sum that one `tile.mma` spells out."""
+
+BLOCK_DEPTH = 1024
+"""Most steps of the sum between reloads of a tile: a panel of b is then at most 256 KiB."""
+
+LINE_BYTES = 64
+"""Of a cache."""
+
+FEW_SWEEPS = 4
+MANY_SWEEPS = 20
+"""Tiles of rows that read b: from so many on it pays to copy a large b into panels, or any b."""
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a contraction is cut up."""
+
+    tile: RegisterTile
+    pack_b: bool = False
+    """Whether b is copied into panels as wide as the tile first."""
+    depth_blocks: int = 1
+    """Parts of k, of the same size."""
+    panels: int | None = None
+    """Panels of b per block; all when None."""
+    panels_outside: bool = False
+    """
+    Whether the loop over panels is outside those over rows of tiles and over axes that b does not have: each panel is read once,
+    all of a for each.
+    """
+    lines_ahead: int = 0
+    """Cache lines of the next panels of b that are asked for at each step of the loop over k."""
+
+
+def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_64_V4) -> Tiling:
+    """The default for one core of `target`: see docs/targets.md. `prepacked`: b is laid out in panels before."""
+    bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+    rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
+    steps = depth * prod(c.extents[axis] for axis in c.reduce)
+    b_bytes = columns * steps * bytes_per
+    chosen = choose_tile(rows, columns, bytes_per, target, far=2 * b_bytes > target.l2_bytes)
+    shared = [axis for axis in c.outer if axis not in c.b.axes()]
+    sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
+    strided = c.b.stride_along(c.n) != 1
+    many = sweeps >= (FEW_SWEEPS if b_bytes >= target.pack_from_bytes else MANY_SWEEPS)
+    pack = prepacked or strided or many
+    least = ceil(depth / BLOCK_DEPTH)
+    blocks, panels = 1, None
+    if not c.reduce and pack and rows > 2 * chosen.rows:
+        blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
+        panels = _panels_per_block(rows, depth // blocks * bytes_per, chosen.columns, target)
+    if any(c.extents[axis] > 1 for axis in shared):
+        outside = b_bytes > target.a_bytes
+    else:
+        near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
+        once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
+        outside = rows * (depth // blocks) * bytes_per <= target.a_bytes and (near or once)
+    tiling = Tiling(chosen, pack, blocks, panels, outside)
+    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
+
+
+def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Target) -> int:
+    """As many as stay in L2 with what they were copied from and, where it takes half of L2 at most, a; `part_bytes` of k."""
+    a_bytes = rows * part_bytes
+    room = target.near_bytes - (a_bytes if 2 * a_bytes <= target.l2_bytes else 0)
+    return max(1, room // (2 * columns * part_bytes))
+
+
+def lines_ahead(c: Contraction, tiling: Tiling, target: Target) -> int:
+    """
+    So many that the tiles of rows together ask for a whole panel; none where all of b stays in L2, two panels do not, or one tile
+    reads each.
+    """
+    bytes_per = c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    tiles = ceil(c.extent(c.m) / tiling.tile.rows) * prod(c.extents[axis] for axis in c.outer)
+    row_bytes = tiling.tile.columns * bytes_per
+    column_bytes = bytes_per * prod(c.extents[axis] for axis in (c.k, *c.reduce))
+    fits = 2 * column_bytes * tiling.tile.columns <= target.near_bytes
+    if tiles == 1 or 2 * column_bytes * c.extent(c.n) <= target.l2_bytes or not fits:
+        return 0
+    return ceil(DEPTH * row_bytes / LINE_BYTES / tiles)
