@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -49,7 +48,7 @@ class Settings:
 
 
 class KernelTuning:
-    """One kernel of a run."""
+    """One kernel of a run; the schedules `first` are tried first."""
 
     def __init__(
         self,
@@ -59,6 +58,7 @@ class KernelTuning:
         database: Database,
         workers: Workers,
         progress: Progress,
+        first: Iterable[str] = (),
     ):
         self.kernel = kernel
         self.names = names
@@ -67,25 +67,26 @@ class KernelTuning:
         self.workers = workers
         self.progress = progress
         self.text = str(kernel.module)
+        space = Space(kernel, settings.target, settings.threads)
+        self._search = Search(space.knobs, space.program, settings.seed, first)
         self._trials: list[Trial] = []
         self._remark = ""
         self._fastest = 1.0
 
-    def run(self, first: Iterable[str], seconds: float | None) -> KernelReport:
-        """Searches for at most so long, trying the schedules `first` first, then confirms."""
-        deadline = None if seconds is None else time.monotonic() + seconds
-        space = Space(self.kernel, self.settings.target, self.settings.threads)
-        search = Search(space.knobs, space.program, self.settings.seed, first)
-        while not self._remark and len(self._trials) < self.settings.trials:
-            if deadline is not None and time.monotonic() >= deadline:
-                self._remark = "the time is up"
-                break
-            programs = search.generation(min(GENERATION, self.settings.trials - len(self._trials)))
-            if not programs:
-                break
-            for trial in self._measured(programs):
-                self._trials.append(trial)
-                search.tell(trial.program, trial.record.ratio if trial.record.status == "ok" else None)
+    def advance(self) -> bool:
+        """Measures the next generation; whether there is another one."""
+        programs = self._search.generation(min(GENERATION, self.settings.trials - len(self._trials)))
+        for trial in self._measured(programs):
+            self._trials.append(trial)
+            self._search.tell(trial.program, trial.record.ratio if trial.record.status == "ok" else None)
+        return bool(programs) and not self._remark and len(self._trials) < self.settings.trials
+
+    def stop(self, why: str) -> None:
+        """There will be no other generation."""
+        self._remark = self._remark or why
+
+    def finish(self) -> KernelReport:
+        """Confirms the fastest and says what has been found."""
         if not self.settings.replay:
             self._confirm()
         best = self.database.best(self.kernel.hash)
@@ -129,7 +130,7 @@ class KernelTuning:
 
     def _show(self, record: Record) -> None:
         self._fastest = max(self._fastest, record.ratio or 0.0)
-        self.progress.step(self._fastest)
+        self.progress.step(", ".join(self.names), self._fastest)
 
     def _job(self, program: str, rounds: int) -> Job | Outcome:
         """What measures a program; the outcome where it is none."""

@@ -7,21 +7,21 @@ from typing import Any
 
 
 class Progress:
-    """Counts candidates of one kernel; shows nothing when not on a terminal."""
+    """Counts candidates; shows nothing when not on a terminal."""
 
-    def __init__(self, title: str, total: int, shown: bool | None = None):
+    def __init__(self, total: int, shown: bool | None = None):
         self._bar: Any = None
         if sys.stderr.isatty() if shown is None else shown:
             try:
                 from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
             except ImportError:
                 return
-            self._bar = tqdm(total=total, desc=title, unit="schedule", leave=False, file=sys.stderr)
+            self._bar = tqdm(total=total, unit="schedule", leave=False, file=sys.stderr)
 
-    def step(self, best: float) -> None:
-        """One more; `best` is the best ratio so far."""
+    def step(self, name: str, best: float) -> None:
+        """One more of the kernel `name`, whose best ratio so far is `best`."""
         if self._bar is not None:
-            self._bar.set_postfix_str(f"best {best:.2f} x", refresh=False)
+            self._bar.set_postfix_str(f"@{name}: best {best:.2f} x", refresh=False)
             self._bar.update()
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ from .job import Measure
 from .kernel_tuning import KernelTuning, Settings
 from .measure import measure as measure_job
 from .progress import Progress
-from .report import KernelReport, TuningReport
+from .report import TuningReport
 from .workers import Workers
 
 APPLY = "apply-tuning"
@@ -61,8 +61,8 @@ def tune(
     Looks for faster schedules of the kernels of a program and keeps them in a database, which the next `compile` uses.
 
     The program is taken down, as `compile` does with `pipeline`, `opt_level` and `numerics`, to the loop functions that
-    `schedule-cpu` sees; all different ones are tuned, or the one called `kernel`, with up to `trials` schedules each and up to
-    `seconds` for all. What the database holds of them already is not measured again. Every schedule is compiled and run in a
+    `schedule-cpu` sees; all different ones are tuned in turn, or the one called `kernel`, with up to `trials` schedules each and up to
+    `seconds` for all, the last confirmations aside. What the database holds of them already is not measured again. Every schedule is compiled and run in a
     process that may crash, or take more than `timeout` seconds, without harm; its results are compared with the default's before
     it is timed. It replaces the default where a second measurement confirms that it is faster.
 
@@ -81,20 +81,34 @@ def tune(
         _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target), kernel
     )
     deadline = None if seconds is None else time.monotonic() + seconds
-    reports: list[KernelReport] = []
     with ExitStack() as stack:
-        owned = executor is None
-        count = jobs or (1 if owned else 4)
+        count = jobs or (1 if executor is None else 4)
         pool = stack.enter_context(ThreadPoolExecutor(count)) if executor is None else executor
-        workers = stack.enter_context(Workers(pool, count, owned, measure, timeout))
-        for number, (names, each) in enumerate(kernels):
-            share = None if deadline is None else (deadline - time.monotonic()) / (len(kernels) - number)
-            bar = Progress(", ".join(names), trials, progress)
-            stack.callback(bar.close)
-            run = KernelTuning(each, names, settings, Database(path, target_named(target)), workers, bar)
-            reports.append(run.run([] if candidates is None else candidates(each), share))
-            bar.close()
-    return TuningReport(path, tuple(reports))
+        workers = stack.enter_context(Workers(pool, count, executor is None, measure, timeout))
+        bar = Progress(trials * len(kernels), progress)
+        stack.callback(bar.close)
+        records = Database(path, target_named(target))
+        runs = [
+            KernelTuning(
+                each, names, settings, records, workers, bar, () if candidates is None else candidates(each)
+            )
+            for names, each in kernels
+        ]
+        _take_turns(runs, deadline)
+        return TuningReport(path, tuple(run.finish() for run in runs))
+
+
+def _take_turns(runs: list[KernelTuning], deadline: float | None) -> None:
+    """A generation of each kernel after the other, so that little time is shared fairly."""
+    going = list(runs)
+    while going:
+        for run in list(going):
+            if deadline is not None and time.monotonic() >= deadline:
+                for each in going:
+                    each.stop("the time is up")
+                return
+            if not run.advance():
+                going.remove(run)
 
 
 def _check(trials: int, seconds: float | None, timeout: float, jobs: int | None) -> None:

@@ -183,6 +183,12 @@ def test_the_program_stays_as_it_is(tuned: Callable[..., TuningReport], tmp_path
     assert str(module) == str(parse(MODEL))
 
 
+def test_kernels_take_turns(tmp_path: Path) -> None:
+    stepwell.tune(MODEL, database=tmp_path / "db", trials=24, measure=hooks.slower)
+    order = [record.name for record in read_records(tmp_path / "db")]
+    assert order == ["matmul"] * 12 + ["matmul_1"] * 12 + ["matmul"] * 12 + ["matmul_1"] * 12
+
+
 def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
     kernel = only(tuned(seconds=0.001, trials=100))
     assert len(kernel.trials) < 100 and kernel.remark == "the time is up"
@@ -226,7 +232,7 @@ class FakeBar:
     shown: list[str] = []
 
     def __init__(self, **options: Any):
-        self.shown.append(f"{options['desc']} of {options['total']}")
+        self.shown.append(f"of {options['total']}")
 
     def set_postfix_str(self, text: str, refresh: bool) -> None:
         self.shown.append(text)
@@ -243,7 +249,7 @@ def test_a_bar_shows_each_candidate(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=FakeBar))
     tuned(trials=2, progress=True, candidates=lambda kernel: [annotated(kernel, 3), annotated(kernel, 2)])
-    assert FakeBar.shown[:5] == ["matmul of 2", "best 1.03 x", "+1", "best 1.03 x", "+1"]
+    assert FakeBar.shown[:5] == ["of 2", "@matmul: best 1.03 x", "+1", "@matmul: best 1.03 x", "+1"]
     assert FakeBar.shown[-1] == "closed"
 
 
