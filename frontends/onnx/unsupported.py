@@ -15,7 +15,7 @@ from .model import Model, all_nodes
 from .registry import find, known_operators
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import GraphProto, NodeProto
 
 MOST_ROUNDS: Final = 16
 """How deep definitions of operators by other operators go; those of ONNX need 3."""
@@ -108,11 +108,32 @@ def _expand(model: Model, missing: list[Missing]) -> None:
                 helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
             )
     ids = [(each.domain, each.operator) for each in missing]
+    _write_defaults(shell.graph, missing)
     shell = shape_inference.infer_shapes(shell)  # some definitions depend on element types
     expanded = inliner.inline_selected_functions(shell, ids, inline_schema_functions=True)
     inherit_names(model.graph.node, expanded.graph.node)
     del model.graph.node[:]
     model.graph.node.extend(expanded.graph.node)
+
+
+def _write_defaults(graph: GraphProto, missing: list[Missing]) -> None:
+    """Attributes with defaults that the nodes leave out: a definition that uses one has nothing in its place."""
+    from onnx import defs
+
+    defaults = {
+        (each.domain, each.operator): [
+            attribute.default_value
+            for attribute in defs.get_schema(each.operator, each.version, each.domain).attributes.values()
+            if attribute.default_value.name
+        ]
+        for each in missing
+    }
+    for node in all_nodes(graph):
+        given = {attribute.name for attribute in node.attribute}
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        for default in defaults.get((domain, node.op_type), ()):
+            if default.name not in given:
+                node.attribute.append(default)
 
 
 def inherit_names(before: Iterable[NodeProto], after: Iterable[NodeProto]) -> None:

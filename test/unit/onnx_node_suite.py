@@ -88,7 +88,7 @@ def run_case(case: Case, **options: Any) -> None:
 
     for inputs, expected in case.data:
         given = {
-            info.name: np.asarray(array) for info, array in zip(case.model.graph.input, inputs, strict=False)
+            info.name: array_of(value) for info, value in zip(case.model.graph.input, inputs, strict=False)
         }
         bound = {name: given[name] for name in shape_operands(case)}
         module = stepwell.from_onnx(case.model, constants=bound)
@@ -96,7 +96,14 @@ def run_case(case: Case, **options: Any) -> None:
         arrays = [array for name, array in given.items() if name not in bound]
         results = executable(*arrays)
         for found, wanted in zip(results, expected, strict=True):
-            compare(found, np.asarray(wanted), case)
+            compare(found, array_of(wanted), case)
+
+
+def array_of(value: Any) -> Any:
+    """A tensor of a case: an array, or the `TensorProto` of one."""
+    from onnx import TensorProto, numpy_helper
+
+    return numpy_helper.to_array(value) if isinstance(value, TensorProto) else np.asarray(value)
 
 
 def compare(found: Any, wanted: Any, case: Case) -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
-THEMES = ("elementwise", "movement", "contraction", "reduction", "control")
+THEMES = (
+    "elementwise",
+    "movement",
+    "contraction",
+    "reduction",
+    "control",
+    "quantized",
+    "activations",
+    "arithmetic",
+    "normalisation",
+    "random",
+)
 """The modules that define converters."""
 
 

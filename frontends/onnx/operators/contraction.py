@@ -1,8 +1,6 @@
-"""Matrix products, convolutions, pooling, and the normalisations of convolution nets."""
+"""Matrix products, convolutions, pooling."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
@@ -11,7 +9,6 @@ from ..values import Value
 from .windows import Window, window_of
 
 direct("MatMul", "matmul", inputs=2)
-direct("InstanceNormalization", "instance_norm", inputs=3, epsilon=("epsilon", 1e-5))
 
 
 @converter("Gemm", since=7)
@@ -84,30 +81,6 @@ def _conv2d(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Valu
     )
 
 
-@converter("BatchNormalization", since=9)
-def batch_normalization(
-    b: Emitter,
-    x: Value,
-    weight: Value,
-    bias: Value,
-    mean: Value,
-    variance: Value,
-    *,
-    epsilon: float = 1e-5,
-    momentum: float = 0.9,
-    training_mode: int = 0,
-) -> Any:
-    """With the given mean and variance; those of the batch are for training."""
-    if training_mode:
-        raise ConversionError("training_mode is set, expected a model for inference")
-    factor = b.divide(weight, b.sqrt(b.add(variance, epsilon)))
-    offset = b.subtract(bias, b.multiply(mean, factor))
-    shape = (-1, *(1,) * (x.rank - 2))
-    if x.rank > 2:
-        factor, offset = b.reshape(factor, shape=shape), b.reshape(offset, shape=shape)
-    return b.add(b.multiply(x, factor), offset)
-
-
 @converter("GlobalAveragePool")
 def global_average_pool(b: Emitter, x: Value) -> Value:
     return b.mean(x, axis=tuple(range(2, x.rank)), keepdims=True)
@@ -116,27 +89,3 @@ def global_average_pool(b: Emitter, x: Value) -> Value:
 @converter("GlobalMaxPool")
 def global_max_pool(b: Emitter, x: Value) -> Value:
     return b.max(x, axis=tuple(range(2, x.rank)), keepdims=True)
-
-
-@converter("LayerNormalization")
-def layer_normalization(
-    b: Emitter,
-    x: Value,
-    weight: Value,
-    bias: Value | None = None,
-    *,
-    axis: int = -1,
-    epsilon: float = 1e-5,
-    stash_type: int = 1,
-) -> Any:
-    """Along `axis` and what comes after it."""
-    if b.output_count > 1:
-        raise ConversionError("the outputs Mean and InvStdDev are not supported")
-    axes = tuple(range(axis + x.rank if axis < 0 else axis, x.rank))
-    shape = b.static_shape(x, "the input") if None not in x.shape else x.shape
-    extents = tuple(shape[each] for each in axes)
-    if None in extents:
-        raise ConversionError(f"the input is {x.shaped}, expected the normalised extents to be known")
-    if bias is None:
-        bias = b.full(tuple(dim or 0 for dim in extents), 0.0, x.dtype)
-    return b.layer_norm(x, weight, bias, axes=axes, epsilon=epsilon)

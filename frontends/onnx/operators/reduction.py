@@ -15,22 +15,22 @@ direct("Softmax", "softmax", since=13, axis=("axis", -1))
 direct("LogSoftmax", "log_softmax", since=13, axis=("axis", -1))
 
 
-def _flattened(op: str) -> Callable[..., Value]:
+def flattened(build: Callable[..., Value]) -> Callable[..., Value]:
     """Before version 13 the dimensions from `axis` on count as one."""
 
     def convert(b: Emitter, x: Value, *, axis: int = 1) -> Value:
         axis = axis + x.rank if axis < 0 else axis
         if axis == x.rank - 1:
-            return getattr(b, op)(x, axis=-1)
+            return build(b, x, axis=-1)
         shape = b.static_shape(x, "the input")
-        rows = b.reshape(x, shape=(prod(shape[:axis]), -1))
-        return b.reshape(getattr(b, op)(rows, axis=-1), shape=shape)
+        rows = b.reshape(x, shape=(prod(shape[:axis]), prod(shape[axis:])))
+        return b.reshape(build(b, rows, axis=-1), shape=shape)
 
     return convert
 
 
-converter("Softmax")(_flattened("softmax"))
-converter("LogSoftmax")(_flattened("log_softmax"))
+converter("Softmax")(flattened(lambda b, x, axis: b.softmax(x, axis=axis)))
+converter("LogSoftmax")(flattened(lambda b, x, axis: b.log_softmax(x, axis=axis)))
 
 
 def _reduction(operator: str, build: Callable[..., Value], since: int) -> None:

@@ -1,0 +1,158 @@
+"""Remainders, shifts, and tables that follow from shapes: triangles, unit matrices, ranges; determinants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..folding import LARGEST
+from ..registry import Known, converter
+from ..values import Value
+from .elementwise import dtype_of_number
+from .widening import rounded_once
+
+# Remainders and shifts
+
+
+@converter("Mod")
+def mod(b: Emitter, x: Value, y: Value, *, fmod: int = 0) -> Value:
+    """The remainder with the sign of `y`, with `fmod` that of `x`."""
+    if not fmod or x.dtype.startswith("u"):
+        return b.mod(x, y)
+    if not x.dtype.startswith(("f", "b")):
+        return b.subtract(x, b.multiply(b.divide(x, y), y))
+    rest = b.mod(b.abs(x), b.abs(y))
+    # minimum: at x = -0 the remainder is -0, which is not below 0; elsewhere it is no larger than x
+    return b.where(b.less(x, 0.0), b.negative(rest), b.minimum(rest, x))
+
+
+@converter("BitShift")
+def bit_shift(b: Emitter, x: Value, y: Value, *, direction: str) -> Value:
+    """A count that is negative or not below the bit width leaves the sign only."""
+    match direction:
+        case "LEFT":
+            return b.left_shift(x, y)
+        case "RIGHT":
+            return b.right_shift(x, y)
+    raise ConversionError(f"direction is '{direction}', expected LEFT or RIGHT")
+
+
+# Positions
+
+
+def positions(b: Emitter, extent: int, rank: int, axis: int, offset: int = 0) -> Value:
+    """The numbers `offset`, `offset + 1`, … along `axis` of a tensor of `rank` dimensions, the others of extent 1."""
+    import numpy as np
+
+    shape = [1] * rank
+    shape[axis] = extent
+    return b.constant(np.arange(offset, offset + extent, dtype=np.int64).reshape(shape))
+
+
+@converter("Trilu")
+def trilu(b: Emitter, x: Value, k: Known | None = None, *, upper: int = 1) -> Value:
+    """The elements from diagonal `k` on, or up to it, of each matrix; the others are 0."""
+    rows, columns = x.shape[-2:] if x.rank >= 2 else (None, None)
+    if rows is None or columns is None:
+        raise ConversionError(f"the input is {x.shaped}, expected the last two extents to be known")
+    diagonal = 0 if k is None else int(k.reshape(()))  # pyright: ignore[reportAttributeAccessIssue]
+    diagonal = max(-rows, min(diagonal, columns))
+    row, column = positions(b, rows, 2, 0, diagonal), positions(b, columns, 2, 1)
+    kept = b.greater_equal(column, row) if upper else b.less_equal(column, row)
+    zero = b.full((), False if x.dtype == "i1" else 0, x.dtype)
+    return b.where(kept, x, zero)
+
+
+@converter("EyeLike")
+def eye_like(b: Emitter, x: Value, *, dtype: int | None = None, k: int = 0) -> Value:
+    """1 on diagonal `k` of a matrix of the shape of `x`, 0 elsewhere."""
+    import numpy as np
+
+    if x.rank != 2:
+        raise ConversionError(f"the input is {x.shaped}, expected a matrix")
+    rows, columns = b.static_shape(x, "the input")
+    target = x.dtype if dtype is None else dtype_of_number(dtype)
+    diagonal = max(-rows, min(k, columns))
+    if rows * columns <= LARGEST:
+        ones = b.constant(np.eye(rows, columns, diagonal, dtype=np.bool_))
+    else:
+        ones = b.equal(positions(b, columns, 2, 1), positions(b, rows, 2, 0, diagonal))
+    return ones if target == "i1" else b.astype(ones, dtype=target)
+
+
+@converter("Range")
+def range_(b: Emitter, start: Known, limit: Known, delta: Known) -> Value:
+    """`start + i * delta`, `ceil((limit - start) / delta)` of them; small ones are folded before a converter is asked."""
+    import numpy as np
+
+    first, last, step = (np.asarray(each).reshape(()) for each in (start, limit, delta))
+    if step == 0:
+        raise ConversionError("delta is 0, expected another number")
+    count = max(int(np.ceil((last.item() - first.item()) / step.item())), 0)
+    return b.constant(np.asarray(first + np.arange(count).astype(first.dtype) * step, first.dtype))
+
+
+# Determinants
+
+LARGEST_DETERMINANT = 4
+"""Rows of the largest matrices whose determinants are expanded: the number of products grows as the factorial."""
+
+
+@converter("Det")
+@rounded_once
+def det(b: Emitter, x: Value) -> Value:
+    """Expanded along the first rows."""
+    if x.rank < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] is None:
+        raise ConversionError(f"the input is {x.shaped}, expected square matrices of known size")
+    size = x.shape[-1]
+    if size > LARGEST_DETERMINANT:
+        raise ConversionError(f"the matrices have {size} rows, expected at most {LARGEST_DETERMINANT}")
+    if size == 0:
+        return b.full(b.static_shape(x, "the input")[:-2], 1.0, x.dtype)
+    elements: dict[tuple[int, int], Value] = {}
+    for row in range(size):
+        for column in range(size):
+            element = b.strided_slice(x, axes=(-2, -1), begin=(row, column), end=(row + 1, column + 1))
+            elements[row, column] = b.squeeze(element, axis=(-2, -1))
+    return _minor(b, elements, tuple(range(size)), {})
+
+
+def _minor(
+    b: Emitter,
+    elements: dict[tuple[int, int], Value],
+    columns: tuple[int, ...],
+    known: dict[tuple[int, ...], Value],
+) -> Value:
+    """The determinant of the last rows, as many as there are `columns`, in those columns."""
+    if columns in known:
+        return known[columns]
+    row = max(r for r, _ in elements) + 1 - len(columns)
+    total: Any = None
+    for number, column in enumerate(columns):
+        product = elements[row, column]
+        if len(columns) > 1:
+            rest = _minor(b, elements, columns[:number] + columns[number + 1 :], known)
+            product = b.multiply(product, rest)
+        if total is None:
+            total = product
+        else:
+            total = b.subtract(total, product) if number % 2 else b.add(total, product)
+    known[columns] = total
+    return total
+
+
+# Optional values
+
+
+@converter("OptionalHasElement")
+def optional_has_element(b: Emitter, x: Value | None = None) -> Value:
+    """A tensor is there, or it is not: known at import."""
+    import numpy as np
+
+    return b.constant(np.array(x is not None))
+
+
+@converter("OptionalGetElement")
+def optional_get_element(b: Emitter, x: Value) -> Value:
+    return x
