@@ -40,7 +40,7 @@ class ApplyTuningPass(StepwellPass):
         tensor_loop.grid (%m, %n, %k) in (16, 64, 256) {
           tensor_loop.block "matmul" ... attributes {stepwell.tiling = #schedule.tiling<rows = 8, columns = 32>} { ... } }
 
-    Schedules measured with other sources of the compiler are not used, unless `any_compiler`. Without `database` the pass does
+    Schedules measured with other sources of the compiler are not used, unless `any-compiler`. Without `database` the pass does
     nothing; `stepwell.compile` fills it in (docs/tuning.md). Raises where the file cannot be read.
     """
 

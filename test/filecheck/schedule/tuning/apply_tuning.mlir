@@ -1,6 +1,7 @@
-// RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v4" any_compiler=true}' | filecheck %s
-// RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v4" any_compiler=true}' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
-// RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v3" any_compiler=true}' | filecheck %s --check-prefix=ELSEWHERE
+// RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v4" any-compiler=true}' | filecheck %s
+// RUN: stepwell-opt %s -p to-loops,apply-tuning --config apply-tuning.database=apply_tuning.jsonl --config target=x86-64-v4 --config apply-tuning.any-compiler=true | filecheck %s
+// RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v4" any-compiler=true}' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
+// RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v3" any-compiler=true}' | filecheck %s --check-prefix=ELSEWHERE
 // RUN: stepwell-opt %s -p 'to-loops,apply-tuning{database="apply_tuning.jsonl" target="x86-64-v4"}' | filecheck %s --check-prefix=ELSEWHERE
 // RUN: not stepwell-opt %s -p 'to-loops,apply-tuning{database="nowhere.jsonl"}' 2>&1 | filecheck %s --check-prefix=MISSING
 
