@@ -16,6 +16,9 @@ from ..core.amx import amx_permitted
 from .errors import CompileError
 from .half_floats import HALF_FLOATS, lacks_half_floats
 
+AVX512 = "@llvm.x86.avx512."
+"""How the names of the intrinsics of AVX-512 begin."""
+
 _LOCK = Lock()
 _LIBRARY_NUMBERS = count()
 
@@ -88,10 +91,14 @@ def compile_object(text: str, target: Target | None = None, speed_level: int = 2
     """
     The object file (ELF or the host's format) for LLVM text.
 
-    Raises RuntimeError with LLVM's message when the text is not valid IR.
+    Raises RuntimeError with LLVM's message when the text is not valid IR, and where it was lowered for AVX-512 and the target has none:
+    LLVM would end the process.
     """
+    target = target or host_target()
+    if AVX512 in text and "+avx512f" not in target.features.split(","):
+        raise RuntimeError("the program has instructions of AVX-512, which this machine does not have")
     with _LOCK:
-        module, machine = _optimised(text, target or host_target(), speed_level)
+        module, machine = _optimised(text, target, speed_level)
         return machine.emit_object(module)
 
 

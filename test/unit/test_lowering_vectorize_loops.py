@@ -13,8 +13,10 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.core.parsing import make_context, parse_text
+from stepwell.lowering.emit_llvm_text import emit_llvm_text
 from stepwell.lowering.expand_math import ExpandMathPass
 from stepwell.lowering.vectorize_loops import VectorizeLoopsPass
+from stepwell.runtime.jit import Target, compile_object
 from stepwell.schedule.targets import host_target
 from stepwell.schedule.wide_registers import has_wide_registers
 
@@ -247,3 +249,39 @@ def test_wide_registers_give_the_same_bits(name: str, columns: int, wide: bool) 
     expected = native.run_f32(name, x[: len(found)].copy())
     same = (found.view(np.int32) == expected.view(np.int32)) | (np.isnan(found) & np.isnan(expected))
     assert same.all(), x[: len(found)][~same][:5]
+
+
+GELU = """%half = arith.constant 0.5 : f32
+      %one = arith.constant 1.0 : f32
+      %root = arith.constant 0.707106769 : f32
+      %p = arith.mulf %x0, %half : f32
+      %q = arith.mulf %x0, %root : f32
+      %e = math.erf %q : f32
+      %d = arith.addf %one, %e : f32
+      %r = arith.mulf %p, %d : f32"""
+
+
+def test_gelu_has_the_same_bits_as_numbers_and_on_tiles() -> None:
+    """And it is good to 1e-6 up to 8, and to 5 ulp for positive numbers and near 0."""
+    x = points.unary_points([(-8, 8), (-1, 1)])
+    x = x[np.isfinite(x)]
+    found = native.run_tiles(GELU, x, WIDE[-1])
+    x = x[: len(found)]
+    numbers = native.run(GELU, [("f32", x)], ("f32", np.float32))
+    assert np.array_equal(found.view(np.int32), numbers.view(np.int32))
+    wide = x.astype(np.longdouble)
+    exact = wide / 2 * (1 + points.erf(wide * np.sqrt(np.longdouble(0.5))))
+    inside = np.abs(x) <= 8
+    assert np.abs(found - exact)[inside].max() <= 1e-6
+    good = (np.abs(x) > 1e-30) & ((x > 0) | (np.abs(x) < 1))
+    assert points.ulp_errors(found[good], exact[good]).max() <= 5
+
+
+def test_code_for_avx_512_is_refused_elsewhere() -> None:
+    text = emit_llvm_text(
+        llvm_jit.lower(native.expanded(native.tile_source("%r = math.exp %x0 : f32", 64), True))
+    )
+    with pytest.raises(
+        RuntimeError, match="the program has instructions of AVX-512, which this machine does not"
+    ):
+        compile_object(text, Target("x86_64-unknown-linux-gnu", "x86-64", ""))
