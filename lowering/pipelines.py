@@ -21,14 +21,20 @@ PIPELINES: dict[str, str] = {
 }
 PIPELINES["finish-strict"] = PIPELINES["finish"].replace("prepack-weights", "prepack-weights{winograd=false}")
 
+PIPELINES["finish-fast"] = (
+    PIPELINES["finish"]
+    .replace("prepack-weights", "prepack-weights{flush=true}")
+    .replace("schedule-cpu", "schedule-cpu{flush=true}")
+)
+
 
 def pipeline_text(opt_level: int, numerics: str = "default") -> str:
     """
     The pipeline of an optimisation level. `numerics="strict"` leaves out the rules that round differently, `fast` lets
-    `simplify-expr` use those that may lose NaN, inf or -0.
+    `simplify-expr` use those that may lose NaN, inf or -0, and products of bf16 take numbers below 2**-126 for zeros.
     """
     if opt_level < 2 or numerics == "default":
         return f"O{opt_level}"
     if numerics == "strict":
         return "graph-optimize-strict,finish-strict"
-    return "simplify-expr{numerics=fast},graph-optimize,finish"
+    return "simplify-expr{numerics=fast},graph-optimize,finish-fast"

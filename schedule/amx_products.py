@@ -1,9 +1,9 @@
 """
-Products of bytes summed up in 32 bits on the tile registers of AMX: 32x32 sums in four of them, 64 steps of the sum at a time.
+Products of bytes or bf16 summed up in 32 bits on the tile registers of AMX: 32x32 sums in four of them, 64 bytes of a row at a time.
 
 The instructions take bytes with and without a sign on either side and wrap, so results are exact. Rows of a are read where they lie;
-those that make no whole register, and all of them where k is not contiguous or no multiple of 64, are copied and filled up. b is
-laid out in panels of groups of four bytes (docs/decisions/009). Blocking: docs/targets.md.
+those that make no whole register, and all of them where k is not contiguous or no multiple of 64 bytes, are copied and filled up. b is
+laid out in panels of groups of four bytes (docs/decisions/009). Blocking: docs/targets.md. bf16 below 2**-126 count as zeros.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i8, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, i8, i32
 from xdsl.ir import Block, SSAValue
 
 from ..dialects import tile
 from ..dialects.tile import Place
-from ..dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP
+from ..dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP, group_of
 from .byte_layouts import ByteLayouts, panels_shape
 from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
@@ -24,16 +24,14 @@ from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import split_columns, split_evenly
 from .targets import Target
 
-FEATURE = "amx-int8"
-
-STEP = AMX_ROWS * GROUP
-"""Steps of the sum that a row of a tile register holds."""
+FEATURES = {i8: "amx-int8", bf16: "amx-bf16"}
+"""By the element of both operands."""
 
 
 def fits_tile_registers(c: Contraction, target: Target) -> bool:
-    """Whether `c`, a product of bytes, can be computed on the tile registers of `target`."""
-    zero = isinstance(c.init, IntegerAttr) and c.init.value.data == 0
-    return FEATURE in target.features and zero
+    """Whether `c`, a product of bytes in i32 or of bf16 in f32, can be computed on the tile registers of `target`."""
+    zero = isinstance(c.init, IntegerAttr | FloatAttr) and str(c.init.value.data) in ("0", "0.0")
+    return FEATURES[c.a.type.element_type] in target.features and zero
 
 
 def tile_register_panels(c: Contraction) -> list[int]:
@@ -73,7 +71,12 @@ def _width(c: Contraction) -> int:
 
 
 def _groups(c: Contraction) -> int:
-    return ceil(c.extent(c.k) / STEP) * AMX_ROWS
+    return ceil(c.extent(c.k) / _step(c)) * AMX_ROWS
+
+
+def _step(c: Contraction) -> int:
+    """Steps of the sum that a row of a tile register holds."""
+    return AMX_ROWS * group_of(c.a.type.element_type)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,11 @@ class _Emitter:
         layouts, c = self.layouts, self.c
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         rows = self._rows()
-        self.packed = layouts.buffer("packed", i8, *layouts.panels_shape) if packed is None else packed
+        self.packed = (
+            layouts.buffer("packed", layouts.element_type, *layouts.panels_shape)
+            if packed is None
+            else packed
+        )
         with layouts.over(batch):
             if packed is None:
                 layouts.pack(self.packed)
@@ -115,13 +122,14 @@ class _Emitter:
 
     def _rows(self) -> list[_Rows]:
         """Whole registers of rows from a where that can be, the rest from copies."""
-        rows, c = self.layouts.rows, self.c
-        inside = c.a.stride_along(c.k) == 1 and self.layouts.depth % STEP == 0
+        layouts, c = self.layouts, self.c
+        rows = layouts.rows
+        inside = c.a.stride_along(c.k) == 1 and layouts.depth % _step(c) == 0
         direct = rows - rows % AMX_ROWS if inside else 0
         found = [_Rows(0, direct, None)] if direct else []
         if direct < rows:
             count = ceil((rows - direct) / AMX_ROWS) * AMX_ROWS
-            copy = self.layouts.buffer("rows", i8, count, self.layouts.groups * GROUP)
+            copy = self.layouts.buffer("rows", layouts.element_type, count, layouts.groups * layouts.group)
             found.append(_Rows(direct, rows - direct, copy))
         return found
 
@@ -152,7 +160,7 @@ class _Emitter:
                 ]
                 with self.layouts.blocked(self.c.block.block_name.data, axes) as (at, (vm0, vp)):
                     row = self.builder.sum(self.builder.scaled(vm0, rows), start)
-                    self._tile(part, at, (row, vp), VectorType(i32, [rows, width]))
+                    self._tile(part, at, (row, vp), VectorType(self.c.tile_element, [rows, width]))
             start += rows * number
 
     def _tile(
@@ -170,7 +178,8 @@ class _Emitter:
         else:
             left = Place(part.copy, (builder.value(row), builder.value(0)), (0, 1), (1, 1))
         right = Place(self.packed, tuple(map(builder.value, (panel, 0, 0, 0))), (1, 2), (1, 1))
-        zeros = builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [0]))  # pyright: ignore
+        zero = 0 if type_.element_type == i32 else 0.0
+        zeros = builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [zero]))  # pyright: ignore
         product = tile.MmaOp(
             zeros,
             left,

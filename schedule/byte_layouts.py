@@ -1,4 +1,4 @@
-"""Operands of products of bytes, laid out as the instructions for dot products of four bytes read them."""
+"""Operands of products of bytes (or bf16), laid out as the instructions for dot products of four (two) read them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from math import ceil
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, i8
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, i8
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..dialects.tensor_loop import AllocOp
-from ..dialects.tile.mma import GROUP
+from ..dialects.tile.mma import group_of
 from .contraction import Contraction, Operand
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import split_columns
@@ -31,6 +31,8 @@ class ByteLayouts:
         self.width = width
         self.groups = groups
         self.rows, self.columns, self.depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
+        self.element_type = c.a.type.element_type
+        self.group = group_of(self.element_type)
         self.at: dict[int, AffineExpr] = {}
         """Where the loops over whole axes stand."""
 
@@ -83,7 +85,7 @@ class ByteLayouts:
                     at[c.m] = builder.sum(vm, first)
                 value = self.element(c.a, at | {c.k: vk})
                 self.put(self._flipped(value) if flip else value, target, vm, vk)
-        rest = self.groups * GROUP - self.depth
+        rest = self.groups * self.group - self.depth
         if rest:
             with builder.nest([count, rest], ["m", "k"]) as (m, k):
                 axes = [
@@ -91,7 +93,7 @@ class ByteLayouts:
                     Bound("spatial", k + self.depth, self.depth + rest, "vk"),
                 ]
                 with self.blocked("fill", axes) as (_, (vm, vk)):
-                    self.put(builder.constant(IntegerAttr(0, i8)), target, vm, vk)
+                    self.put(self.zero(), target, vm, vk)
 
     def _flipped(self, value: SSAValue) -> SSAValue:
         sign = self.builder.constant(IntegerAttr(SIGN, i8))
@@ -101,12 +103,12 @@ class ByteLayouts:
 
     def pack(self, target: SSAValue) -> None:
         """`target[p, q, j, e] = b[4 * q + e, width * p + j]`, 0 where b has no such row."""
-        whole, rest = divmod(self.depth, GROUP)
+        whole, rest = divmod(self.depth, self.group)
         filled = whole + (rest > 0)
         first = 0
         for width, count in split_columns(self.columns, self.width):
             panels = (first, count, width)
-            for group, number, rows in ((0, whole, GROUP), (whole, filled - whole, rest)):
+            for group, number, rows in ((0, whole, self.group), (whole, filled - whole, rest)):
                 if number:
                     self._pack_panels(target, panels, (group, number, rows))
             if self.groups > filled:
@@ -136,11 +138,11 @@ class ByteLayouts:
             with self.blocked("pack", axes) as (at, (vp, vq, vn)):
                 at[c.n] = builder.sum(builder.scaled(vp, self.width), vn)
                 values = [
-                    self.element(c.b, at | {c.k: builder.sum(builder.scaled(vq, GROUP), row)})
+                    self.element(c.b, at | {c.k: builder.sum(builder.scaled(vq, self.group), row)})
                     for row in range(rows)
                 ]
-                if rows < GROUP:
-                    values += [builder.constant(IntegerAttr(0, i8))] * (GROUP - rows)
+                if rows < self.group:
+                    values += [self.zero()] * (self.group - rows)
                 for element, value in enumerate(values):
                     self.put(value, target, vp, vq, vn, element)
 
@@ -151,6 +153,12 @@ class ByteLayouts:
         indices = [self.builder.affine(index, at) for index in operand.indices]
         return self.builder.add(memref.LoadOp.get(operand.buffer, indices)).res
 
+    def zero(self) -> SSAValue:
+        """What operands are filled up with."""
+        element = self.element_type
+        number = IntegerAttr(0, i8) if element == i8 else FloatAttr(0.0, element)  # pyright: ignore
+        return self.builder.constant(number)
+
     def put(self, value: SSAValue, target: SSAValue, *indices: Index) -> None:
         """Stores an element."""
         builder = self.builder
@@ -158,5 +166,5 @@ class ByteLayouts:
 
 
 def panels_shape(c: Contraction, width: int, groups: int) -> list[int]:
-    """The shape of b in panels: `[panel, k / 4, column, 4]`."""
-    return [ceil(c.extent(c.n) / width), groups, width, GROUP]
+    """The shape of b in panels: `[panel, k / 4, column, 4]`, with bf16 `[panel, k / 2, column, 2]`."""
+    return [ceil(c.extent(c.n) / width), groups, width, group_of(c.a.type.element_type)]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, i8, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, bf16, f32, i8, i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -47,13 +47,24 @@ LEAST = 16
 """Rows, columns and steps of the sum from which laying out operands anew pays off; rows do not count where b is laid out before."""
 
 
-def is_byte_product(c: Contraction, target: Target, prepacked: bool = False) -> bool:
-    """Whether `c` is a product of matrices of bytes, large enough to be laid out anew for instructions that `target` has."""
+def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flush: bool = False) -> bool:
+    """
+    Whether `c` is a product of matrices of bytes, or with `flush` of bf16, large enough to be laid out anew for instructions that
+    `target` has. `flush`: numbers below 2**-126 may count as zeros.
+    """
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
-    if types != (i8, i8, i32) or c.a.padding is not None or c.reduce or TILING in c.block.attributes:
+    halves = flush and types == (bf16, bf16, f32)
+    if (
+        (types != (i8, i8, i32) and not halves)
+        or c.a.padding is not None
+        or c.reduce
+        or TILING in c.block.attributes
+    ):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [c.extent(c.m)])]
-    return min(sizes) >= LEAST and (fits_tile_registers(c, target) or FEATURE in target.features)
+    return min(sizes) >= LEAST and (
+        fits_tile_registers(c, target) or (FEATURE in target.features and not halves)
+    )
 
 
 def byte_panels(c: Contraction, target: Target) -> list[int]:

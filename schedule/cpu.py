@@ -51,12 +51,14 @@ class ScheduleCPUPass(StepwellPass):
     A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up as that says (docs/tuning.md); where it cannot be, that
     is an error.
 
-    `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out.
+    `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out. `flush`: products of bf16 may
+    take numbers below 2**-126 for zeros, as AMX does.
     """
 
     name = "schedule-cpu"
 
     target: str | None = None
+    flush: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_target(self.target)
@@ -67,7 +69,7 @@ class ScheduleCPUPass(StepwellPass):
                 continue
             contraction = contraction_of(grid)
             if contraction is not None:
-                if is_byte_product(contraction, target):
+                if is_byte_product(contraction, target, flush=self.flush):
                     tile_byte_product(contraction, target)
                 else:
                     tile_contraction(contraction, tiling_for(contraction, False, target))

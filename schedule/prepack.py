@@ -40,6 +40,7 @@ class PrepackWeightsPass(StepwellPass):
     A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
     function makes that when the program is loaded. The product is cut into register tiles on the way, as `schedule-cpu` does,
     for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), unless `winograd` is false.
+    `flush` is as that of `schedule-cpu`.
 
     Before:
 
@@ -56,6 +57,7 @@ class PrepackWeightsPass(StepwellPass):
 
     target: str | None = None
     winograd: bool = True
+    flush: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lift_grains(op)
@@ -63,7 +65,7 @@ class PrepackWeightsPass(StepwellPass):
         for call in op.walk():
             if isinstance(call, CallKernelOp):
                 calls.setdefault(call.callee_name, []).append(call)
-        packer = _Packer(op, chosen_target(self.target), self.winograd)
+        packer = _Packer(op, chosen_target(self.target), self.winograd, self.flush)
         for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
             users = calls.get(kernel.sym_name.data, [])
             if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
@@ -139,10 +141,11 @@ class _Filters:
 class _Packer:
     """Packs the weights of one module."""
 
-    def __init__(self, module: ModuleOp, target: Target, winograd: bool):
+    def __init__(self, module: ModuleOp, target: Target, winograd: bool, flush: bool):
         self.module = module
         self.target = target
         self.winograd = winograd
+        self.flush = flush
         names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
         self._used = names
 
@@ -189,7 +192,7 @@ class _Packer:
         plan = None if w is None else plan_winograd(w, self.target)
         if w is not None and plan is not None:
             return _Filters(w, plan, self.target)
-        if is_byte_product(c, self.target, prepacked=True):
+        if is_byte_product(c, self.target, prepacked=True, flush=self.flush):
             return _BytePanels(c, self.target)
         return _Panels(c, tiling_for(c, True, self.target))
 

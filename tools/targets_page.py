@@ -96,6 +96,11 @@ _BYTE_RULES = (
         "exact all the same: both wrap and neither saturates",
     ),
     (
+        "products of `bf16` by `amx-bf16`",
+        'only with `numerics="fast"`: sums in f32, sizes as above; two elements per group',
+        "numbers below 2^-126 count as zeros there",
+    ),
+    (
         "32 x 32 sums, b in panels of 32 columns in groups of four bytes",
         "`amx-int8`",
         "four tile registers of sums, two of rows and two of columns: four loads for four products; all of k at once, sums are "

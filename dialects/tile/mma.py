@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     VectorType,
+    bf16,
+    f32,
     i8,
     i32,
     i64,
@@ -47,7 +49,13 @@ MAX_DEPTH = 64
 """Most steps of the sum that one `tile.mma` may spell out."""
 
 GROUP = 4
-"""Elements of a group: a dot product of as many bytes is what instructions add to a 32-bit integer."""
+"""Bytes of a group: the dot product of as many is what instructions add to a 32-bit number."""
+
+
+def group_of(element: Attribute) -> int:
+    """Elements of a group: four of one byte, two bf16."""
+    return GROUP // 2 if isinstance(element, BFloat16Type) else GROUP
+
 
 VPDPBUSD, AMX = "vpdpbusd", "amx"
 
@@ -86,7 +94,8 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             : vector<32x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
 
     `amx` sums up on tile registers, all of the `depth` in one op. It reads whole tile registers, 16 rows of A and 16 columns of B
-    or twice as many, even where the result is smaller; the depth is a multiple of 16 groups.
+    or twice as many, even where the result is smaller; the depth is a multiple of 16 groups. It also takes groups of two bf16, whose
+    products are added to an f32 tile in an order of its own; there numbers below 2**-126 count as zeros.
     """
 
     name = "tile.mma"
@@ -165,8 +174,9 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         depth = self.depth.value.data
         right = box(self.b_place, (depth, columns), is_store=False)
         if self.groups is not None:
-            right = replace(right, sizes=(*right.sizes[:-1], GROUP))
-            depth *= GROUP
+            group = group_of(self.a_place.type.element_type)
+            right = replace(right, sizes=(*right.sizes[:-1], group))
+            depth *= group
         return (box(self.a_place, (rows, depth), is_store=False), right)
 
     def verify_(self) -> None:
@@ -179,7 +189,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         if depth < 1 or (depth > MAX_DEPTH and not self.uses_amx):
             raise VerifyException(f"the depth is {depth}, expected 1 to {MAX_DEPTH}")
         rows, columns = self._extents()
-        left_depth = depth if self.groups is None else depth * GROUP
+        left_depth = depth if self.groups is None else depth * group_of(self.a_place.type.element_type)
         verify_place(self.a_place, "the left operand", (rows, left_depth))
         verify_place(self.b_place, "the right operand", (depth, columns))
         left, right = self.a_place.type.element_type, self.b_place.type.element_type
@@ -215,13 +225,15 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     def _verify_groups(self, type_: VectorType) -> None:
         right = self.b_place
         types = (self.a_place.type.element_type, right.type.element_type, type_.element_type)
-        if types != (i8, i8, i32):
+        halves = self.uses_amx and types == (bf16, bf16, f32)
+        if types != (i8, i8, i32) and not halves:
             found = f"{types[0]}, {types[1]} and {types[2]}"
             raise VerifyException(f"groups are of elements of {found}, expected i8, i8 and i32")
+        group = group_of(types[1])
         shape = right.type.get_shape()
-        if shape[-1:] != (GROUP,):
+        if shape[-1:] != (group,):
             raise VerifyException(
-                f"groups lie in the last dimension of {self.b.type}, expected {GROUP} elements in that"
+                f"groups lie in the last dimension of {self.b.type}, expected {group} elements in that"
             )
         if len(shape) - 1 in right.along:
             raise VerifyException(

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, i8, i32, i64
+from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, VectorType, i8, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tile
-from ...dialects.tile.mma import AMX_MOST, AMX_ROWS, GROUP
+from ...dialects.tile.mma import AMX_MOST, AMX_ROWS, group_of
 from .builder import NSW, NUW, Builder
 from .tile_cursor import PlaceCursor
 from .tiles import Piece, pieces_of
@@ -51,7 +51,11 @@ _MULTIPLY = {
 def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
     """Zeros or the initial sums, a loop over steps of 16 groups, and the sums as values."""
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
-    if left.steps[1] != 1 or right.steps[1] != GROUP or right.layout.strides[-1] != 1:
+    if (
+        left.steps[1] != 1
+        or right.steps[1] != group_of(op.a_place.type.element_type)
+        or right.layout.strides[-1] != 1
+    ):
         builder.error("groups are not next to each other in memory")
         return
     builder.uses_tile_registers = True
@@ -62,13 +66,15 @@ def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
             builder.intrinsic("llvm.x86.tilezero", [_register(builder, number)], None)
     else:
         _put(builder, op.acc, grid)
-    by = left.steps[0]
+    by = left.steps[0] * element_bytes(left.layout.memory_type)
     rows = _Operand("llvm.x86.tileloadd64", left.corner, _LEFT, grid.rows, by, AMX_ROWS * by, ROW_BYTES)
-    by = right.steps[0]
+    by = right.steps[0] * element_bytes(right.layout.memory_type)
     columns = _Operand(
         "llvm.x86.tileloaddt164", right.corner, _RIGHT, grid.columns, by, ROW_BYTES, AMX_ROWS * by
     )
     multiply = _MULTIPLY[op.unsigned is None, op.right_unsigned is None]
+    if isinstance(op.a_place.type.element_type, BFloat16Type):
+        multiply = "llvm.x86.tdpbf16ps"
 
     def step(number: SSAValue | None) -> None:
         rows.load(builder, number)
@@ -168,7 +174,11 @@ def _is_zero(value: SSAValue) -> bool:
     if not isinstance(value.owner, arith.ConstantOp):
         return False
     splat = value.owner.value
-    return isinstance(splat, DenseIntOrFPElementsAttr) and splat.is_splat() and not splat.get_values()[0]
+    return (
+        isinstance(splat, DenseIntOrFPElementsAttr)
+        and splat.is_splat()
+        and str(splat.get_values()[0]) in ("0", "0.0")
+    )
 
 
 def _move(builder: Builder, name: str, register: int, place: SSAValue, stride: int) -> None:

@@ -10,6 +10,7 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ml_dtypes import bfloat16
 from stepwell.core.pass_context import PassContext
 from stepwell.schedule.targets import NAMED, host_target
 
@@ -161,3 +162,43 @@ def test_scaled_results(target: str, size: tuple[int, int, int]) -> None:
     scaled = sums * np.float32(0.0078125) + np.float32(0.0078125)
     expected = np.clip(np.trunc(scaled), -128, 127).astype(np.int8)
     np.testing.assert_array_equal(product.run(text, x, y, target).reshape(m, n), expected)
+
+
+# bf16, with numerics="fast"
+
+
+@pytest.mark.parametrize("numerics", ["fast", "default", "strict"])
+@pytest.mark.parametrize("size", [(33, 50, 70), (1, 100, 33), (64, 64, 32)])
+def test_products_of_bf16(numerics: str, size: tuple[int, int, int]) -> None:
+    """Sums in f32 whatever the instructions; subnormal numbers count in full unless `fast`."""
+    m, k, n = size
+    types = f"(tensor<{m}x{k}xbf16>, tensor<{k}x{n}xbf16>) -> tensor<{m}x{n}xf32>"
+    rng = np.random.default_rng(m)
+    x, y = (rng.standard_normal(shape).astype(bfloat16) for shape in ((m, k), (k, n)))
+    x[0, :], y[0, :] = np.float32(2.0**-130), np.float32(2.0**100)
+    wide = x.astype(np.float64), y.astype(np.float64)
+    expected, bound = wide[0] @ wide[1], np.abs(wide[0]) @ np.abs(wide[1]) * k * 2.0**-24
+    for constant in (False, True):
+        argument, weight = ("", f'%y = graph.weight "w" : tensor<{k}x{n}xbf16>')
+        if not constant:
+            argument, weight = f", %y: tensor<{k}x{n}xbf16>", ""
+        text = f"""func.func @main(%x: tensor<{m}x{k}xbf16>{argument}) -> tensor<{m}x{n}xf32> {{
+  {weight}
+  %r = graph.matmul %x, %y, out_dtype = f32 : {types}
+  func.return %r : tensor<{m}x{n}xf32>
+}}"""
+        weights = {"w": y} if constant else None
+        program = stepwell.compile(text, cache=False, weights=weights, numerics=numerics)
+        uses = "tdpbf16ps" in program.ir("llvm-ir")
+        assert uses == (numerics == "fast" and has_halves() and (m > 1 or constant))
+        found = (program(x) if constant else program(x, y))[0].astype(np.float64)
+        assert (np.abs(found - expected)[1:] <= bound[1:]).all()
+        if uses:
+            assert (found[0] == 0).all()
+        else:
+            assert (np.abs(found - expected)[0] <= bound[0]).all()
+
+
+def has_halves() -> bool:
+    """Whether this machine multiplies bf16 on tile registers."""
+    return "amx-bf16" in host_target().features

@@ -61,6 +61,14 @@ func.func @mma_of_bytes(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %B: memre
   func.return
 }
 
+/// Groups of bf16 are of two.
+// CHECK-LABEL: @mma_of_halves
+func.func @mma_of_halves(%acc: vector<16x16xf32>, %A: memref<16x64xbf16>, %P: memref<32x16x2xbf16>, %i: index) {
+  // CHECK: tile.mma %{{.*}} along [0, 1] depth 32 groups using "amx" : vector<16x16xf32>, memref<16x64xbf16>, memref<32x16x2xbf16>
+  %0 = tile.mma %acc, %A[%i, %i], %P[%i, %i, %i] along [0, 1] depth 32 groups using "amx" : vector<16x16xf32>, memref<16x64xbf16>, memref<32x16x2xbf16>
+  func.return
+}
+
 /// Either side without a sign; tile registers take all of the sum at once.
 // CHECK-LABEL: @mma_on_tile_registers
 func.func @mma_on_tile_registers(%acc: vector<20x32xi32>, %A: memref<64x1024xi8>, %B: memref<64x96xi8>, %P: memref<3x256x32x4xi8>, %i: index) {

@@ -288,6 +288,22 @@ func.func @amx_columns(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vecto
 
 // -----
 
+func.func @halves_without_amx(%f: vector<16x16xf32>, %h: memref<16x64xbf16>, %p: memref<16x16x2xbf16>, %q: memref<16x16x4xbf16>, %i: index) {
+  // expected-error@+1 {{groups are of elements of bf16, bf16 and f32, expected i8, i8 and i32}}
+  %0 = tile.mma %f, %h[%i, %i], %p[%i, %i, %i] along [0, 1] depth 16 groups : vector<16x16xf32>, memref<16x64xbf16>, memref<16x16x2xbf16>
+  func.return
+}
+
+// -----
+
+func.func @halves_in_fours(%f: vector<16x16xf32>, %h: memref<16x64xbf16>, %p: memref<16x16x2xbf16>, %q: memref<16x16x4xbf16>, %i: index) {
+  // expected-error@+1 {{groups lie in the last dimension of memref<16x16x4xbf16>, expected 2 elements in that}}
+  %0 = tile.mma %f, %h[%i, %i], %q[%i, %i, %i] along [0, 1] depth 16 groups using "amx" : vector<16x16xf32>, memref<16x64xbf16>, memref<16x16x4xbf16>
+  func.return
+}
+
+// -----
+
 func.func @map_of_vector(%t: vector<2x3xf32>, %u: vector<3x2xf32>, %w: vector<3xf32>, %m: memref<4xf32>, %s: f32, %i: index) {
   // expected-error@+1 {{the op has a value of type vector<3xf32>, expected tiles}}
   %0 = tile.map(%x = %w) : (vector<3xf32>) -> vector<2x3xf32> {
