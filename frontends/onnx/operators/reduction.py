@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -60,8 +61,111 @@ def _op(name: str) -> Callable[..., Value]:
     return build
 
 
+def _extremum(name: str, of_bools: str, of_nothing: float) -> Callable[..., Value]:
+    """The largest or smallest element; of none at all the neutral one: an infinity, or the last integer."""
+
+    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+        if axis == ():
+            return x
+        if x.dtype == "i1":
+            return getattr(b, of_bools)(x, axis=axis, keepdims=keepdims)
+        along = _along(x, axis)
+        if not any(x.shape[each] == 0 for each in along):
+            return getattr(b, name)(x, axis=axis, keepdims=keepdims)
+        shape = b.static_shape(x, "the input")
+        kept = [1 if d in along else extent for d, extent in enumerate(shape) if keepdims or d not in along]
+        return b.full(tuple(kept), _neutral(x.dtype, of_nothing), x.dtype)
+
+    return build
+
+
+def _along(x: Value, axis: Any) -> tuple[int, ...]:
+    """The axes of a reduction, counted from the front."""
+    return tuple(range(x.rank)) if axis is None else tuple(each % x.rank for each in axis)
+
+
+def _neutral(dtype: str, infinity: float) -> float | int:
+    """The infinity, or the integer nearest to it."""
+    if dtype.startswith(("f", "b")):
+        return infinity
+    bits = int(dtype.lstrip("ui"))
+    if dtype.startswith("u"):
+        return 0 if infinity < 0 else 2**bits - 1
+    return -(2 ** (bits - 1)) if infinity < 0 else 2 ** (bits - 1) - 1
+
+
+def _mean(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+    """Of integers, the sum over the count, cut to an integer."""
+    if axis == ():
+        return x
+    if _is_float(x):
+        return b.mean(x, axis=axis, keepdims=keepdims)
+    shape = b.static_shape(x, "the input")
+    count = prod(shape[each] for each in _along(x, axis))
+    return b.divide(b.sum(x, axis=axis, keepdims=keepdims), max(count, 1))
+
+
+# Composed ones: halves are wide in between, and roots and logarithms of integers are taken in f64
+
+
+def _is_float(x: Value) -> bool:
+    return x.dtype.startswith(("f", "b"))
+
+
+def _composed(formula: Callable[..., Value]) -> Callable[..., Value]:
+    """`formula(b, x, sum)` of floats, `sum` being the reduction that the node asks for; rounded once."""
+
+    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+        inner = {"f16": "f32", "bf16": "f32", "f32": "f32"}.get(x.dtype, "f64")
+        wide = x if inner == x.dtype else b.astype(x, dtype=inner)
+        result = formula(b, wide, axis, keepdims)
+        return result if inner == x.dtype else b.astype(result, dtype=x.dtype)
+
+    return build
+
+
+def _sum(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+    return _op("sum")(b, x, axis=axis, keepdims=keepdims)
+
+
+def _l2(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+    return b.sqrt(_sum(b, b.square(x), axis, keepdims))
+
+
+def _log_sum(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+    return b.log(_sum(b, x, axis, keepdims))
+
+
+def _log_sum_exp(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+    """`m + log(sum(exp(x - m)))` with the largest element `m`, which does not overflow; 0 where that is not finite."""
+    if axis == ():
+        return x
+    largest = _extremum("max", "any", -math.inf)(b, x, axis=axis, keepdims=True)
+    shift = b.where(b.isfinite(largest), largest, b.full((), 0.0, x.dtype))
+    total = b.log(b.sum(b.exp(b.subtract(x, shift)), axis=axis, keepdims=keepdims))
+    if not keepdims:
+        shift = b.squeeze(shift, axis=_along(x, axis)) if x.rank else shift
+    return b.add(shift, total)
+
+
+def _exact(formula: Callable[..., Value]) -> Callable[..., Value]:
+    """A formula that is exact on integers: those wrap."""
+
+    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+        if not _is_float(x):
+            return formula(b, x, axis, keepdims)
+        return _composed(formula)(b, x, axis=axis, keepdims=keepdims)
+
+    return build
+
+
 _reduction("ReduceSum", _op("sum"), 13)
-_reduction("ReduceMean", _op("mean"), 18)
-_reduction("ReduceMax", _op("max"), 18)
-_reduction("ReduceMin", _op("min"), 18)
+_reduction("ReduceMean", _mean, 18)
+_reduction("ReduceMax", _extremum("max", "any", -math.inf), 18)
+_reduction("ReduceMin", _extremum("min", "all", math.inf), 18)
 _reduction("ReduceProd", _op("prod"), 18)
+_reduction("ReduceL1", _exact(lambda b, x, axis, keepdims: _sum(b, b.abs(x), axis, keepdims)), 18)
+_reduction("ReduceL2", _composed(_l2), 18)
+_reduction("ReduceLogSum", _composed(_log_sum), 18)
+_reduction("ReduceLogSumExp", _composed(_log_sum_exp), 18)
+_reduction("ReduceSumSquare", _exact(lambda b, x, axis, keepdims: _sum(b, b.square(x), axis, keepdims)), 18)

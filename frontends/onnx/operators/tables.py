@@ -1,0 +1,31 @@
+"""Tables that depend on numbers only: windows of signals, filter banks. They are evaluated at import, like all that is known there."""
+
+from __future__ import annotations
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import Known, converter
+from ..values import Value
+
+
+@converter("HannWindow")
+@converter("HammingWindow")
+@converter("BlackmanWindow")
+def window(b: Emitter, size: Known, *, periodic: int = 1, output_datatype: int = 1) -> Value:
+    """Where the size is known the importer folds it before a converter is asked."""
+    raise ConversionError("the window cannot be evaluated", hint="compute it before the export")
+
+
+@converter("MelWeightMatrix")
+def mel_weight_matrix(
+    b: Emitter,
+    num_mel_bins: Known,
+    dft_length: Known,
+    sample_rate: Known,
+    lower_edge_hertz: Known,
+    upper_edge_hertz: Known,
+    *,
+    output_datatype: int = 1,
+) -> Value:
+    """As `window`."""
+    raise ConversionError("the matrix cannot be evaluated", hint="compute it before the export")
