@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp, VectorType
@@ -66,7 +65,7 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
 MOST_ROWS = 4
 """Rows of a tile: with more, rows read twice are few."""
 
-COST_OF_VARIANT = 0.02
+COST_OF_VARIANT = 0.05
 """What another form of a tile, at a border or of another size, may save at least: it is spelled out too."""
 
 Tap = tuple[int, ...]
@@ -230,7 +229,7 @@ class _Emitter:
         for start, size, number, segments in self._across_image(self.pixels):
             with self.builder.loop(number, "x") as x:
                 first = 0
-                for width, count in self._vectors():
+                for width, count in split_columns(self.c.extent(self.c.n), self.columns):
                     with self.builder.loop(count, "p") as panel:
                         axes = [
                             *places,
@@ -276,38 +275,13 @@ class _Emitter:
         with builder.blocked(c.block.block_name.data, axes) as values:
             *batch, vy, vx, vp = values
             at: dict[int, Index] = dict(zip(self.outer, batch, strict=True))
-            at[c.n] = self._channel(vp, first, width)
+            at[c.n] = builder.sum(builder.scaled(vp, width), first)
             row, pixel = builder.sum(builder.scaled(vy, height), y), builder.sum(builder.scaled(vx, size), x)
             totals = self._sums(at, (row, pixel), height, width, segments)
             for number in range(height):
                 here = at if self.y is None else at | {self.y: builder.sum(row, number)}
                 for segment, sums in zip(segments, totals, strict=True):
                     self._finish(sums[number], here | {c.m: builder.sum(pixel, segment.first)})
-
-    def _vectors(self) -> list[tuple[int, int]]:
-        """Width and number of vectors of channels."""
-        extent = self.c.extent(self.c.n)
-        if self._may_overlap():
-            return [(self.columns, ceil(extent / self.columns))]
-        return split_columns(extent, self.columns)
-
-    def _may_overlap(self) -> bool:
-        """
-        Whether the last vector may start earlier than the one before ends, so that it is whole: what both compute is the same
-        unless the first result is stored where the second reads. Only an epilogue reads what may share memory with the result.
-        """
-        if self.epilogue is None:
-            return True
-        spatial = {*self.outer, self.y, self.c.m}
-        return all(not operand.axes() & spatial for operand in self.epilogue.loads.values())
-
-    def _channel(self, panel: Index, first: int, width: int) -> Index:
-        """The first channel of a vector."""
-        builder, extent = self.builder, self.c.extent(self.c.n)
-        channel = builder.sum(builder.scaled(panel, width), first)
-        if isinstance(channel, int) or not self._may_overlap() or extent % width == 0:
-            return channel
-        return builder.add(arith.MinSIOp(channel, builder.value(extent - width))).result
 
     def _finish(self, total: SSAValue, at: dict[int, Index]) -> None:
         """Stores sums, or what the epilogue makes of them."""

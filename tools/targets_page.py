@@ -45,7 +45,7 @@ _RULES = (
         "rows x pixels of a tile of a depthwise convolution, one vector of channels",
         "at most 32 taps, one output per channel: the pair with the fewest cycles for an image, multiply-adds or loads, of those "
         "whose sums, inputs of one row and weights for it take all registers but 3; each form of a tile, at borders or of another "
-        "size, counts as 2 % more",
+        "size, counts as 5 % more",
         "an input is loaded once for all sums of the tile; left and right of the image taps are left out, above and below it "
         "rows of zeros are read: no padded copy, where the taps of the runs along a row are 64 at most together",
     ),

@@ -19,7 +19,7 @@ from stepwell.core.pass_context import PassContext
 from stepwell.core.pipelines import run_pipeline
 from stepwell.dialects import tile
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import ModuleOp, VectorType
+from xdsl.dialects.builtin import ModuleOp
 
 EXAMPLES = 300 if FULL else 12
 Array = np.ndarray[Any, Any]
@@ -160,36 +160,6 @@ def test_no_padded_copy_of_the_image() -> None:
     assert is_tiled(module) and not is_copied(module)
     loaded = [op for op in module.walk() if isinstance(op, memref.LoadOp)]
     assert not loaded
-
-
-def widths(module: ModuleOp) -> set[int]:
-    """Channels of the tiles that are stored."""
-    types = [op.tile.type for op in module.walk() if isinstance(op, tile.StoreOp)]
-    return {type_.get_shape()[1] for type_ in types if isinstance(type_, VectorType)}
-
-
-def test_the_last_vector_overlaps() -> None:
-    module = check(
-        small_integers(1, 1, 9, 9, 20), small_integers(2, 3, 3, 1, 20), [1, 1], [1, 1, 1, 1], [1, 1], "relu"
-    )
-    assert widths(module) == {16}
-
-
-def test_no_overlap_where_the_epilogue_may_read_its_own_results() -> None:
-    """The sum may be stored where the residual was: what is computed twice would be added twice."""
-    x, w, y = small_integers(1, 1, 9, 9, 20), small_integers(2, 3, 3, 1, 20), small_integers(3, 1, 9, 9, 20)
-    type_ = image(*x.shape)
-    text = f"""func.func @main(%x: {type_}, %w: {image(*w.shape)}, %y: {type_}) -> {type_} {{
-  %r = graph.negative %y : ({type_}) -> {type_}
-  %s = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 20, data_layout = "NHWC", kernel_layout = "HWIO"
-      : ({type_}, {image(*w.shape)}) -> {type_}
-  %t = graph.add %s, %r : ({type_}) -> {type_}
-  func.return %t : {type_}
-}}""".replace(f"%r : ({type_})", f"%r : ({type_}, {type_})")
-    (found,) = stepwell.compile(text, cache=False)(x, w, y)
-    expected = convolve(x, w, [1, 1], [1, 1, 1, 1], [1, 1]) - y
-    np.testing.assert_array_equal(found, expected)
-    assert widths(scheduled(text)) == {16, 4}
 
 
 def test_a_large_window_reads_a_padded_copy() -> None:
