@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 DTYPES: Final[dict[int, str]] = {
     1: "f32",
@@ -43,6 +43,13 @@ OTHER_TYPES: Final[dict[int, str]] = {
     26: "int2",
 }
 """Element types of ONNX without a counterpart."""
+
+
+def numpy_dtype(dtype: str) -> Any:
+    """The NumPy dtype of an element type."""
+    from ...core.weights import numpy_dtype as of_weights
+
+    return of_weights(dtype)
 
 
 def type_text(data_type: int) -> str:

@@ -10,11 +10,15 @@ THEMES = (
     "contraction",
     "reduction",
     "control",
+    "indexing",
     "quantized",
+    "attention",
     "activations",
     "arithmetic",
     "normalisation",
+    "tables",
     "random",
+    "pooling",
 )
 """The modules that define converters."""
 

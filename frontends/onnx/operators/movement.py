@@ -152,13 +152,13 @@ def pad(
     mode: str = "constant",
 ) -> Value:
     """Negative widths cut."""
-    if mode != "constant":
-        raise ConversionError(f"mode '{mode}' is not supported, expected 'constant'")
     widths = ints(pads)
     along = tuple(range(x.rank)) if axes is None else ints(axes)
     before, after = [0] * x.rank, [0] * x.rank
     for number, axis in enumerate(along):
         before[axis], after[axis] = widths[number], widths[number + len(along)]
+    if mode != "constant":
+        return pad_repeating(b, x, before, after, mode)
     fill = 0 if value is None else value.reshape(()).item()  # pyright: ignore[reportAttributeAccessIssue]
     return pad_constant(b, x, before, after, fill)
 
@@ -172,3 +172,46 @@ def pad_constant(b: Emitter, x: Value, before: list[int], after: list[int], fill
         x = b.strided_slice(x, axes=tuple(cut), begin=begin, end=end)
     widths = [max(width, 0) for pair in zip(before, after, strict=True) for width in pair]
     return b.pad(x, pad_width=tuple(widths), value=fill) if any(widths) else x
+
+
+def pad_repeating(b: Emitter, x: Value, before: list[int], after: list[int], mode: str) -> Value:
+    """Elements of `x` itself around it: mirrored (`reflect`), those of the border (`edge`), from the other end (`wrap`)."""
+    if mode not in ("reflect", "edge", "wrap"):
+        raise ConversionError(f"mode is '{mode}', expected constant, reflect, edge or wrap")
+    for axis in range(x.rank):
+        x = _pad_axis(b, x, axis, before[axis], after[axis], mode)
+    return x
+
+
+def _pad_axis(b: Emitter, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
+    size = b.static_shape(x, "the input")[axis]
+
+    def part(begin: int, end: int, step: int = 1) -> Value:
+        return b.strided_slice(x, axes=(axis,), begin=(begin,), end=(end,), strides=(step,))
+
+    if before < 0 or after < 0:
+        kept = part(max(-before, 0), size + min(after, 0))
+        return _pad_axis(b, kept, axis, max(before, 0), max(after, 0), mode)
+    if size == 0 and before + after:
+        raise ConversionError(f"dimension {axis} is empty, expected elements to pad with")
+    if mode == "wrap":
+        (copies, rest), (more, tail) = divmod(before, size or 1), divmod(after, size or 1)
+        parts = [part(size - rest, size)] if rest else []
+        parts += [x] * (copies + 1 + more) + ([part(0, tail)] if tail else [])
+    elif mode == "edge" or size == 1:
+        parts = [_stretched(b, part(0, 1), axis, before)] if before else []
+        parts += [x] + ([_stretched(b, part(size - 1, size), axis, after)] if after else [])
+    else:
+        left, right = min(before, size - 1), min(after, size - 1)
+        parts = [part(left, 0, -1)] if left else []
+        parts += [x] + ([part(-2, -2 - right, -1)] if right else [])
+        if left < before or right < after:  # the mirror image is mirrored again
+            x = b.concat(*parts, axis=axis)
+            return _pad_axis(b, x, axis, before - left, after - right, mode)
+    return b.concat(*parts, axis=axis) if len(parts) > 1 else x
+
+
+def _stretched(b: Emitter, x: Value, axis: int, count: int) -> Value:
+    shape = list(b.static_shape(x, "the input"))
+    shape[axis] = count
+    return b.broadcast_to(x, shape=tuple(shape))

@@ -20,6 +20,26 @@ class Window:
     before: tuple[int, ...]
     after: tuple[int, ...]
 
+    def reach(self, number: int) -> int:
+        """From the first to the last element of the window in a dimension, both included."""
+        return self.dilations[number] * (self.kernel[number] - 1) + 1
+
+    def count(self, number: int, size: int) -> int:
+        """How many windows there are in a dimension of `size` elements."""
+        padded = size + self.before[number] + self.after[number]
+        return (padded - self.reach(number)) // self.strides[number] + 1
+
+    def part(self, first: int, last: int) -> Window:
+        """The window in some of the dimensions."""
+        fields = (self.kernel, self.strides, self.dilations, self.before, self.after)
+        return Window(*(field[first:last] for field in fields))
+
+    def tall(self) -> Window:
+        """The window of a 1-D operator on images of width 1."""
+        return Window(
+            (*self.kernel, 1), (*self.strides, 1), (*self.dilations, 1), (*self.before, 0), (*self.after, 0)
+        )
+
     def flat(self) -> Window:
         """The window of a 1-D operator on images of height 1."""
         return Window(

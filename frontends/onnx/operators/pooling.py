@@ -1,0 +1,217 @@
+"""Pooling over windows of 1, 2 and 3 spatial dimensions, on the two-dimensional ops of the graph dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from math import prod
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import converter
+from ..values import Value
+from .windows import Window, window_of
+
+Ints = tuple[int, ...] | None
+
+
+@converter("MaxPool")
+def max_pool(
+    b: Emitter,
+    x: Value,
+    *,
+    kernel_shape: tuple[int, ...],
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: Ints = None,
+    pads: Ints = None,
+    storage_order: int = 0,
+    strides: Ints = None,
+) -> Any:
+    """The second output is the place of each maximum in the flattened input, the first one in the order of the window."""
+    window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
+    if b.output_count > 1:
+        return _max_and_places(b, x, window, bool(storage_order))
+    return over_windows(b, x, window, b.max_pool2d)
+
+
+@converter("AveragePool")
+def average_pool(
+    b: Emitter,
+    x: Value,
+    *,
+    kernel_shape: tuple[int, ...],
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    dilations: Ints = None,
+    pads: Ints = None,
+    strides: Ints = None,
+) -> Value:
+    """What `ceil_mode` adds at the end is never counted."""
+    plain = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, False)
+    window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
+    if window == plain and (x.rank < 5 or not any((*window.before, *window.after))):
+        return over_windows(b, x, window, b.avg_pool2d, count_include_pad=bool(count_include_pad))
+    return b.divide(sum_pool(b, x, window), _counts(x, window, plain, bool(count_include_pad)))
+
+
+@converter("LpPool")
+def lp_pool(
+    b: Emitter,
+    x: Value,
+    *,
+    kernel_shape: tuple[int, ...],
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: Ints = None,
+    p: float = 2,
+    pads: Ints = None,
+    strides: Ints = None,
+) -> Value:
+    """`(sum |x|^p)^(1/p)` over each window."""
+    window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
+    return root(b, sum_pool(b, powered(b, x, p), window), p)
+
+
+@converter("GlobalLpPool")
+def global_lp_pool(b: Emitter, x: Value, *, p: float = 2) -> Value:
+    return root(b, b.sum(powered(b, x, p), axis=tuple(range(2, x.rank)), keepdims=True), p)
+
+
+def powered(b: Emitter, x: Value, p: float) -> Value:
+    """`|x|^p`."""
+    if p == 1:
+        return b.abs(x)
+    return b.square(x) if p == 2 else b.power(b.abs(x), float(p))
+
+
+def root(b: Emitter, x: Value, p: float) -> Value:
+    """`x^(1/p)`."""
+    if p == 1:
+        return x
+    return b.sqrt(x) if p == 2 else b.power(x, 1 / p)
+
+
+# Windows
+
+
+def pooling_window(
+    x: Value,
+    kernel: tuple[int, ...],
+    auto_pad: str,
+    dilations: Ints,
+    pads: Ints,
+    strides: Ints,
+    ceil: bool,
+) -> Window:
+    """The window of a pooling operator; with `ceil` the padding at the end lets the last, partial windows in."""
+    window = window_of(x, (), auto_pad, dilations, kernel, pads, strides)
+    if not ceil:
+        return window
+    after = list(window.after)
+    for number, size in enumerate(x.shape[2:]):
+        if size is None:
+            raise ConversionError(f"the input is {x.shaped}, expected its extents to be known for ceil_mode")
+        reach, stride, before = window.reach(number), window.strides[number], window.before[number]
+        padded = size + before + window.after[number]
+        count = -(-(padded - reach) // stride) + 1
+        if (count - 1) * stride >= size + before:  # a window may not start in the padding at the end
+            count -= 1
+        after[number] = max(after[number], (count - 1) * stride + reach - size - before)
+    return replace(window, after=tuple(after))
+
+
+def over_windows(b: Emitter, x: Value, window: Window, op: Callable[..., Value], **properties: Any) -> Value:
+    """A separable pooling op over the windows of an input of rank 3, 4 or 5."""
+
+    def pool(images: Value, part: Window) -> Value:
+        return op(
+            images,
+            pool_size=part.kernel,
+            strides=part.strides,
+            padding=(*part.before, *part.after),
+            dilation=part.dilations,
+            **properties,
+        )
+
+    if x.rank == 3:
+        return b.squeeze(pool(b.expand_dims(x, axis=(2,)), window.flat()), axis=(2,))
+    if x.rank == 4:
+        return pool(x, window)
+    if x.rank != 5:
+        raise ConversionError(f"the input is {x.shaped}, expected rank 3, 4 or 5")
+    batch, channels, depth, height, width = b.static_shape(x, "the input")
+    planes = pool(b.reshape(x, shape=(batch, channels * depth, height, width)), window.part(1, 3))
+    high, wide = b.static_shape(planes, "the input")[2:]
+    columns = pool(b.reshape(planes, shape=(batch, channels, depth, high * wide)), window.part(0, 1).tall())
+    deep = b.static_shape(columns, "the input")[2]
+    return b.reshape(columns, shape=(batch, channels, deep, high, wide))
+
+
+def sum_pool(b: Emitter, x: Value, window: Window) -> Value:
+    """The sum of each window; padding is zero."""
+    mean = over_windows(b, x, window, b.avg_pool2d, count_include_pad=True)
+    return b.multiply(mean, float(prod(window.kernel)))
+
+
+def _counts(x: Value, window: Window, plain: Window, with_padding: bool) -> Any:
+    """How many elements of each window count: those of the input, and with `with_padding` those of the declared padding."""
+    import numpy as np
+
+    from ..types import numpy_dtype
+
+    result = np.ones((), np.float64)
+    for number, size in enumerate(x.shape[2:]):
+        assert size is not None
+        first = -plain.before[number] if with_padding else 0
+        last = size + plain.after[number] if with_padding else size
+        starts = np.arange(window.count(number, size)) * window.strides[number] - window.before[number]
+        taps = starts[:, None] + np.arange(window.kernel[number]) * window.dilations[number]
+        result = result[..., None] * ((taps >= first) & (taps < last)).sum(axis=1)
+    return result.astype(numpy_dtype(x.dtype))
+
+
+def _max_and_places(b: Emitter, x: Value, window: Window, columns_first: bool) -> tuple[Value, Value]:
+    """Maximum and place tap by tap: strided slices of the padded input, and known places."""
+    import numpy as np
+
+    shape = b.static_shape(x, "the input")
+    spatial = shape[2:]
+    lowest = _lowest(x.dtype)
+    widths = (0, 0, 0, 0, *(w for pair in zip(window.before, window.after, strict=True) for w in pair))
+    padded = b.pad(x, pad_width=widths, value=lowest) if any(widths) else x
+    counts = [window.count(number, size) for number, size in enumerate(spatial)]
+    image = np.arange(prod(spatial), dtype=np.int64)
+    places = image.reshape(spatial, order="F" if columns_first else "C")
+    places = np.pad(places, list(zip(window.before, window.after, strict=True)), constant_values=-1)
+    axes = tuple(range(2, x.rank))
+    best: Value | None = None
+    where: Any = None
+    for tap in product(*map(range, window.kernel)):
+        begin = tuple(t * d for t, d in zip(tap, window.dilations, strict=True))
+        end = tuple(s + (c - 1) * step + 1 for s, c, step in zip(begin, counts, window.strides, strict=True))
+        value = b.strided_slice(padded, axes=axes, begin=begin, end=end, strides=window.strides)
+        cut = tuple(slice(s, e, step) for s, e, step in zip(begin, end, window.strides, strict=True))
+        place = np.ascontiguousarray(places[cut])
+        if best is None:
+            best, where = value, b.broadcast_to(b.constant(place), shape=(*shape[:2], *counts))
+            continue
+        better = b.logical_or(b.greater(value, best), b.less(where, np.int64(0)))
+        better = b.logical_and(better, b.constant(place >= 0))
+        where = b.where(better, b.constant(place), where)
+        best = b.where(better, value, best)
+    assert best is not None
+    offsets = np.arange(prod(shape[:2]), dtype=np.int64).reshape(*shape[:2], *(1,) * len(spatial))
+    return best, b.add(where, b.constant(offsets * prod(spatial)))
+
+
+def _lowest(dtype: str) -> float | int:
+    import numpy as np
+
+    from ..types import numpy_dtype
+
+    kind = numpy_dtype(dtype)
+    return -np.inf if kind.kind in "fV" else int(np.iinfo(kind).min)
