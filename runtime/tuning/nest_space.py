@@ -1,4 +1,4 @@
-"""Around the loops of any other block: their order, whether the innermost one is vectorized, iterations written out."""
+"""Around the loops of any other block: their order, whether the innermost one is vectorized or cut up, iterations written out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ...schedule.schedule import Schedule
 
 MOST_ORDERS = 12
 UNROLLED = (1, 2, 4, 8)
+TILES = (32, 128, 512)
+"""Iterations of the innermost loop that all loops around it are done for first."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +23,18 @@ class NestSpace:
     """The knobs of the loops around one block."""
 
     block: str
-    rank: int
+    extents: tuple[int | None, ...]
+    """Of the loops of the grid; None where not known."""
     order: tuple[int, ...]
     """The loops of the grid as the default nests them, outermost first."""
     vectorized: bool
 
     def knobs(self) -> Mapping[str, tuple[Any, ...]]:
         others = (each for each in permutations(self.order) if each != self.order)
+        inner = self.extents[self.order[-1]]
+        tiles = (size for size in TILES if inner is not None and size < inner and inner % size == 0)
         return {
+            "tiled": (None, *tiles) if len(self.order) > 1 else (None,),
             "order": (self.order, *islice(others, MOST_ORDERS)),
             "vectorized": (self.vectorized, not self.vectorized),
             "unrolled": UNROLLED,
@@ -38,6 +44,10 @@ class NestSpace:
         loops = schedule.get_loops(schedule.get_block(self.block, "kernel"))
         ordered = [loops[number] for number in values["order"]]
         if list(values["order"]) != sorted(values["order"]):
+            schedule.reorder(*ordered)
+        if values["tiled"] is not None and ordered[-1].op.extent % values["tiled"] == 0:
+            outer, inner = schedule.split(ordered[-1], [None, values["tiled"]])
+            ordered = [outer, *ordered[:-1], inner]
             schedule.reorder(*ordered)
         if values["unrolled"] > 1:
             # The loop around the vectors, else the innermost one.
@@ -57,9 +67,9 @@ def nest_space(grid: GridOp, left_as_loops: frozenset[str]) -> NestSpace | None:
     block = _block_name(order)
     if block not in left_as_loops:
         return None
-    return NestSpace(
-        block, len(order.levels), tuple(level.position for level in order.levels), order.vectorized
-    )
+    levels = sorted(order.levels, key=lambda level: level.position)
+    extents = tuple(level.extent if isinstance(level.extent, int) else None for level in levels)
+    return NestSpace(block, extents, tuple(level.position for level in order.levels), order.vectorized)
 
 
 def _block_name(order: LoopOrder) -> str:
