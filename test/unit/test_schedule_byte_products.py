@@ -118,7 +118,7 @@ def test_all_signs(target: str, left: str, right: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_products(target: str) -> None:
-    @settings(max_examples=150 if FULL else 6, deadline=None, database=None, derandomize=not FULL)
+    @settings(max_examples=150 if FULL else 4, deadline=None, database=None, derandomize=not FULL)
     @given(PRODUCTS, st.integers(0, 2**16))
     def check(product: Product, seed: int) -> None:
         product.check(target, seed)
@@ -168,7 +168,7 @@ def test_scaled_results(target: str, size: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("numerics", ["fast", "default", "strict"])
-@pytest.mark.parametrize("size", [(33, 50, 70), (1, 100, 33), (64, 64, 32)])
+@pytest.mark.parametrize("size", [(33, 50, 70), (1, 100, 33)])
 def test_products_of_bf16(numerics: str, size: tuple[int, int, int]) -> None:
     """Sums in f32 whatever the instructions; subnormal numbers count in full unless `fast`."""
     m, k, n = size
