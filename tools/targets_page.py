@@ -87,6 +87,16 @@ _RULES = (
         "share of the next panels, a few lines every four steps of the sum",
         "b comes from L3 or memory while the tiles compute, not only while the first of them does",
     ),
+    (
+        "loops of vectors on register tiles of 1 x 64",
+        "registers of 64 bytes here and on the target: loops over f32 of 16 iterations or more, neighbours in a row (`vectorize-loops`)",
+        "four registers hide the latency of each other; functions and maxima by instructions that LLVM's vectoriser does not use",
+    ),
+    (
+        "the next row is asked for (`tile.prefetch`)",
+        "the same, several loops after each other on one row: what the second reads and the first writes, where two rows of each fit L1",
+        "the processor starts anew with each row, as the loops that find it in L1 miss nothing",
+    ),
 )
 
 _BYTE_RULES = (
