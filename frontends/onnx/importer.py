@@ -214,7 +214,10 @@ class Importer:
                 f"'{info.name}' is declared with element type {type_text(tensor.elem_type)}, but its node gives {value.shaped}",
             )
         if tensor.HasField("shape"):
-            declared = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim)
+            declared = tuple(
+                dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None
+                for dim in tensor.shape.dim
+            )
             if not compatible(declared, value.shape):
                 fail(
                     self.model.name,
