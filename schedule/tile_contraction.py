@@ -214,19 +214,23 @@ class _Emitter:
     # Tiles
 
     def _tiles(self, inner: list[int]) -> None:
-        """All panels for each tile of rows, or the other way round; `inner` are the axes that b does not have."""
+        """
+        Per panel all tiles of rows, or the other way round; `inner` are the axes that b does not have: where the loops over them are
+        outside, the rows of one value of them stay in L1 for all panels.
+        """
         builder = self.builder
         for widths in self._widths():
-            if self.tiling.panels_outside:
-                with builder.loop(widths[1], "p") as panel, self._over(inner):
+            if self.tiling.panels_outside or inner:
+                before = [] if self.tiling.panels_outside else inner
+                after = inner if self.tiling.panels_outside else []
+                with self._over(before), builder.loop(widths[1], "p") as panel, self._over(after):
                     for height in self._heights():
                         with builder.loop(height[2], "m0") as m0:
                             self._tile(height, m0, widths, panel)
             else:
-                with self._over(inner):
-                    for height in self._heights():
-                        with builder.loop(height[2], "m0") as m0, builder.loop(widths[1], "p") as panel:
-                            self._tile(height, m0, widths, panel)
+                for height in self._heights():
+                    with builder.loop(height[2], "m0") as m0, builder.loop(widths[1], "p") as panel:
+                        self._tile(height, m0, widths, panel)
 
     def _heights(self) -> list[tuple[int, int, int]]:
         """The tiles of a column as (rows, first row, how many)."""

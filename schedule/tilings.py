@@ -36,7 +36,7 @@ class Tiling:
     """Panels of b per block; all when None."""
     panels_outside: bool = False
     """
-    Whether the loop over panels is outside those over rows of tiles and over axes that b does not have: each panel is read once,
+    Whether the loop over panels is outside those over tiles of rows and over axes that b does not have: each panel is read once,
     all of a for each.
     """
     lines_ahead: int = 0

@@ -138,6 +138,20 @@ def test_maximum_orders_signed_zeros():
     assert np.signbit(got).all()
 
 
+@pytest.mark.parametrize("line", ["arith.maximumf %x0, %c : f32", "arith.maximumf %c, %x0 : f32"])
+@pytest.mark.parametrize("constant", [0.0, -0.0])
+def test_maximum_with_a_constant_zero_is_exact(line: str, constant: float):
+    x = np.array([-0.0, 0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, -np.nan, 1e-45, -1e-45] * 4, np.float32)
+    got = run_map(f"%c = arith.constant {constant} : f32\n%r = {line}", [("f32", x)], ("f32", np.float32))
+    kept = np.isnan(x) | (x > 0) | ((x == 0) & (np.signbit(x) == np.signbit(constant)))
+    expected = np.where(kept, x, np.float32(0 if not np.signbit(constant) else constant))
+    expected[(x == 0) & ~np.signbit(x)] = 0  # either zero without a sign
+    assert np.array_equal(np.isnan(got), np.isnan(x))
+    number = ~np.isnan(x)
+    assert np.array_equal(got[number], expected[number])
+    assert np.array_equal(np.signbit(got[number]), np.signbit(expected[number]))
+
+
 @pytest.mark.parametrize("name", ["f16", "f32", "f64", "bf16"])
 def test_float_comparisons_match_numpy(name: str):
     dtype = FLOATS.get(name, ml_dtypes.bfloat16)

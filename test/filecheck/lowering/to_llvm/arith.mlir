@@ -45,6 +45,19 @@ func.func @floats(%a: f32, %b: f32) -> i1 {
   func.return %7 : i1
 }
 
+/// The greater of 0 and a number is two instructions of x86 as a choice, three as the intrinsic.
+// CHECK-LABEL: @no_less_than_zero
+func.func @no_less_than_zero(%a: f32) -> f32 {
+  // CHECK: %[[MORE:.*]] = llvm.fcmp "ugt" %[[A:.*]], %[[ZERO:.*]] : f32
+  // CHECK-NEXT: %[[R:.*]] = llvm.select %[[MORE]], %[[A]], %[[ZERO]] : i1, f32
+  // CHECK-NEXT: llvm.call_intrinsic "llvm.maximum"
+  %zero = arith.constant 0.0 : f32
+  %minus = arith.constant -0.0 : f32
+  %0 = arith.maximumf %zero, %a : f32
+  %1 = arith.maximumf %0, %minus : f32
+  func.return %1 : f32
+}
+
 // CHECK-LABEL: @casts
 func.func @casts(%a: f32, %b: i16) -> f64 {
   // CHECK: llvm_ext.fptosi %{{.*}} : f32 to i16
