@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import binary, contraction, elementwise, movement, normalization, reduction
+from . import binary, contraction, elementwise, indexing, movement, normalization, reduction, sorting
 from .element_types import Array
 
 Reference = Callable[..., tuple[Array, ...]]
@@ -18,6 +18,8 @@ OPS: dict[str, Reference] = {
     **contraction.OPS,
     **reduction.OPS,
     **movement.OPS,
+    **indexing.OPS,
+    **sorting.OPS,
     **normalization.OPS,
 }
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from . import op_generators as ops
+from .indexing_generators import INDEXING
 from .ir_generators import Chooser, OpCase, TensorSpec, rarely
 from .op_generators import (
     ANY,
@@ -155,6 +156,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "pad": pad,
         "take": take,
     },
+    "indexing": INDEXING,
     "normalization": {
         "batch_norm": ops.batch_norm,
         "layer_norm": ops.layer_norm,

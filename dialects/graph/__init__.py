@@ -5,11 +5,14 @@ The graph dialect: pure operations on whole tensors.
 |---|---|
 | `elementwise.py` | one operand: `negative floor isnan clip astype` … |
 | `functions.py` | one operand: `exp sqrt tanh sigmoid relu` … |
+| `trigonometry.py` | one operand: `sinh asin atanh` … |
 | `binary.py` | two or three, broadcasting: `add divide power maximum ewise_fma` … |
 | `comparison.py` | likewise: `less logical_and bitwise_or left_shift where` … |
 | `contraction.py` | `matmul conv2d` |
 | `reduction.py` | `sum mean max argmax softmax` … |
 | `movement.py` | `permute_dims reshape concat split strided_slice pad take` … |
+| `indexing.py` | `take_along_axis gather_nd scatter_elements scatter_nd` |
+| `sorting.py` | `top_k` |
 | `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
 | `constants.py` | `constant full weight` |
@@ -34,10 +37,13 @@ from . import (
     contraction,
     elementwise,
     functions,
+    indexing,
     movement,
     normalisation,
     pooling,
     reduction,
+    sorting,
+    trigonometry,
 )
 from .base import GraphOp as GraphOp
 from .base import TemplateOp as TemplateOp
@@ -78,6 +84,7 @@ from .contraction import Conv2dOp as Conv2dOp
 from .contraction import MatmulOp as MatmulOp
 from .elementwise import AbsOp as AbsOp
 from .elementwise import AstypeOp as AstypeOp
+from .elementwise import BitcastOp as BitcastOp
 from .elementwise import BitwiseNotOp as BitwiseNotOp
 from .elementwise import CeilOp as CeilOp
 from .elementwise import ClipOp as ClipOp
@@ -110,6 +117,10 @@ from .functions import SinOp as SinOp
 from .functions import SqrtOp as SqrtOp
 from .functions import TanhOp as TanhOp
 from .functions import TanOp as TanOp
+from .indexing import GatherNdOp as GatherNdOp
+from .indexing import ScatterElementsOp as ScatterElementsOp
+from .indexing import ScatterNdOp as ScatterNdOp
+from .indexing import TakeAlongAxisOp as TakeAlongAxisOp
 from .movement import BroadcastToOp as BroadcastToOp
 from .movement import ConcatOp as ConcatOp
 from .movement import ExpandDimsOp as ExpandDimsOp
@@ -141,15 +152,27 @@ from .reduction import MinOp as MinOp
 from .reduction import ProdOp as ProdOp
 from .reduction import SoftmaxOp as SoftmaxOp
 from .reduction import SumOp as SumOp
+from .sorting import TopKOp as TopKOp
+from .trigonometry import AcosOp as AcosOp
+from .trigonometry import AcoshOp as AcoshOp
+from .trigonometry import AsinOp as AsinOp
+from .trigonometry import AsinhOp as AsinhOp
+from .trigonometry import AtanOp as AtanOp
+from .trigonometry import AtanhOp as AtanhOp
+from .trigonometry import CoshOp as CoshOp
+from .trigonometry import SinhOp as SinhOp
 
 FAMILIES: tuple[ModuleType, ...] = (
     elementwise,
     functions,
+    trigonometry,
     binary,
     comparison,
     contraction,
     reduction,
     movement,
+    indexing,
+    sorting,
     normalisation,
     pooling,
     constants,

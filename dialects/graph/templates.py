@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from .shapes import Shaped
@@ -15,13 +17,18 @@ def static(value: SSAValue, what: str = "the operand") -> tuple[tuple[int, ...],
 
 
 def element(dtype: str) -> str:
-    """The element type in buffers: integers have no sign there."""
-    return dtype.replace("ui", "i")
+    """The element type in buffers: integers have no sign there, and `i1` takes a byte."""
+    return "i8" if dtype == "i1" else dtype.replace("ui", "i")
 
 
 def buffer(shape: tuple[int, ...], dtype: str) -> str:
     """The type of a buffer: `memref<4x8xf32>`."""
     return f"memref<{Shaped(shape, element(dtype)).__str__()[len('tensor<') :]}"
+
+
+def is_unsigned(dtype: str) -> bool:
+    """Whether elements are integers without a sign; `i1` counts as one."""
+    return dtype.startswith("ui") or dtype == "i1"
 
 
 def is_float(dtype: str) -> bool:
@@ -43,3 +50,33 @@ def grid(shape: tuple[int, ...], name: str, prefix: str = "i") -> tuple[str, str
         f"{axis} in {extent} = {loop}" for axis, extent, loop in zip(axes, extents, loops, strict=True)
     )
     return head, f'tensor_loop.block "{name}" spatial({bound})', axes if shape else []
+
+
+def block_head(shape: tuple[int, ...], name: str, reduced: Sequence[bool]) -> tuple[list[str], list[str]]:
+    """
+    As `grid`, both heads as lines; an axis for which `reduced` holds is a reduce axis, whose turns are in order.
+    """
+    extents = shape or (1,)
+    kinds = ["reduce" if each else "spatial" for each in (reduced if shape else (False,))]
+    loops = ", ".join(f"%l{number}" for number in range(len(extents)))
+    bound = " ".join(
+        f"{kind}(%v{number} in {extent} = %l{number})"
+        for number, (kind, extent) in enumerate(zip(kinds, extents, strict=True))
+    )
+    head = [
+        f"tensor_loop.grid ({loops}) in ({', '.join(map(str, extents))}) {{",
+        f'tensor_loop.block "{name}" {bound} {{',
+    ]
+    return head, [f"%v{number}" for number in range(len(shape))]
+
+
+def copy_grid(source: str, target: str, shape: tuple[int, ...], dtype: str) -> list[str]:
+    """A grid that copies a buffer."""
+    head, axes = block_head(shape, "copy", [False] * len(shape))
+    at, type_ = ", ".join(axes), buffer(shape, dtype)
+    return [
+        *head,
+        f"%copied = memref.load {source}[{at}] : {type_}",
+        f"memref.store %copied, {target}[{at}] : {type_}",
+        "} }",
+    ]

@@ -207,14 +207,14 @@ def take(x: Tensor, indices: Tensor, axis: int) -> Tensor:
 
     def body(at: Indices) -> Expr:
         index = indices[tuple(at[k] for k in inner)]
-        position, inside = _position(index, size)
+        position, inside = position_in(index, size)
         value = x[(*at[:dim], position, *at[dim + indices.rank :])]
         return ops.check(inside, value, "graph.take: index out of range")
 
     return stage("take", (*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :]), body)
 
 
-def _position(index: Expr, size: Dim) -> tuple[Expr, Expr]:
+def position_in(index: Expr, size: Dim) -> tuple[Expr, Expr]:
     """(the position that `index` means in a dimension of `size` elements, whether there is one)."""
     position = ops.cast("index", index)
     if index.dtype == "ui64" and isinstance(size, int):

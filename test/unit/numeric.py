@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import stepwell
 from counts import FULL
+from stepwell.dialects.traits import LoopTemplate
 from stepwell.testing.ir_generators import OpCase, RandomChooser, batch_text
 from stepwell.testing.movement_generators import FAMILIES, random_case
 from tolerances import check_case
@@ -26,7 +27,7 @@ INSTANCES = 4 if FULL else 2
 
 
 def check_by_te(case: OpCase, seed: int) -> None:
-    """The te of the op, evaluated on NumPy arrays, gives what the reference gives."""
+    """The te of the op, evaluated on NumPy arrays, gives what the reference gives; ops with loop templates have none."""
     check_te_on(case, case.arrays(seed))
 
 
@@ -37,6 +38,8 @@ def check_te_on(case: OpCase, arrays: Sequence[Array]) -> None:
     expected = case.evaluate(arrays)
     module = stepwell.parse(batch_text([case]))
     op = next(op for op in module.walk() if op.name == case.name)
+    if isinstance(op, LoopTemplate):
+        return
     check_case(case, arrays, evaluate_op(op, arrays), expected)
 
 

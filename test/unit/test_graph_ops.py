@@ -20,6 +20,7 @@ from stepwell.dialects.graph import (
     contraction,
     elementwise,
     functions,
+    indexing,
     movement,
     pooling,
     reduction,
@@ -85,6 +86,8 @@ def check_case(case: OpCase) -> None:
         again = parse(text)
         assert printed(again) == custom
         assert again.is_structurally_equivalent(module)
+    if isinstance(op, traits.LoopTemplate):
+        return
     # The tensor expressions have the types of the results.
     assert isinstance(op, traits.LoopSemantics)
     tensors = op.te(*base.te_operands(op))
@@ -139,6 +142,8 @@ def test_dynamic_extents_infer_dynamic_extents() -> None:
             found = the_op(module)
             static = [base.shaped_of(result.type, "r") for result in found.results]
             for number, operand in enumerate(case.operands):
+                if op in ("gather_nd", "scatter_nd") and number == 1:
+                    continue  # the rank of the result hangs on an extent of the indices
                 values = [create_ssa_value(value.type) for value in found.operands]
                 dims = [
                     -(2**63) if i == seed % max(1, operand.rank) else d for i, d in enumerate(operand.shape)
@@ -291,14 +296,18 @@ def test_division_fails_on_integers_only() -> None:
             assert traits.is_pure(op)
 
 
-def test_take_may_fail() -> None:
-    op = movement.TakeOp(value(4), value(2, dtype=i64), axis=0)
-    assert traits.may_fail(op) and not is_speculatable(op) and traits.is_pure(op)
+def test_indexing_may_fail() -> None:
+    for op in (
+        movement.TakeOp(value(4), value(2, dtype=i64), axis=0),
+        indexing.ScatterElementsOp(value(4), value(2, dtype=i64), value(2), axis=0),
+    ):
+        assert traits.may_fail(op) and not is_speculatable(op) and traits.is_pure(op)
 
 
 def test_all_other_ops_are_pure() -> None:
     failing = {op.name for op in Graph.operations if issubclass(op, traits.MayFail)}
-    assert failing == {f"graph.{op}" for op in ("divide", "floor_divide", "mod", "take", "call_kernel")}
+    indexed = ("take", "take_along_axis", "gather_nd", "scatter_elements", "scatter_nd")
+    assert failing == {f"graph.{op}" for op in ("divide", "floor_divide", "mod", *indexed, "call_kernel")}
     assert all(op.has_trait(Pure) for op in Graph.operations if op.name not in failing)
 
 

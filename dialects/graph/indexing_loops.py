@@ -1,0 +1,116 @@
+"""
+The loops of scatters: a copy of the operand, then one update after the other.
+
+Dimensions in which updates never meet are spatial axes; those of the indices are reduce axes, which run in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .templates import block_head, buffer, copy_grid, element, is_float, is_unsigned, static
+
+if TYPE_CHECKING:
+    from .indexing import ScatterElementsOp, ScatterNdOp
+
+
+def scatter_elements_loops(op: ScatterElementsOp) -> str:
+    """The loop function of `graph.scatter_elements`; `axis` is the only dimension in which updates meet."""
+    shape, dtype = static(op.operand)
+    places, index_dtype = static(op.indices)
+    axis = op.properties["axis"].value.data % len(shape)  # pyright: ignore[reportAttributeAccessIssue]
+    head, axes = block_head(places, "scatter", [number == axis for number in range(len(places))])
+    at = ", ".join(axes)
+    target = [f"%p{number}" if number == axis else name for number, name in enumerate(axes)]
+    body = [
+        f"%i{axis} = memref.load %indices[{at}] : {buffer(places, index_dtype)}",
+        *position_lines(axis, shape[axis], index_dtype, op.name),
+        f"%u = memref.load %updates[{at}] : {buffer(places, dtype)}",
+    ]
+    return _function(op, shape, dtype, head, body, target)
+
+
+def scatter_nd_loops(op: ScatterNdOp) -> str:
+    """The loop function of `graph.scatter_nd`; updates never meet in the dimensions that no index is for."""
+    shape, dtype = static(op.operand)
+    tuples, index_dtype = static(op.indices)
+    width, places = tuples[-1], tuples[:-1]
+    extents = (*places, *shape[width:])
+    head, axes = block_head(extents, "scatter", [number < len(places) for number in range(len(extents))])
+    at, rest = axes[: len(places)], axes[len(places) :]
+    body: list[str] = []
+    for number in range(width):
+        place = ", ".join([*at, f"%k{number}"])
+        body += [
+            f"%k{number} = arith.constant {number} : index",
+            f"%i{number} = memref.load %indices[{place}] : {buffer(tuples, index_dtype)}",
+            *position_lines(number, shape[number], index_dtype, op.name),
+        ]
+    body.append(f"%u = memref.load %updates[{', '.join(axes)}] : {buffer(extents, dtype)}")
+    target = [*(f"%p{number}" for number in range(width)), *rest]
+    return _function(op, shape, dtype, head, body, target)
+
+
+def _function(
+    op: ScatterElementsOp | ScatterNdOp,
+    shape: tuple[int, ...],
+    dtype: str,
+    head: Sequence[str],
+    body: Sequence[str],
+    target: Sequence[str],
+) -> str:
+    indices = buffer(*static(op.indices))
+    updates = buffer(*static(op.updates))
+    whole = buffer(shape, dtype)
+    place = f"%y[{', '.join(target)}] : {whole}"
+    lines = [
+        f"tensor_loop.func @scatter(%x: {whole}, %indices: {indices}, %updates: {updates}) outs(%y: {whole}) {{",
+        *copy_grid("%x", "%y", shape, dtype),
+        *head,
+        *body,
+        *_stored(op.reduction.data, dtype, place),
+        "} } }",
+    ]
+    return "\n".join(lines)
+
+
+def position_lines(number: int, size: int, dtype: str, op: str) -> list[str]:
+    """`%p<number>`: the position that the index `%i<number>` means among `size`; the program fails when there is none."""
+    i, p, n = f"%i{number}", f"%p{number}", f"%n{number}"
+    if dtype == "ui64":
+        wide = [f"{p} = arith.index_cast {i} : i64 to index"]  # counts from 2 ** 63 on turn negative
+    elif is_unsigned(dtype):
+        wide = [
+            f"{p}_wide = arith.extui {i} : {element(dtype)} to i64",
+            f"{p} = arith.index_cast {p}_wide : i64 to index",
+        ]
+    else:
+        wide = [
+            f"{p}_raw = arith.index_cast {i} : {element(dtype)} to index",
+            f"{p}_zero = arith.constant 0 : index",
+            f"{p}_back = arith.cmpi slt, {p}_raw, {p}_zero : index",
+            f"{p}_end = arith.addi {p}_raw, {n} : index",
+            f"{p} = arith.select {p}_back, {p}_end, {p}_raw : index",
+        ]
+    return [
+        f"{n} = arith.constant {size} : index",
+        *wide,
+        f"{p}_inside = arith.cmpi ult, {p}, {n} : index",
+        f'cf.assert {p}_inside, "{op}: index out of range"',
+    ]
+
+
+def _stored(reduction: str, dtype: str, place: str) -> list[str]:
+    """Stores the update `%u` at `place`, combined with what is there."""
+    if reduction == "none":
+        return [f"memref.store %u, {place}"]
+    sign = "u" if is_unsigned(dtype) else "s"
+    floats = {"add": "addf", "multiply": "mulf", "maximum": "maximumf", "minimum": "minimumf"}
+    integers = {"add": "addi", "multiply": "muli", "maximum": f"max{sign}i", "minimum": f"min{sign}i"}
+    function = (floats if is_float(dtype) else integers)[reduction]
+    return [
+        f"%old = memref.load {place}",
+        f"%new = arith.{function} %old, %u : {element(dtype)}",
+        f"memref.store %new, {place}",
+    ]

@@ -1,0 +1,208 @@
+"""Operators that read and write at indices, or look for positions: gathers, scatters, TopK, OneHot, ArgMax."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import Known, converter, direct
+from ..values import Value
+from .movement import ints
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+direct("GatherElements", "take_along_axis", inputs=2, axis=("axis", 0))
+direct("GatherND", "gather_nd", inputs=2, batch_dims=("batch_dims", 0))
+
+REDUCTIONS = {"none": "none", "add": "add", "mul": "multiply", "max": "maximum", "min": "minimum"}
+"""What the attribute `reduction` is called in the graph dialect."""
+
+
+def _reduction(name: str) -> str:
+    if name not in REDUCTIONS:
+        raise ConversionError(f"reduction is '{name}', expected one of {', '.join(REDUCTIONS)}")
+    return REDUCTIONS[name]
+
+
+@converter("Scatter")
+@converter("ScatterElements")
+def scatter_elements(
+    b: Emitter, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
+) -> Value:
+    return _on_numbers(
+        b,
+        x,
+        updates,
+        reduction,
+        lambda old, new, how: b.scatter_elements(old, indices, new, axis=axis, reduction=how),
+    )
+
+
+@converter("ScatterND")
+def scatter_nd(b: Emitter, x: Value, indices: Value, updates: Value, *, reduction: str = "none") -> Value:
+    return _on_numbers(
+        b, x, updates, reduction, lambda old, new, how: b.scatter_nd(old, indices, new, reduction=how)
+    )
+
+
+def _on_numbers(b: Emitter, x: Value, updates: Value, reduction: str, scatter: Any) -> Value:
+    """Booleans are combined as bytes: a sum and a maximum are "or", a product and a minimum "and"."""
+    how = _reduction(reduction)
+    if how == "none" or x.dtype != "i1":
+        return scatter(x, updates, how)
+    how = {"add": "maximum", "multiply": "minimum"}.get(how, how)
+    combined = scatter(b.astype(x, dtype="ui8"), b.astype(updates, dtype="ui8"), how)
+    return b.astype(combined, dtype="i1")
+
+
+@converter("TensorScatter")
+def tensor_scatter(
+    b: Emitter,
+    past: Value,
+    update: Value,
+    starts: Value | None = None,
+    *,
+    axis: int = -2,
+    mode: str = "linear",
+) -> Value:
+    """
+    `y[b, …, start[b] + t, …] = update[b, …, t, …]`: of each place of `past` is asked which element of `update` it gets, if any.
+
+    Positions beyond the end are an error by the specification with mode 'linear'; they are dropped.
+    """
+    import numpy as np
+
+    if mode not in ("linear", "circular"):
+        raise ConversionError(f"mode is '{mode}', expected 'linear' or 'circular'")
+    shape, size = b.static_shape(past, "the cache"), b.static_shape(update, "the update")
+    axis = axis + past.rank if axis < 0 else axis
+    if axis == 0:
+        raise ConversionError("the axis is 0, which is that of the batch")
+    places = b.constant(np.arange(shape[axis], dtype=np.int64).reshape(1, -1))
+    if starts is None:
+        starts = b.constant(np.zeros(shape[0], np.int64))
+    source = b.subtract(places, b.reshape(b.astype(starts, dtype="i64"), shape=(-1, 1)))
+    if mode == "circular":
+        source = b.mod(source, b.full((), shape[axis], "i64"))
+    written = b.logical_and(b.greater_equal(source, 0), b.less(source, size[axis]))
+    inside = b.clip(source, min=0, max=size[axis] - 1)
+    order = (0, axis, *(number for number in range(1, past.rank) if number != axis))
+    taken = b.gather_nd(b.permute_dims(update, axes=order), b.expand_dims(inside, axis=(2,)), batch_dims=1)
+    taken = b.permute_dims(taken, axes=tuple(order.index(number) for number in range(past.rank)))
+    spread = [1] * past.rank
+    spread[0], spread[axis] = shape[0], shape[axis]
+    return b.where(b.reshape(written, shape=tuple(spread)), taken, past)
+
+
+@converter("ReverseSequence")
+def reverse_sequence(
+    b: Emitter, x: Value, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
+) -> Value:
+    """`y[t, b] = x[length[b] - 1 - t, b]` for `t < length[b]`, else `x[t, b]`."""
+    axes = {batch_axis % x.rank, time_axis % x.rank}
+    if axes != {0, 1}:
+        raise ConversionError(f"batch_axis is {batch_axis} and time_axis {time_axis}, expected 0 and 1")
+    time_first = batch_axis % x.rank == 1
+    order = (1, 0, *range(2, x.rank))
+    rows = b.permute_dims(x, axes=order) if time_first else x
+    turned = reversed_rows(b, rows, lengths)
+    return b.permute_dims(turned, axes=order) if time_first else turned
+
+
+def reversed_rows(b: Emitter, x: Value, lengths: Value) -> Value:
+    """Each `x[b]` with its first `lengths[b]` elements in reverse order. `lengths` is a vector of integers."""
+    import numpy as np
+
+    steps = b.static_shape(x, "the input")[1]
+    time = b.constant(np.arange(steps, dtype=np.int64).reshape(1, -1))
+    ends = b.expand_dims(b.astype(lengths, dtype="i64"), axis=(1,))
+    mirrored = b.subtract(b.subtract(ends, b.full((), 1, "i64")), time)
+    places = b.where(b.less(time, ends), mirrored, time)
+    return b.gather_nd(x, b.expand_dims(places, axis=(2,)), batch_dims=1)
+
+
+# Positions
+
+
+def _arg(op: str) -> Any:
+    def convert(
+        b: Emitter, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
+    ) -> Value:
+        """The last of equal elements is the first one from the end."""
+        if not select_last_index:
+            return getattr(b, op)(x, axis=axis, keepdims=bool(keepdims))
+        size = b.static_shape(x, "the input")[axis]
+        turned = b.strided_slice(x, axes=(axis,), begin=(-1,), end=(-size - 1,), strides=(-1,))
+        found = getattr(b, op)(turned, axis=axis, keepdims=bool(keepdims))
+        return b.subtract(b.full((), size - 1, "i64"), found)
+
+    return convert
+
+
+converter("ArgMax")(_arg("argmax"))
+converter("ArgMin")(_arg("argmin"))
+
+
+@converter("TopK", since=10)
+def top_k(b: Emitter, x: Value, k: Known, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> Any:
+    """Always in order, which `sorted = 0` leaves open."""
+    return b.top_k(x, k=ints(k)[0], axis=axis, largest=bool(largest))
+
+
+@converter("TopK")
+def top_k_by_attribute(b: Emitter, x: Value, *, k: int, axis: int = -1) -> Any:
+    return b.top_k(x, k=k, axis=axis)
+
+
+@converter("OneHot", since=9)
+def one_hot(b: Emitter, indices: Value, depth: Known, values: Value, *, axis: int = -1) -> Value:
+    """`values[1]` where a new dimension of extent `depth` is at the index, else `values[0]`; an index outside has none."""
+    import numpy as np
+
+    size = ints(depth)[0]
+    place = axis + indices.rank + 1 if axis < 0 else axis
+    if not 0 <= place <= indices.rank:
+        raise ConversionError(f"axis {axis} is out of range for indices {indices.shaped}")
+    found = indices if indices.dtype == "i64" else b.astype(indices, dtype="i64")
+    found = b.where(b.less(found, 0), b.add(found, size), found)
+    numbers = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (indices.rank - place))
+    hot = b.equal(b.expand_dims(found, axis=(place,)), b.constant(numbers))
+    off, on = b.split(values, sections=2)
+    return b.where(hot, b.squeeze(on), b.squeeze(off))
+
+
+@converter("Compress", since=9)
+def compress(b: Emitter, x: Value, condition: Known, *, axis: int | None = None) -> Value:
+    """The slices along `axis` for which a condition that is known holds; of the flattened input without an axis."""
+    import numpy as np
+
+    places = np.flatnonzero(np.asarray(condition)).astype(np.int64)
+    if axis is None:
+        return b.take(b.reshape(x, shape=(-1,)), b.constant(places), axis=0)
+    return b.take(x, b.constant(places), axis=axis)
+
+
+@converter("NonZero")
+def non_zero(b: Emitter, x: Known) -> Value:
+    """The shape of the result depends on the elements, which therefore must be known."""
+    import numpy as np
+
+    return b.constant(np.array(np.nonzero(np.asarray(x)), np.int64))
+
+
+@converter("Tile", since=6)
+def tile(b: Emitter, x: Value, repeats: Known) -> Value:
+    """`y[i…] = x[i % size…]`: each dimension split into its repetitions and itself."""
+    counts, shape = ints(repeats), b.static_shape(x, "the input")
+    if len(counts) != len(shape):
+        raise ConversionError(f"repeats has {len(counts)} entries, expected {len(shape)} for {x.shaped}")
+    if all(count == 1 for count in counts):
+        return x
+    before = [extent for size in shape for extent in (1, size)]
+    after = [extent for pair in zip(counts, shape, strict=True) for extent in pair]
+    spread = b.broadcast_to(b.reshape(x, shape=tuple(before)), shape=tuple(after))
+    return b.reshape(spread, shape=tuple(count * size for count, size in zip(counts, shape, strict=True)))
