@@ -1,21 +1,21 @@
 // RUN: stepwell-opt %s -p 'lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu{target="x86-64-v4"}' | filecheck %s
 
-/// Tiles of two rows by four pixels by sixteen channels. Left and right a tap less is read, above and below rows of zeros; nothing is copied.
+/// Tiles of two rows by five or four pixels by sixteen channels. Left and right a tap less is read, above and below rows of zeros; nothing is copied.
 // CHECK-NOT: tensor_loop.alloc
-// CHECK: tensor_loop.for %{{.*}} in 4 {
+// CHECK: tensor_loop.for %{{.*}} in 7 {
 // CHECK: tensor_loop.for %{{.*}} in 2 {
 // CHECK: tensor_loop.block "conv2d"
-// CHECK-SAME: %data[0, %vy * 2 - 1 : 4, 0 : 5, %vp * 16 : 16]
+// CHECK-SAME: %data[0, %vy * 2 - 1 : 4, 0 : 6, %vp * 16 : 16]
 // CHECK: arith.cmpi sge
-// CHECK: scf.if %{{.*}} -> (vector<1x16xf32>, vector<1x16xf32>, vector<3x16xf32>, vector<3x16xf32>, vector<3x16xf32>)
+// CHECK: scf.if %{{.*}} -> (vector<1x16xf32>, vector<1x16xf32>, vector<4x16xf32>, vector<4x16xf32>, vector<4x16xf32>)
 // CHECK: arith.cmpi slt
 // CHECK: scf.if
 // CHECK: tile.store %{{.*}} : vector<1x16xf32>
-// CHECK: tile.store %{{.*}} : vector<3x16xf32>
+// CHECK: tile.store %{{.*}} : vector<4x16xf32>
 // CHECK: tensor_loop.block "conv2d_1"
-// CHECK-SAME: 3 : 5, %vp_1 * 16 : 16]
+// CHECK-SAME: 4 : 7, %vp_1 * 16 : 16]
 // CHECK-NOT: memref.load
-func.func @main(%x: tensor<1x8x8x32xf32>, %w: tensor<3x3x1x32xf32>) -> tensor<1x8x8x32xf32> {
-  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 32, data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x8x8x32xf32>, tensor<3x3x1x32xf32>) -> tensor<1x8x8x32xf32>
-  func.return %y : tensor<1x8x8x32xf32>
+func.func @main(%x: tensor<1x14x14x32xf32>, %w: tensor<3x3x1x32xf32>) -> tensor<1x14x14x32xf32> {
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 32, data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x14x14x32xf32>, tensor<3x3x1x32xf32>) -> tensor<1x14x14x32xf32>
+  func.return %y : tensor<1x14x14x32xf32>
 }
