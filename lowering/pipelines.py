@@ -15,7 +15,7 @@ PIPELINES: dict[str, str] = {
     "to-llvm": _TO_LLVM,
     "finish": f"{_TO_LOOPS},apply-tuning,prepack-weights,schedule-cpu,merge-prepare-functions,bufferize,{_TO_LLVM}",
     "O0": f"lower-external-functions,lower-graph-to-loops,bufferize{{reuse=false}},{_TO_LLVM}",
-    "O1": f"{_EXACT},remove-unused-functions,{_TO_LOOPS},apply-tuning,schedule-cpu,merge-prepare-functions,bufferize,{_TO_LLVM}",
+    "O1": f"{_EXACT},remove-unused-functions,{_TO_LOOPS},schedule-cpu,merge-prepare-functions,bufferize,{_TO_LLVM}",
     "O2": "graph-optimize,finish",
     "O3": "graph-optimize,finish",
 }

@@ -126,7 +126,7 @@ def test_bad_candidates_are_survived_and_never_kept(
     tuned: Callable[..., TuningReport], tmp_path: Path, measure: Any, status: str
 ) -> None:
     report = tuned(
-        measure=measure, candidates=two_of_mine, trials=2, timeout=1.0 if status == "timeout" else 60.0
+        measure=measure, candidates=two_of_mine, trials=2, timeout=2.0 if status == "timeout" else 60.0
     )
     bad, good = only(report).trials
     assert (bad.record.status, good.record.status) == (status, "ok")
@@ -211,11 +211,12 @@ def test_wrong_arguments_are_errors(
         tuned(**options)
 
 
-def test_a_level_that_schedules_nothing_is_an_error(tuned: Callable[..., TuningReport]) -> None:
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_level_without_tuned_schedules_is_an_error(tuned: Callable[..., TuningReport], level: int) -> None:
     with pytest.raises(
         CompileError, match="the pipeline has no 'apply-tuning', so there is nothing to tune in it"
     ):
-        tuned(opt_level=0)
+        tuned(opt_level=level)
 
 
 def test_without_a_database_there_is_an_error(
