@@ -156,12 +156,14 @@ def _is_plain(w: Winograd) -> bool:
             return False
     others = [index for index in c.a.indices if not index.used_dims() & {w.y, w.x}]
     expected = {AffineDimExpr(c.k), *([] if w.batch is None else [AffineDimExpr(w.batch)])}
-    return all(not index.used_dims() or index in expected or _is_unit(c, index) for index in others)
+    return all(index in expected or _is_zero_or_unit(c, index) for index in others)
 
 
-def _is_unit(c: Contraction, index: AffineExpr) -> bool:
-    """Whether an index is an axis of extent 1."""
-    return isinstance(index, AffineDimExpr) and c.extents[index.position] == 1
+def _is_zero_or_unit(c: Contraction, index: AffineExpr) -> bool:
+    """Whether an index is always 0: that number, or an axis of extent 1."""
+    if isinstance(index, AffineDimExpr):
+        return c.extents[index.position] == 1
+    return linear_terms(index) == ({}, 0)
 
 
 # Plan
