@@ -1,0 +1,293 @@
+"""
+Attention: products with a softmax between them, for which the schedules of both exist.
+
+The heads of queries that share a head of keys are rows of one product, so that keys and values are not repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import converter
+from ..values import Value
+from .elementwise import dtype_of_number
+
+
+@converter("Attention", since=23)
+def attention(
+    b: Emitter,
+    query: Value,
+    key: Value,
+    value: Value,
+    mask: Value | None = None,
+    past_key: Value | None = None,
+    past_value: Value | None = None,
+    lengths: Value | None = None,
+    *,
+    is_causal: int = 0,
+    kv_num_heads: int | None = None,
+    q_num_heads: int | None = None,
+    left_window_size: int = -1,
+    right_window_size: int = -1,
+    qk_matmul_output_mode: int = 0,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int | None = None,
+) -> Any:
+    """`softmax(cap(query @ key^T * scale) + bias) @ value`, where rows of which all is masked give 0; the caches; the scores."""
+    if (past_key is None) != (past_value is None):
+        raise ConversionError("past_key and past_value are given one without the other")
+    if past_key is not None and lengths is not None:
+        raise ConversionError("past_key and nonpad_kv_seqlen are given, expected one of them")
+    if min(left_window_size, right_window_size) < -1:
+        raise ConversionError(
+            f"window sizes are {left_window_size} and {right_window_size}, expected -1 or more"
+        )
+    packed = query.rank == 3
+    q = _heads(b, query, q_num_heads, "Q")
+    k, v = _heads(b, key, kv_num_heads, "K"), _heads(b, value, kv_num_heads, "V")
+    past = 0 if past_key is None else past_key.shape[2]
+    if past_key is not None:
+        k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
+    factor = 1 / sqrt(_extent(q, 3, "Q")) if scale is None else scale
+    scores = _scores(b, q, k, factor)
+    window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past, lengths)
+    bias = bias_of(b, mask, window)
+    weights, shown = _weights(b, scores, bias, softcap, softmax_precision, qk_matmul_output_mode)
+    result = _grouped(b, weights, v)
+    if bias.empty is not None:
+        result = b.where(bias.empty, b.full((), 0.0, result.dtype), result)
+    return (_packed(b, result) if packed else result), k, v, shown
+
+
+# Products
+
+
+def _extent(value: Value, axis: int, what: str) -> int:
+    extent = value.shape[axis]
+    if extent is None:
+        raise ConversionError(f"{what} is {value.shaped}, expected extent {axis} to be known")
+    return extent
+
+
+def _heads(b: Emitter, x: Value, heads: int | None, what: str) -> Value:
+    """batch x sequence x (heads * size) as batch x heads x sequence x size."""
+    if x.rank == 4:
+        return x
+    if x.rank != 3:
+        raise ConversionError(f"{what} is {x.shaped}, expected rank 3 or 4")
+    if not heads:
+        raise ConversionError(f"{what} is {x.shaped}, expected the number of heads as an attribute")
+    width = _extent(x, 2, what)
+    if width % heads:
+        raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
+    return b.permute_dims(reshape_last(b, x, (heads, width // heads), what), axes=(0, 2, 1, 3))
+
+
+def reshape_last(b: Emitter, x: Value, extents: tuple[int, ...], what: str) -> Value:
+    """The last dimension as several; at most one of the others may be unknown."""
+    outer = x.shape[:-1]
+    if outer.count(None) > 1:
+        hint = "give dimensions a size: --dim NAME=SIZE"
+        raise ConversionError(f"{what} is {x.shaped}, expected at most one unknown extent", hint)
+    return b.reshape(x, shape=(*(-1 if dim is None else dim for dim in outer), *extents))
+
+
+def _packed(b: Emitter, x: Value) -> Value:
+    """The opposite of `_heads`."""
+    x = b.permute_dims(x, axes=(0, 2, 1, 3))
+    outer = (-1 if dim is None else dim for dim in x.shape[:2])
+    return b.reshape(x, shape=(*outer, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
+
+
+def _scores(b: Emitter, q: Value, k: Value, factor: float) -> Value:
+    """`q @ k^T * factor`; half of the factor is on each side for f16, whose range is small."""
+    if q.dtype == "f16" and factor > 0:
+        q, k, factor = b.multiply(q, sqrt(factor)), b.multiply(k, sqrt(factor)), 1.0
+    scaled = q if factor == 1 else b.multiply(q, factor)
+    return _grouped(b, scaled, b.permute_dims(k, axes=(0, 1, 3, 2)))
+
+
+def _grouped(b: Emitter, x: Value, y: Value) -> Value:
+    """`x @ y` where each head of `y` is for as many heads of `x` as there are for it."""
+    heads, shared = _extent(x, 1, "Q"), _extent(y, 1, "K")
+    if heads == shared:
+        return b.matmul(x, y)
+    if heads % shared:
+        raise ConversionError(f"{heads} heads of Q do not divide into the {shared} heads of K and V")
+    rows = _extent(x, 2, "Q")
+    batch = -1 if x.shape[0] is None else x.shape[0]
+    folded = b.reshape(x, shape=(batch, shared, heads // shared * rows, _extent(x, 3, "Q")))
+    result = b.matmul(folded, y)
+    return b.reshape(result, shape=(batch, heads, rows, _extent(result, 3, "V")))
+
+
+def _weights(
+    b: Emitter, scores: Value, bias: Bias, softcap: float, precision: int | None, mode: int
+) -> tuple[Value, Value]:
+    """The weights of the values, and what `qk_matmul_output_mode` asks for."""
+    shown = [scores]
+    if softcap > 0:
+        scores = b.multiply(b.tanh(b.divide(scores, softcap)), softcap)
+    shown.append(scores)
+    dtype = scores.dtype
+    scores = bias.added_to(b, scores)
+    shown.append(scores)
+    at = dtype if precision is None else dtype_of_number(precision)
+    weights = b.softmax(scores if at == dtype else b.astype(scores, dtype=at), axis=-1)
+    weights = weights if at == dtype else b.astype(weights, dtype=dtype)
+    if mode == 3 and bias.empty is not None:
+        weights = b.where(bias.empty, b.full((), 0.0, dtype), weights)
+    shown.append(weights)
+    if not 0 <= mode < len(shown):
+        raise ConversionError(f"qk_matmul_output_mode is {mode}, expected 0 to 3")
+    return weights, shown[mode]
+
+
+# Masks
+
+
+@dataclass
+class Window:
+    """Which keys a query may see by their places; a query `i` is at the place `i + offset`."""
+
+    q: Value
+    k: Value
+    causal: bool
+    left: int
+    right: int
+    past: int | None
+    """Number of keys before the first of the queries, where no lengths are given."""
+    lengths: Value | None
+    """Number of keys in each sample."""
+
+    @property
+    def limits(self) -> bool:
+        return self.causal or self.left >= 0 or self.right >= 0
+
+    @property
+    def most(self) -> int | None:
+        """How far after its own place a query sees."""
+        if self.causal:
+            return 0
+        return self.right if self.right >= 0 else None
+
+
+@dataclass
+class Bias:
+    """What is added to the scores: `mask` where `allowed`, else -inf."""
+
+    allowed: Value | None
+    mask: Value | None
+    empty: Value | None
+    """Which rows see nothing; `None` where there are none."""
+
+    def added_to(self, b: Emitter, scores: Value) -> Value:
+        if self.mask is not None:
+            scores = b.add(scores, self.mask)
+        if self.allowed is None:
+            return scores
+        return b.where(self.allowed, scores, b.full((), -inf, scores.dtype))
+
+
+def bias_of(b: Emitter, mask: Value | None, window: Window) -> Bias:
+    """The bias of a mask and a window."""
+    allowed = _seen(b, window)
+    added: Value | None = None
+    if mask is not None:
+        mask = _as_wide(b, mask, window.k)
+        if mask.dtype == "i1":
+            allowed.append(mask)
+        else:
+            added = mask if mask.dtype == window.q.dtype else b.astype(mask, dtype=window.q.dtype)
+    together = allowed[0] if allowed else None
+    for each in allowed[1:]:
+        together = b.logical_and(together, each)
+    if mask is None and (together is None or _always_sees(window)):
+        return Bias(together, None, None)
+    return Bias(together, added, _empty_rows(b, together, added))
+
+
+def _as_wide(b: Emitter, mask: Value, k: Value) -> Value:
+    """A mask for fewer keys than there are forbids the last of them; before version 24 one key stands for all."""
+    if not mask.rank:
+        raise ConversionError(f"attn_mask is {mask.shaped}, expected at least rank 1")
+    last = mask.shape[-1]
+    if last is None or last == k.shape[2] or (last == 1 and b.version < 24):
+        return mask
+    missing = _extent(k, 2, "K") - last
+    if missing < 0:
+        raise ConversionError(f"attn_mask is {mask.shaped}, expected at most {k.shape[2]} keys")
+    widths = (*(0, 0) * (mask.rank - 1), 0, missing)
+    return b.pad(mask, pad_width=widths, value=False if mask.dtype == "i1" else -inf)
+
+
+def _seen(b: Emitter, window: Window) -> list[Value]:
+    """Conditions on the places of queries and keys."""
+    import numpy as np
+
+    if not window.limits and window.lengths is None:
+        return []
+    keys = b.constant(np.arange(_extent(window.k, 2, "K"), dtype=np.int32))
+    found: list[Value] = []
+    if window.limits:
+        places = _places(b, window)
+        if window.most is not None:
+            found.append(b.less_equal(keys, _moved(b, places, window.most)))
+        if window.left >= 0:
+            found.append(b.greater_equal(keys, _moved(b, places, -window.left)))
+    if window.lengths is not None:
+        found.append(b.less(keys, _lengths(b, window.lengths)))
+    return found
+
+
+def _places(b: Emitter, window: Window) -> Value:
+    """The places of the queries, as a column."""
+    import numpy as np
+
+    rows = _extent(window.q, 2, "Q")
+    column = np.arange(rows, dtype=np.int32)[:, None]
+    if window.lengths is not None:
+        return b.add(_lengths(b, window.lengths), b.constant(column - np.int32(rows)))
+    if window.past is None:
+        raise ConversionError("the length of past_key is not known, which places queries among keys")
+    return b.constant(column + np.int32(window.past))
+
+
+def _lengths(b: Emitter, lengths: Value) -> Value:
+    return b.astype(b.reshape(lengths, shape=(-1, 1, 1, 1)), dtype="i32")
+
+
+def _moved(b: Emitter, places: Value, by: int) -> Value:
+    """Places some further."""
+    import numpy as np
+
+    by = max(min(by, 1 << 30), -(1 << 30))
+    if not by:
+        return places
+    known = places.known
+    return b.add(places, by) if known is None else b.constant(known + np.int32(by))
+
+
+def _empty_rows(b: Emitter, allowed: Value | None, added: Value | None) -> Value | None:
+    """Which rows of the bias are -inf throughout, as a column; `None` where that is never so."""
+    if added is not None:
+        if allowed is not None:
+            added = b.where(allowed, added, b.full((), -inf, added.dtype))
+        return b.equal(b.max(added, axis=-1, keepdims=True), -inf)
+    return None if allowed is None else b.logical_not(b.any(allowed, axis=-1, keepdims=True))
+
+
+def _always_sees(window: Window) -> bool:
+    """Whether each query sees a key by its place, which is known."""
+    keys = _extent(window.k, 2, "K")
+    if window.lengths is not None or window.past is None:
+        return False
+    places = range(window.past, window.past + _extent(window.q, 2, "Q"))
+    most = keys if window.most is None else window.most
+    least = keys + len(places) if window.left < 0 else window.left
+    return all(max(place - least, 0) <= min(place + most, keys - 1) for place in places)
