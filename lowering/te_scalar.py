@@ -21,6 +21,7 @@ from ..te import dtypes
 from ..te.expr import (
     Axis,
     Binary,
+    BitCast,
     Cast,
     Check,
     Compare,
@@ -290,6 +291,10 @@ class ScalarEmitter:
     def _cast(self, expr: Cast) -> SSAValue:
         return emit_cast(self, self.emit(expr.operand), expr.operand.dtype, expr.type)
 
+    def _bitcast(self, expr: BitCast) -> SSAValue:
+        value, type_ = self.emit(expr.operand), compute_type(expr.type)
+        return value if value.type == type_ else self.add(arith.BitcastOp(value, type_))
+
     def _check(self, expr: Check) -> SSAValue:
         self.block.add_op(cf.AssertOp(self.emit(expr.condition), expr.message))
         return self.emit(expr.value)
@@ -305,6 +310,7 @@ class ScalarEmitter:
         Select: _select,
         FusedMultiplyAdd: _fma,
         Cast: _cast,
+        BitCast: _bitcast,
         Check: _check,
     }
 

@@ -192,6 +192,10 @@ def _astype(properties: Properties, x: Array) -> tuple[Array, ...]:
     return (np.asarray(convert(x, DTYPES[properties["dtype"]])),)
 
 
+def _bitcast(properties: Properties, x: Array) -> tuple[Array, ...]:
+    return (np.ascontiguousarray(x).view(DTYPES[properties["dtype"]]).reshape(x.shape),)
+
+
 def _checked_integer(function: Reference) -> Reference:
     """Refuses integers and booleans where docs/semantics.md has only floats."""
 
@@ -216,6 +220,14 @@ _FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "cos": np.cos,
     "tan": np.tan,
     "tanh": np.tanh,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
     "erf": erf_of,
     "sigmoid": sigmoid_of,
     "silu": silu_of,
@@ -242,4 +254,5 @@ OPS: dict[str, Reference] = {
     "graph.isfinite": _test(np.isfinite),
     "graph.clip": _clip,
     "graph.astype": _astype,
+    "graph.bitcast": _bitcast,
 }

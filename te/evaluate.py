@@ -18,6 +18,7 @@ from . import dtypes, numeric
 from .expr import (
     Axis,
     Binary,
+    BitCast,
     Cast,
     Check,
     Compare,
@@ -301,6 +302,8 @@ class _Grid:
                 return numeric.fma(expr.dtype, *operands)
             case Cast():
                 return numeric.cast(expr.operand.dtype, expr.type, *operands)
+            case BitCast():
+                return operands[0].view(numeric.numpy_dtype(expr.type))
             case Select(lazy=False):
                 return np.where(*operands)
             case Select():

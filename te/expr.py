@@ -360,6 +360,30 @@ class Cast(Expr):
 
 
 @dataclass(frozen=True, eq=False)
+class BitCast(Expr):
+    """The bits of `operand` read as `type`, which has as many; neither is i1 or index."""
+
+    type: str
+    operand: Expr
+
+    @cached_property
+    def dtype(self) -> str:
+        return self.type
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def check(self) -> None:
+        found = self.operand.dtype
+        for dtype in (found, self.type):
+            if dtype not in dtypes.NUMERIC:
+                raise TEError(f"'bitcast' is not defined on {dtype}")
+        if dtypes.bit_width(found) != dtypes.bit_width(self.type):
+            raise TEError(f"the bits of {found} are not as many as those of {self.type}")
+
+
+@dataclass(frozen=True, eq=False)
 class Check(Expr):
     """`value`, after making sure that `condition` holds; else the program fails with `message`."""
 

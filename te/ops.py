@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from . import dtypes
 from .expr import (
     Axis,
+    BitCast,
     Cast,
     Check,
     Const,
@@ -153,6 +154,11 @@ def cast(dtype: str, x: Expr | Number) -> Expr:
     if not isinstance(x, Expr):
         return const(x, dtype)
     return x if x.dtype == dtype else Cast(dtype, x)
+
+
+def bitcast(dtype: str, x: Expr) -> Expr:
+    """The bits of `x` as `dtype`; no node when it has that type already."""
+    return x if x.dtype == dtype else BitCast(dtype, x)
 
 
 def check(condition: Expr, value: Expr, message: str) -> Expr:

@@ -80,10 +80,12 @@ UNARY: Final[dict[str, Sequence[str]]] = {
     ),
     **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt"), FLOATS),
     **dict.fromkeys(("sin", "cos", "tan", "tanh", "erf", "sigmoid", "silu", "gelu", "leaky_relu"), FLOATS),
+    **dict.fromkeys(("sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh"), FLOATS),
     **dict.fromkeys(("isnan", "isinf", "isfinite"), FLOATS),
     "logical_not": ("i1",),
     "bitwise_not": (*SIGNED, *UNSIGNED, "i1"),
     "astype": ANY,
+    "bitcast": NUMBERS,
 }
 
 
@@ -92,6 +94,11 @@ def unary(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
     properties: dict[str, object] = {}
     if op == "astype":
         properties["dtype"] = ElementType(choose.element(ANY))
+    elif op == "bitcast":
+        bits = spec.dtype.lstrip("bfui")
+        properties["dtype"] = ElementType(
+            choose.element([each for each in NUMBERS if each.lstrip("bfui") == bits])
+        )
     elif op == "gelu":
         properties["approximate"] = choose.element([None, "tanh", "none"])
     elif op == "leaky_relu":

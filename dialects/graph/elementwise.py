@@ -7,10 +7,11 @@ from typing import Any
 
 from xdsl.irdl import irdl_op_definition
 
+from ...te import dtypes
 from .base import ANY, NUMBERS, PureGraphOp, tensor_operand, tensor_result
 from .element_types import check_number
 from .properties import ELEMENT_TYPE, NUMBER, optional_prop, prop
-from .shapes import Shaped
+from .shapes import Shaped, ShapeError
 
 
 class UnaryOp(PureGraphOp, ABC):
@@ -291,4 +292,33 @@ class AstypeOp(PureGraphOp):
 
     @classmethod
     def infer(cls, x: Shaped, *, dtype: str) -> tuple[Shaped, ...]:
+        return (Shaped(x.shape, dtype),)
+
+
+@irdl_op_definition
+class BitcastOp(PureGraphOp):
+    """
+    `y` has the bits of `x`, read as the element type `dtype`, which has as many.
+
+    ```mlir
+    %y = graph.bitcast %x, dtype = i32 : (tensor<4xf32>) -> tensor<4xi32>
+    ```
+    """
+
+    name = "graph.bitcast"
+
+    operand = tensor_operand(NUMBERS)
+
+    dtype = prop(ELEMENT_TYPE)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, *, dtype: str) -> tuple[Shaped, ...]:
+        if dtype not in dtypes.NUMERIC:
+            raise ShapeError(f"'dtype' is {dtype}, expected float or integer")
+        found, wanted = dtypes.bit_width(x.dtype), dtypes.bit_width(dtype)
+        if found != wanted:
+            raise ShapeError(
+                f"'dtype' is {dtype} of {wanted} bits, but the operand has elements of {found} bits"
+            )
         return (Shaped(x.shape, dtype),)

@@ -17,6 +17,15 @@ def astype(x: Tensor, dtype: str) -> Tensor:
     return elementwise("astype", x, lambda value: ops.cast(dtype, value))
 
 
+def bitcast(x: Tensor, dtype: str) -> Tensor:
+    """The bits of `x` read as `dtype`, which has as many."""
+    if dtype not in dtypes.NUMERIC or x.dtype not in dtypes.NUMERIC:
+        raise TEError(f"bitcast: from {x.dtype} to '{dtype}', expected floats or integers")
+    if dtypes.bit_width(dtype) != dtypes.bit_width(x.dtype):
+        raise TEError(f"bitcast: {x.dtype} and {dtype} have different numbers of bits")
+    return elementwise("bitcast", x, lambda value: ops.bitcast(dtype, value))
+
+
 def full(shape: Sequence[Dim], value: Number, dtype: str = "f32") -> Tensor:
     """A tensor of `shape` (elements) whose every element is `value`, rounded to `dtype`."""
     element = number("full", value, dtype)

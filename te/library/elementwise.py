@@ -116,6 +116,46 @@ def tanh(x: Tensor) -> Tensor:
     return _function("tanh", x)
 
 
+def sinh(x: Tensor) -> Tensor:
+    """Hyperbolic sine."""
+    return _function("sinh", x)
+
+
+def cosh(x: Tensor) -> Tensor:
+    """Hyperbolic cosine."""
+    return _function("cosh", x)
+
+
+def asin(x: Tensor) -> Tensor:
+    """Arc sine in radians; NaN beyond 1."""
+    return _function("asin", x)
+
+
+def acos(x: Tensor) -> Tensor:
+    """Arc cosine in radians; NaN beyond 1."""
+    return _function("acos", x)
+
+
+def atan(x: Tensor) -> Tensor:
+    """Arc tangent in radians."""
+    return _function("atan", x)
+
+
+def asinh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic sine."""
+    return _function("asinh", x)
+
+
+def acosh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic cosine; NaN below 1."""
+    return _function("acosh", x)
+
+
+def atanh(x: Tensor) -> Tensor:
+    """Inverse hyperbolic tangent; NaN beyond 1."""
+    return _function("atanh", x)
+
+
 def erf(x: Tensor) -> Tensor:
     """The error function."""
     return _function("erf", x)

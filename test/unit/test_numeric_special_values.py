@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numeric import Array, check_natively_on, check_te_on
 from stepwell.reference.element_types import DTYPES, FLOATS
-from stepwell.testing.ir_generators import OpCase, TensorSpec, spec_of
+from stepwell.testing.ir_generators import ElementType, OpCase, TensorSpec, spec_of
 from stepwell.testing.op_generators import BINARY, UNARY
 from stepwell.testing.values import special_floats
 
 DIVISIONS = ("divide", "floor_divide", "mod")
+WITH_PROPERTIES = ("astype", "bitcast", "clip")
 
 
 def special_values(dtype: str) -> Array:
@@ -30,7 +31,7 @@ def special_values(dtype: str) -> Array:
 
 def unary_cases(dtype: str) -> tuple[list[OpCase], list[list[Array]]]:
     x = special_values(dtype)
-    ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in ("astype", "clip")]
+    ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in WITH_PROPERTIES]
     return [OpCase(op, (spec_of(x),), (), ("any",)) for op in ops], [[x] for _ in ops]
 
 
@@ -56,6 +57,16 @@ def test_te_and_native_code_of_one_operand(dtype: str) -> None:
     check_natively_on(cases, arrays)
 
 
+@pytest.mark.parametrize("dtype", UNARY["bitcast"])
+def test_bits_read_as_another_type(dtype: str) -> None:
+    x = special_values(dtype)
+    targets = [each for each in UNARY["bitcast"] if DTYPES[each].itemsize == x.dtype.itemsize]
+    cases = [OpCase("bitcast", (spec_of(x),), (("dtype", ElementType(each)),), ("any",)) for each in targets]
+    for case in cases:
+        check_te_on(case, [x])
+    check_natively_on(cases, [[x] for _ in cases])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_te_and_native_code_of_two_operands(dtype: str) -> None:
     cases, arrays = binary_cases(dtype)
@@ -77,6 +88,6 @@ def test_fma_of_all_triples(dtype: str) -> None:
 def test_every_value_of_a_small_float(dtype: str) -> None:
     """All 65536 bit patterns through every function of one operand."""
     x = np.arange(65536, dtype=np.uint16).view(DTYPES[dtype])
-    ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in ("astype", "clip")]
+    ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in WITH_PROPERTIES]
     cases = [OpCase(op, (TensorSpec((65536,), dtype),), (), ("any",)) for op in ops]
     check_natively_on(cases, [[x] for _ in cases])

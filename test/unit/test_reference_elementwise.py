@@ -57,6 +57,14 @@ def f32(*values: float) -> np.ndarray:
         ("tan", [-0.0, INF], [-0.0, NAN]),
         ("tanh", [-0.0, INF, -INF], [-0.0, 1.0, -1.0]),
         ("erf", [-0.0, INF, -INF, NAN], [-0.0, 1.0, -1.0, NAN]),
+        ("sinh", [-0.0, INF, -INF], [-0.0, INF, -INF]),
+        ("cosh", [0.0, INF, -INF], [1.0, INF, INF]),
+        ("asin", [-0.0, 2.0, INF], [-0.0, NAN, NAN]),
+        ("acos", [1.0, -2.0, INF], [0.0, NAN, NAN]),
+        ("atan", [-0.0, 0.0], [-0.0, 0.0]),
+        ("asinh", [-0.0, INF, -INF], [-0.0, INF, -INF]),
+        ("acosh", [1.0, 0.5, INF], [0.0, NAN, INF]),
+        ("atanh", [-0.0, 1.0, -1.0, 2.0], [-0.0, INF, -INF, NAN]),
         ("sigmoid", [0.0, INF, -INF, -1000.0], [0.5, 1.0, 0.0, 0.0]),
         ("silu", [0.0, -0.0, INF, -INF], [0.0, -0.0, INF, -0.0]),
         ("gelu", [0.0, INF, -INF, NAN], [0.0, INF, -0.0, NAN]),
@@ -73,6 +81,11 @@ def test_special_values_of_floats(op: str, values: list[float], expected: list[f
     if 1000.0 not in values:
         for dtype in (np.float16, BF16):
             same(apply(op, np.array(values, dtype)), np.array(expected, dtype))
+
+
+def test_bitcast_keeps_the_bits() -> None:
+    same(apply("bitcast", f32(1.0, -0.0), dtype="i32"), np.array([0x3F800000, -(2**31)], np.int32))
+    same(apply("bitcast", np.array(0x7F80, np.uint16), dtype="bf16"), np.array(INF, BF16))
 
 
 def test_gelu_by_tanh_follows_its_formula() -> None:

@@ -173,3 +173,27 @@ func.func @f(%x: tensor<4xf32>) {
   %y = "graph.relu"(%x) <{alpha = 1 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xi32>) {
+  // expected-error@+1 {{'graph.asin': operand has element type i32, expected float}}
+  %y = graph.asin %x : (tensor<4xi32>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'graph.bitcast': 'dtype' is i64 of 64 bits, but the operand has elements of 32 bits}}
+  %y = graph.bitcast %x, dtype = i64 : (tensor<4xf32>) -> tensor<4xi64>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi8>) {
+  // expected-error@+1 {{'graph.bitcast': 'dtype' is i1, expected float or integer}}
+  %y = graph.bitcast %x, dtype = i1 : (tensor<4xi8>) -> tensor<4xi1>
+  func.return
+}

@@ -351,3 +351,12 @@ func.func @astype_1(%x: tensor<?xui8>) {
   %y = graph.astype %x, dtype = i1 : (tensor<?xui8>)
   func.return
 }
+
+// CHECK-LABEL: @bitcast
+// GENERIC-LABEL: sym_name = "bitcast"
+func.func @bitcast(%x: tensor<?xui16>) {
+  // CHECK: graph.bitcast %x, dtype = bf16 : (tensor<?xui16>) -> tensor<?xbf16>
+  // GENERIC: "graph.bitcast"(%x) <{dtype = bf16}> : (tensor<?xui16>) -> tensor<?xbf16>
+  %y = graph.bitcast %x, dtype = bf16 : (tensor<?xui16>)
+  func.return
+}
