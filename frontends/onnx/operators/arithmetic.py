@@ -7,10 +7,30 @@ from typing import Any
 from ..emitter import Emitter
 from ..errors import ConversionError
 from ..folding import LARGEST
-from ..registry import Known, converter
+from ..registry import Known, converter, direct
+from ..types import ELEMENT_BITS
 from ..values import Value
 from .elementwise import dtype_of_number
 from .widening import rounded_once
+
+# One operand
+
+for _operator in ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh"):
+    direct(_operator, _operator.lower())
+
+
+@converter("BitCast")
+def bit_cast(b: Emitter, x: Value, *, to: int) -> Value:
+    """The same bits; booleans are bytes that are 0 or 1."""
+    dtype = dtype_of_number(to)
+    if ELEMENT_BITS[dtype] != ELEMENT_BITS[x.dtype]:
+        raise ConversionError(
+            f"the input is {x.shaped} and 'to' is {dtype}, expected an element type of {ELEMENT_BITS[x.dtype]} bits"
+        )
+    if dtype == x.dtype:
+        return x
+    return b.astype(x, dtype=dtype) if "i1" in (x.dtype, dtype) else b.bitcast(x, dtype=dtype)
+
 
 # Remainders and shifts
 
