@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ...core.diagnostics import Diagnostic, closest
-from .errors import OnnxError
+from .errors import OnnxError, fail
 from .model import Model, all_nodes
 from .registry import find, known_operators
 
@@ -110,10 +110,21 @@ def _expand(model: Model, missing: list[Missing]) -> None:
     ids = [(each.domain, each.operator) for each in missing]
     _write_defaults(shell.graph, missing)
     shell = shape_inference.infer_shapes(shell)  # some definitions depend on element types
-    expanded = inliner.inline_selected_functions(shell, ids, inline_schema_functions=True)
+    shell.graph.value_info.append(helper.make_tensor_value_info("", 1, None))  # asked of inputs left out, too
+    try:
+        expanded = inliner.inline_selected_functions(shell, ids, inline_schema_functions=True)
+    except RuntimeError as error:
+        names = ", ".join(each.full_name for each in missing)
+        hint = "run shape inference over the model first: definitions depend on the types of inputs"
+        fail(model.name, f"{names}: the definition by other operators fails: {_last_words(error)}", hint)
     inherit_names(model.graph.node, expanded.graph.node)
     del model.graph.node[:]
     model.graph.node.extend(expanded.graph.node)
+
+
+def _last_words(error: Exception) -> str:
+    """The message of an assertion of the onnx package without the place in its source."""
+    return str(error).rpartition("failed: ")[2].strip()
 
 
 def _write_defaults(graph: GraphProto, missing: list[Missing]) -> None:
