@@ -55,7 +55,7 @@ def tuned(tmp_path: Path) -> Callable[..., TuningReport]:
     """`stepwell.tune` of one kernel of the model with a database of its own, measured by `hooks.by_rows`."""
 
     def run(**options: Any) -> TuningReport:
-        given = {"database": tmp_path / "db", "trials": 14, "measure": hooks.by_rows, "kernel": "matmul"}
+        given = {"database": tmp_path / "db", "trials": 13, "measure": hooks.by_rows, "kernel": "matmul"}
         return stepwell.tune(MODEL, **(given | options))
 
     return run
@@ -72,11 +72,11 @@ def programs(report: TuningReport) -> list[str]:
 
 def test_the_best_is_confirmed_and_kept(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
     kernel = only(tuned())
-    assert kernel.best is not None and kernel.statuses == {"ok": 14} and kernel.measured == 14
+    assert kernel.best is not None and kernel.statuses == {"ok": 13} and kernel.measured == 13
     rows = [hooks.rows_of(trial.program) for trial in kernel.trials]
     assert hooks.rows_of(kernel.best.program) == max(rows)
     kinds = [record.kind for record in read_records(tmp_path / "db")]
-    assert kinds == [TRIAL] * 14 + [CONFIRMATION] * 3 + [BEST]
+    assert kinds == [TRIAL] * 13 + [CONFIRMATION] * 3 + [BEST]
     assert kernel.best.rounds == 31
 
 
@@ -84,7 +84,7 @@ def test_what_is_not_confirmed_leaves_the_default(tuned: Callable[..., TuningRep
     report = tuned(measure=hooks.by_rows_once)
     assert only(report).best is None and "the default stays" in str(report)
     kinds = [record.kind for record in read_records(tmp_path / "db")]
-    assert kinds == [TRIAL] * 14 + [CONFIRMATION] * 3
+    assert kinds == [TRIAL] * 13 + [CONFIRMATION] * 3
     again = tuned(measure=hooks.unwilling)
     assert only(again).measured == 0 and only(again).best is None
 
@@ -99,13 +99,13 @@ def test_nothing_is_measured_twice(tuned: Callable[..., TuningReport]) -> None:
     first = tuned(trials=6, measure=hooks.slower)
     assert only(tuned(trials=6, measure=hooks.unwilling)).measured == 0
     more = only(tuned(measure=hooks.slower))
-    assert [trial.known for trial in more.trials] == [True] * 6 + [False] * 8
+    assert [trial.known for trial in more.trials] == [True] * 6 + [False] * 7
     assert [trial.program for trial in more.trials][:6] == programs(first)
 
 
 def test_a_replay_measures_nothing(tuned: Callable[..., TuningReport]) -> None:
     found = tuned(measure=hooks.slower)
-    again = tuned(replay=True, measure=hooks.unwilling, trials=14)
+    again = tuned(replay=True, measure=hooks.unwilling, trials=13)
     assert programs(again) == programs(found) and only(again).measured == 0 and not only(again).remark
     further = only(tuned(replay=True, measure=hooks.unwilling, trials=40))
     assert further.remark == "the next candidates are not in the database"
