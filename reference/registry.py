@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import binary, contraction, elementwise, indexing, movement, normalization, reduction, sorting
+from . import binary, contraction, elementwise, indexing, movement, normalization, reduction, scans, sorting
 from .element_types import Array
 
 Reference = Callable[..., tuple[Array, ...]]
@@ -20,6 +20,7 @@ OPS: dict[str, Reference] = {
     **movement.OPS,
     **indexing.OPS,
     **sorting.OPS,
+    **scans.OPS,
     **normalization.OPS,
 }
 """

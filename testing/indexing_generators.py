@@ -74,10 +74,19 @@ def top_k(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, [spec], [flavour], k=k, axis=axis, largest=largest)
 
 
+def scan(choose: Chooser, op: str) -> OpCase:
+    spec = TensorSpec(any_shape(choose, 1, 3), any_dtype(choose, NUMBERS))
+    exclusive, reverse = (None if rarely(choose, 2) else rarely(choose, 2) for _ in range(2))
+    axis = any_axis(choose, spec.rank)
+    return case(choose, op, [spec], ["small"], axis=axis, exclusive=exclusive, reverse=reverse)
+
+
 INDEXING: Final[dict[str, Generator]] = {
     "take_along_axis": take_along_axis,
     "gather_nd": gather_nd,
     "scatter_elements": scatter_elements,
     "scatter_nd": scatter_nd,
     "top_k": top_k,
+    "cumulative_sum": scan,
+    "cumulative_prod": scan,
 }

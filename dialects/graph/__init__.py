@@ -13,6 +13,7 @@ The graph dialect: pure operations on whole tensors.
 | `movement.py` | `permute_dims reshape concat split strided_slice pad take` … |
 | `indexing.py` | `take_along_axis gather_nd scatter_elements scatter_nd` |
 | `sorting.py` | `top_k` |
+| `scans.py` | `cumulative_sum cumulative_prod` |
 | `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
 | `constants.py` | `constant full weight` |
@@ -42,6 +43,7 @@ from . import (
     normalisation,
     pooling,
     reduction,
+    scans,
     sorting,
     trigonometry,
 )
@@ -152,13 +154,15 @@ from .reduction import MinOp as MinOp
 from .reduction import ProdOp as ProdOp
 from .reduction import SoftmaxOp as SoftmaxOp
 from .reduction import SumOp as SumOp
+from .scans import CumulativeProdOp as CumulativeProdOp
+from .scans import CumulativeSumOp as CumulativeSumOp
 from .sorting import TopKOp as TopKOp
-from .trigonometry import AcosOp as AcosOp
 from .trigonometry import AcoshOp as AcoshOp
-from .trigonometry import AsinOp as AsinOp
+from .trigonometry import AcosOp as AcosOp
 from .trigonometry import AsinhOp as AsinhOp
-from .trigonometry import AtanOp as AtanOp
+from .trigonometry import AsinOp as AsinOp
 from .trigonometry import AtanhOp as AtanhOp
+from .trigonometry import AtanOp as AtanOp
 from .trigonometry import CoshOp as CoshOp
 from .trigonometry import SinhOp as SinhOp
 
@@ -173,6 +177,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     movement,
     indexing,
     sorting,
+    scans,
     normalisation,
     pooling,
     constants,

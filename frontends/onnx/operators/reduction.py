@@ -169,3 +169,18 @@ _reduction("ReduceL2", _composed(_l2), 18)
 _reduction("ReduceLogSum", _composed(_log_sum), 18)
 _reduction("ReduceLogSumExp", _composed(_log_sum_exp), 18)
 _reduction("ReduceSumSquare", _exact(lambda b, x, axis, keepdims: _sum(b, b.square(x), axis, keepdims)), 18)
+
+
+# Running sums and products
+
+
+def _scan(operator: str, op: str) -> None:
+    def convert(b: Emitter, x: Value, axis: Known, *, exclusive: int = 0, reverse: int = 0) -> Value:
+        along = int(axis.reshape(()))  # pyright: ignore[reportAttributeAccessIssue]
+        return getattr(b, op)(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
+
+    converter(operator)(convert)
+
+
+_scan("CumSum", "cumulative_sum")
+_scan("CumProd", "cumulative_prod")
