@@ -8,6 +8,7 @@ THEMES = (
     "elementwise",
     "movement",
     "contraction",
+    "convolution",
     "reduction",
     "control",
     "indexing",

@@ -1,12 +1,10 @@
-"""Matrix products, convolutions, pooling."""
+"""Matrix products, pooling of everything."""
 
 from __future__ import annotations
 
 from ..emitter import Emitter
-from ..errors import ConversionError
 from ..registry import converter, direct
 from ..values import Value
-from .windows import Window, window_of
 
 direct("MatMul", "matmul", inputs=2)
 
@@ -37,48 +35,6 @@ def gemm(
 def scale(value: Value, factor: float) -> float | int:
     """A factor that an attribute holds as a float, as a number of the element type of `value`."""
     return factor if value.dtype.startswith(("f", "b")) else int(factor)
-
-
-@converter("Conv")
-def conv(
-    b: Emitter,
-    x: Value,
-    w: Value,
-    bias: Value | None = None,
-    *,
-    auto_pad: str = "NOTSET",
-    dilations: tuple[int, ...] | None = None,
-    group: int = 1,
-    kernel_shape: tuple[int, ...] | None = None,
-    pads: tuple[int, ...] | None = None,
-    strides: tuple[int, ...] | None = None,
-) -> Value:
-    """Cross-correlation; of rank 3 as one of images of height 1."""
-    window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
-    result = _conv(b, x, w, window, group)
-    if bias is None:
-        return result
-    return b.add(result, b.reshape(bias, shape=(-1, *(1,) * (x.rank - 2))))
-
-
-def _conv(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Value:
-    if x.rank == 3:
-        flat = _conv2d(b, b.expand_dims(x, axis=(2,)), b.expand_dims(w, axis=(2,)), window.flat(), groups)
-        return b.squeeze(flat, axis=(2,))
-    if x.rank == 4:
-        return _conv2d(b, x, w, window, groups)
-    raise ConversionError(f"the input is {x.shaped}, expected rank 3 or 4")
-
-
-def _conv2d(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Value:
-    return b.conv2d(
-        x,
-        w,
-        strides=window.strides,
-        padding=(*window.before, *window.after),
-        dilation=window.dilations,
-        groups=groups,
-    )
 
 
 @converter("GlobalAveragePool")
