@@ -27,9 +27,12 @@ NEVER: Final = frozenset(
         "Bernoulli",
         "Multinomial",
         "Dropout",
+        "RNN",
+        "GRU",
+        "LSTM",
     }
 )
-"""Operators that give something else each time."""
+"""Operators that give something else each time, and those of which the evaluator leaves attributes out."""
 
 GROWING: Final = frozenset(
     {
