@@ -85,12 +85,12 @@ def _heads(b: Emitter, x: Value, heads: int | None, what: str) -> Value:
     width = _extent(x, 2, what)
     if width % heads:
         raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
-    return b.permute_dims(reshape_last(b, x, (heads, width // heads), what), axes=(0, 2, 1, 3))
+    return b.permute_dims(_reshaped(b, x, 2, (heads, width // heads), what), axes=(0, 2, 1, 3))
 
 
-def reshape_last(b: Emitter, x: Value, extents: tuple[int, ...], what: str) -> Value:
-    """The last dimension as several; at most one of the others may be unknown."""
-    outer = x.shape[:-1]
+def _reshaped(b: Emitter, x: Value, kept: int, extents: tuple[int, ...], what: str) -> Value:
+    """Other extents after the first `kept`, of which one may be unknown."""
+    outer = x.shape[:kept]
     if outer.count(None) > 1:
         hint = "give dimensions a size: --dim NAME=SIZE"
         raise ConversionError(f"{what} is {x.shaped}, expected at most one unknown extent", hint)
@@ -100,8 +100,7 @@ def reshape_last(b: Emitter, x: Value, extents: tuple[int, ...], what: str) -> V
 def _packed(b: Emitter, x: Value) -> Value:
     """The opposite of `_heads`."""
     x = b.permute_dims(x, axes=(0, 2, 1, 3))
-    outer = (-1 if dim is None else dim for dim in x.shape[:2])
-    return b.reshape(x, shape=(*outer, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
+    return _reshaped(b, x, 2, (_extent(x, 2, "Y") * _extent(x, 3, "Y"),), "Y")
 
 
 def _scores(b: Emitter, q: Value, k: Value, factor: float) -> Value:
@@ -291,3 +290,58 @@ def _always_sees(window: Window) -> bool:
     most = keys if window.most is None else window.most
     least = keys + len(places) if window.left < 0 else window.left
     return all(max(place - least, 0) <= min(place + most, keys - 1) for place in places)
+
+
+# Positions
+
+
+@converter("RotaryEmbedding", since=23)
+def rotary_embedding(
+    b: Emitter,
+    x: Value,
+    cosines: Value,
+    sines: Value,
+    positions: Value | None = None,
+    *,
+    interleaved: int = 0,
+    num_heads: int | None = None,
+    rotary_embedding_dim: int = 0,
+) -> Value:
+    """
+    Pairs of numbers turned by the angles of their position: `(x * cos - y * sin, x * sin + y * cos)`.
+
+    A pair are neighbours (`interleaved`), or the numbers at one place of the two halves. Source: Su et al., RoFormer, 2021.
+    """
+    heads = _heads(b, x, num_heads, "X")
+    size = _extent(heads, 3, "X")
+    turned = rotary_embedding_dim or size
+    if turned % 2 or turned > size:
+        raise ConversionError(f"rotary_embedding_dim is {turned}, expected an even number up to {size}")
+    if positions is not None:
+        cosines, sines = b.take(cosines, positions, axis=0), b.take(sines, positions, axis=0)
+    if cosines.rank != 3 or cosines.shape[-1] not in (turned // 2, None):
+        raise ConversionError(f"the cosines are {cosines.shaped}, expected batch x sequence x {turned // 2}")
+    cos, sin = b.expand_dims(cosines, axis=(1,)), b.expand_dims(sines, axis=(1,))
+    part = heads if turned == size else _columns(b, heads, 0, turned)
+    left, right = _pairs(b, part, turned, bool(interleaved))
+    first = b.subtract(b.multiply(left, cos), b.multiply(right, sin))
+    second = b.add(b.multiply(left, sin), b.multiply(right, cos))
+    if interleaved:
+        wide = b.concat(b.expand_dims(first, axis=(4,)), b.expand_dims(second, axis=(4,)), axis=4)
+        pieces = [_reshaped(b, wide, 3, (turned,), "X")]
+    else:
+        pieces = [first, second]
+    if turned < size:
+        pieces.append(_columns(b, heads, turned, size))
+    result = pieces[0] if len(pieces) == 1 else b.concat(*pieces, axis=3)
+    return _packed(b, result) if x.rank == 3 else result
+
+
+def _columns(b: Emitter, x: Value, begin: int, end: int, step: int = 1) -> Value:
+    return b.strided_slice(x, axes=(3,), begin=(begin,), end=(end,), strides=(step,))
+
+
+def _pairs(b: Emitter, x: Value, size: int, interleaved: bool) -> tuple[Value, Value]:
+    if interleaved:
+        return _columns(b, x, 0, size, 2), _columns(b, x, 1, size, 2)
+    return _columns(b, x, 0, size // 2), _columns(b, x, size // 2, size)
