@@ -114,6 +114,9 @@ def _expand(model: Model, missing: list[Missing]) -> None:
     try:
         expanded = inliner.inline_selected_functions(shell, ids, inline_schema_functions=True)
     except RuntimeError as error:
+        undefined = [each for each in missing_of(model).values() if not _is_defined(each)]
+        if undefined:
+            raise UnsupportedError(model, undefined) from error
         names = ", ".join(each.full_name for each in missing)
         hint = "run shape inference over the model first: definitions depend on the types of inputs"
         fail(model.name, f"{names}: the definition by other operators fails: {_last_words(error)}", hint)
