@@ -131,22 +131,23 @@ def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
     flags = fastmath(op.properties.get("fastmath"))
     if isinstance(op, arith.MaximumfOp) and not flags.data:
         for value, source, other in ((lhs, op.rhs, rhs), (rhs, op.lhs, lhs)):
-            if _is_positive_zero(source):
-                # exact for NaN and -0 too, and two instructions of x86 where the intrinsic is three or more
-                builder.bind(op.result, builder.select(builder.fcmp_named("ugt", value, other), value, other))
+            if (sign := _sign_of_zero(source)) is not None:
+                # exact for NaN and zeros too, and two instructions of x86 (one for -0) where the intrinsic is three or more
+                chosen = builder.fcmp_named("ugt" if sign > 0 else "uge", value, other)
+                builder.bind(op.result, builder.select(chosen, value, other))
                 return
     name = FLOAT_INTRINSIC[type(op)]
     builder.bind(op.results[0], builder.intrinsic_value(name, (lhs, rhs), lhs.type, flags))
 
 
-def _is_positive_zero(source: SSAValue) -> bool:
-    """Whether `source` is the constant 0.0, in all lanes."""
+def _sign_of_zero(source: SSAValue) -> float | None:
+    """1 or -1 as `source` is the constant 0.0 or -0.0, in all lanes."""
     value = source.owner.value if isinstance(source.owner, arith.ConstantOp) else None
     if isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat():
         number_: object = value.get_values()[0]
     else:
         number_ = value.value.data if isinstance(value, FloatAttr) else None
-    return isinstance(number_, float) and number_ == 0 and copysign(1, number_) > 0
+    return copysign(1, number_) if isinstance(number_, float) and number_ == 0 else None
 
 
 def convert_negf(builder: Builder, op: arith.NegfOp) -> None:

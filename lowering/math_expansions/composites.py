@@ -11,7 +11,6 @@ from math import isclose, sqrt
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, FloatAttr
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from .builder import MathBuilder, Value
@@ -25,8 +24,6 @@ TAIL_MIDDLE = 2.75
 
 Shape = str | float | tuple["Shape", ...]
 """The variable `x`; a constant; or the name of an op, for a comparison with its predicate, and the shapes of its operands."""
-
-ANY_ZERO = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
 COMMUTATIVE = ("arith.addf", "arith.mulf")
 OLT = 4
@@ -63,14 +60,13 @@ class Composite:
 
 def gelu(m: MathBuilder, x: Value) -> Value:
     """
-    x/2 (1 + erf(x / sqrt 2)) = max(x, 0) - |x| Q(|x|), Q(a) = erfc(a / sqrt 2) / 2 by a polynomial of degree 17 around 2.75.
+    x/2 (1 + erf(x / sqrt 2)) = max(x, -0) - |x| Q(|x|), Q(a) = erfc(a / sqrt 2) / 2 by a polynomial of degree 17 around 2.75.
 
-    Beyond 5.5 the second term counts as it does there, 1e-7.
+    Beyond 5.5 the second term counts as it does there, 1e-7. That is -0 at both zeros, and the first term has the sign of `x`.
     """
     size = x.abs().minimum(2 * TAIL_MIDDLE)
     tail = m.polynomial(size - TAIL_MIDDLE, NORMAL_TAIL)
-    positive = m.emit(arith.MaximumfOp, (x, x.like(0.0)), x.kind, {"fastmath": ANY_ZERO})
-    return m.fma(-size, tail, positive)
+    return m.fma(-size, tail, x.maximum(-0.0))
 
 
 def silu(m: MathBuilder, x: Value) -> Value:

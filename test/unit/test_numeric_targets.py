@@ -59,6 +59,17 @@ def test_every_op(family: str, machine: str) -> None:
         check_natively(every_op(family), 1)
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_activations_keep_the_sign_of_zero(machine: str) -> None:
+    """In whole vectors and in the rest."""
+    x = np.array([-0.0, 0.0, -0.0] * 23, np.float32)
+    text = "func.func @main(%x: T) -> (T, T) {\n%g = graph.gelu %x : (T) -> T\n%s = graph.silu %x : (T) -> T\nfunc.return %g, %s : T, T\n}"
+    with as_machine(machine):
+        found = stepwell.compile(text.replace("T", "tensor<69xf32>"), cache=False)(x)
+    for result in found:
+        np.testing.assert_array_equal(np.signbit(result), np.signbit(x))
+
+
 CONVERSIONS = """
 func.func @main(%h: tensor<65536xf16>, %x: tensor<200000xf32>) -> (tensor<65536xf32>, tensor<200000xf16>) {
   %wide = graph.astype %h, dtype = f32 : (tensor<65536xf16>) -> tensor<65536xf32>

@@ -50,7 +50,8 @@ func.func @floats(%a: f32, %b: f32) -> i1 {
 func.func @no_less_than_zero(%a: f32) -> f32 {
   // CHECK: %[[MORE:.*]] = llvm.fcmp "ugt" %[[A:.*]], %[[ZERO:.*]] : f32
   // CHECK-NEXT: %[[R:.*]] = llvm.select %[[MORE]], %[[A]], %[[ZERO]] : i1, f32
-  // CHECK-NEXT: llvm.call_intrinsic "llvm.maximum"
+  // CHECK-NEXT: %[[NOT_LESS:.*]] = llvm.fcmp "uge" %[[R]], %[[MINUS:.*]] : f32
+  // CHECK-NEXT: llvm.select %[[NOT_LESS]], %[[R]], %[[MINUS]] : i1, f32
   %zero = arith.constant 0.0 : f32
   %minus = arith.constant -0.0 : f32
   %0 = arith.maximumf %zero, %a : f32
