@@ -138,7 +138,7 @@ class _Images:
             self._convolution(op)
         elif isinstance(op, GraphOp):
             for kind, follow in _FOLLOWERS:
-                if isinstance(op, kind) or (kind is GraphOp and op.name in ELEMENTWISE):
+                if isinstance(op, kind) and (kind is not GraphOp or op.name in ELEMENTWISE):
                     follow(self, op)
                     return
 

@@ -70,6 +70,16 @@ func.func @no_convolution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32> {
   func.return %0 : tensor<1x4x4x4xf32>
 }
 
+/// Ops whose properties mean dimensions, other than those above, stay as they are.
+// CHECK-LABEL: func.func @no_movement(
+// CHECK: graph.permute_dims {{.*}} axes = [0, 3, 1, 2]
+// CHECK-NEXT: graph.permute_dims {{.*}} axes = [0, 1, 3, 2] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+func.func @no_movement(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32> {
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.permute_dims %0, axes = [0, 1, 3, 2] : (tensor<1x4x8x8xf32>)
+  func.return %1 : tensor<1x4x8x8xf32>
+}
+
 /// A fused function is one atom.
 // CHECK-LABEL: func.func private @no_fused(
 // CHECK-NEXT: graph.conv2d %{{.*}}, %{{.*}} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
