@@ -40,7 +40,11 @@ PLUGIN_KIND: Final = "onnx-converters"
 
 
 class Known:
-    """Annotation of an input whose elements must be known at import; the converter gets the NumPy array."""
+    """
+    Annotation of an input whose elements must be known at import; the converter gets the NumPy array.
+
+    `Known | Value` is one that should be known, but need not: the converter gets the value.
+    """
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Input:
     optional: bool
     variadic: bool
     known: bool
+    strict: bool = True
+    """Whether one that should be known must be."""
 
 
 @dataclass(frozen=True)
@@ -172,15 +178,16 @@ def _declared(function: Callable[..., Any]) -> tuple[tuple[Input, ...], dict[str
     inputs: list[Input] = []
     attributes: dict[str, Any] = {}
     for parameter in parameters:
-        known = "Known" in re.split(r"\W+", str(parameter.annotation))
+        words = re.split(r"\W+", str(parameter.annotation))
+        known, strict = "Known" in words, "Value" not in words
         match parameter.kind:
             case inspect.Parameter.KEYWORD_ONLY:
                 attributes[parameter.name] = parameter.default
             case inspect.Parameter.VAR_POSITIONAL:
-                inputs.append(Input(parameter.name, True, True, known))
+                inputs.append(Input(parameter.name, True, True, known, strict))
             case _:
                 optional = parameter.default is not inspect.Parameter.empty
-                inputs.append(Input(parameter.name, optional, False, known))
+                inputs.append(Input(parameter.name, optional, False, known, strict))
     return tuple(inputs), attributes
 
 

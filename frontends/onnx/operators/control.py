@@ -1,4 +1,4 @@
-"""Constants, and operators with bodies."""
+"""Constants, and sizes that are not known."""
 
 from __future__ import annotations
 
@@ -43,12 +43,3 @@ def shape(b: Emitter, x: Value, *, start: int = 0, end: int | None = None) -> Va
 @converter("Size")
 def size(b: Emitter, x: Value) -> Value:
     raise ConversionError(f"the input is {x.shaped}, expected every extent to be known")
-
-
-@converter("If")
-def if_(b: Emitter, condition: Value, *, then_branch: Any, else_branch: Any) -> Any:
-    """A branch that is known at import stands in the place of the node."""
-    known = condition.known
-    if known is not None:
-        return tuple(b.subgraph(then_branch if known.reshape(()).item() else else_branch, {}))
-    raise ConversionError("the condition is computed at run time, expected it to be known at import")

@@ -1,0 +1,366 @@
+"""
+Operators with bodies: If, Loop, Scan.
+
+A branch or a number of turns that is known at import leaves no control flow behind, as long as the turns written one after the other are not too
+many; else they are `scf.if` and `scf.for` on tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from xdsl.ir import Block
+
+from ....dialects.graph.shapes import Shaped
+from ..emitter import Emitter
+from ..errors import ConversionError, OnnxError
+from ..registry import Known, converter
+from ..values import Value
+from .steps import branch, repeat
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
+
+UNROLLED: Final = 512
+"""Most nodes of all turns together that are written one after the other by choice."""
+
+UNROLLED_AT_MOST: Final = 20_000
+"""Most nodes of all turns where a loop cannot be: where shapes or positions depend on the number of the turn."""
+
+
+@converter("If")
+def if_(b: Emitter, condition: Known | Value, *, then_branch: Any, else_branch: Any) -> Any:
+    """A branch that is known at import stands in the place of the node."""
+    known = condition.known  # pyright: ignore[reportAttributeAccessIssue]
+    if known is not None:
+        return tuple(b.subgraph(then_branch if known.reshape(()).item() else else_branch, {}))
+    assert isinstance(condition, Value)
+    return branch(b, condition, lambda: b.subgraph(then_branch, {}), lambda: b.subgraph(else_branch, {}))
+
+
+# Turns
+
+
+@dataclass
+class Turned:
+    """What a turn gives: whether another one follows (`None`: always), the next state, and what is stacked."""
+
+    condition: Value | None
+    state: list[Value]
+    outputs: list[Value]
+
+    @property
+    def goes_on(self) -> bool | None:
+        """Whether another turn follows, `None` when that is computed at run time."""
+        if self.condition is None:
+            return True
+        known = self.condition.known
+        return None if known is None else bool(known.reshape(()).item())
+
+
+Turn = Callable[[Value, list[Value]], Turned]
+"""From the number of a turn and the state."""
+
+
+@dataclass
+class Turns:
+    """What is done a number of times; `cost` is the number of nodes of a turn."""
+
+    b: Emitter
+    turn: Turn
+    cost: int
+
+    def known(self, count: int, state: list[Value]) -> tuple[list[Value], list[Value]]:
+        """The state after at most `count` turns, and the outputs, stacked along a new first dimension."""
+        if 0 < count * self.cost <= UNROLLED:
+            return self._unrolled(count, state)
+        may_unroll = 0 < count * self.cost <= UNROLLED_AT_MOST
+        try:
+            endless, kinds = self._tried(state)
+        except (ConversionError, OnnxError):
+            if not may_unroll:
+                raise
+            return self._unrolled(count, state)
+        if endless:
+            return self._looped(count, state, kinds)
+        if not kinds:
+            return self.guarded(count, None, state), []
+        if not may_unroll:
+            raise ConversionError(depends_on_data(len(kinds)))
+        return self._unrolled(count, state)
+
+    def unknown(self, count: int | Value, condition: Value | None, state: list[Value]) -> list[Value]:
+        """The state after at most `count` turns that begin only if `condition` holds; nothing is stacked."""
+        endless, kinds = self._tried(state)
+        if kinds:
+            raise ConversionError(
+                depends_on_data(len(kinds)),
+                hint="where trip count and condition are inputs of the model, bind them to values",
+            )
+        if endless and condition is None:
+            return repeat(self.b, count, state, lambda number, carried: self.turn(number, carried).state)
+        return self.guarded(count, condition, state)
+
+    def guarded(
+        self, count: int | Value, condition: Value | None, state: list[Value], first: int = 0
+    ) -> list[Value]:
+        """A loop of `count` turns of which those after the end of the condition do nothing."""
+        b = self.b
+
+        def body(number: Value, carried: list[Value]) -> list[Value]:
+            active, *values = carried
+
+            def taken() -> list[Value]:
+                after = self.turn(number, values)
+                return [_truth(b, after.condition), *after.state]
+
+            return branch(b, active, taken, lambda: carried)
+
+        return repeat(b, count, [_truth(b, condition), *state], body, first)[1:]
+
+    def _unrolled(self, count: int, state: list[Value]) -> tuple[list[Value], list[Value]]:
+        stacks: list[list[Value]] = []
+        for number in range(count):
+            after = self.turn(known_number(self.b, number), state)
+            state = after.state
+            stacks.append([self.b.expand_dims(value, axis=(0,)) for value in after.outputs])
+            if after.goes_on is None:
+                if after.outputs:
+                    raise ConversionError(depends_on_data(len(after.outputs)))
+                return self.guarded(count - number - 1, after.condition, state, number + 1), []
+            if not after.goes_on:
+                break
+        columns = [list(column) for column in zip(*stacks, strict=True)]
+        return state, [
+            column[0] if len(column) == 1 else self.b.concat(*column, axis=0) for column in columns
+        ]
+
+    def _tried(self, state: list[Value]) -> tuple[bool, list[Shaped]]:
+        """
+        Whether turns always go on, and the types of the outputs of one, in a loop.
+
+        They must be known before the loop is built: the ops of this one are thrown away.
+        """
+        found: list[Turned] = []
+
+        def body(number: Value, carried: list[Value]) -> list[Value]:
+            found.append(self.turn(number, carried))
+            return found[0].state
+
+        scratch = Block()
+        with self.b.inside(scratch):
+            repeat(self.b, 1, state, body)
+        kinds = [output.shaped for output in found[0].outputs]
+        endless = found[0].goes_on is True
+        scratch.erase(safe_erase=False)
+        for kind in kinds:
+            if None in kind.shape:
+                raise ConversionError(f"an output of a turn is {kind}, expected every extent to be known")
+        return endless, kinds
+
+    def _looped(self, count: int, state: list[Value], kinds: list[Shaped]) -> tuple[list[Value], list[Value]]:
+        b, kept = self.b, len(state)
+        rooms = [b.full((count, *(dim or 0 for dim in kind.shape)), 0, kind.dtype) for kind in kinds]
+        if count == 0:
+            return state, rooms
+
+        def body(number: Value, carried: list[Value]) -> list[Value]:
+            after = self.turn(number, carried[:kept])
+            place = b.reshape(number, shape=(1,))
+            pairs = zip(carried[kept:], after.outputs, strict=True)
+            return [*after.state, *(b.scatter_nd(room, place, value) for room, value in pairs)]
+
+        found = repeat(b, count, [*state, *rooms], body)
+        return found[:kept], found[kept:]
+
+
+def depends_on_data(outputs: int) -> str:
+    """The message for outputs with a number of turns that is not known."""
+    return f"the number of turns is computed at run time, and with it the shape of {outputs} outputs"
+
+
+def known_number(b: Emitter, number: int) -> Value:
+    """The number of a turn that is written by itself."""
+    import numpy as np
+
+    return b.constant(np.array(number, np.int64))
+
+
+def _truth(b: Emitter, condition: Value | None) -> Value:
+    """A condition of rank 0; true for none."""
+    if condition is None:
+        return b.full((), True, "i1")
+    return condition if condition.rank == 0 else b.reshape(condition, shape=())
+
+
+def _cost(body: GraphProto) -> int:
+    return max(len(body.node), 1)
+
+
+# Loop
+
+
+@converter("Loop")
+def loop(
+    b: Emitter,
+    trip_count: Known | Value | None = None,
+    condition: Known | Value | None = None,
+    *state: Value,
+    body: Any,
+) -> Any:
+    """
+    Turns while the condition holds, at most `trip_count`.
+
+    A number of turns that is computed at run time leaves nothing to be stacked, as the shape would depend on data.
+    """
+    assert trip_count is None or isinstance(trip_count, Value)
+    assert condition is None or isinstance(condition, Value)
+    if trip_count is None:
+        raise ConversionError("there is no trip count, expected the number of turns to be bounded")
+    inputs = [info.name for info in body.input]
+    if len(inputs) != 2 + len(state):
+        raise ConversionError(f"the body has {len(inputs)} inputs, expected {2 + len(state)}")
+
+    def turn(number: Value, values: list[Value]) -> Turned:
+        import numpy as np
+
+        holds = b.constant(np.array(True))
+        on, *rest = b.subgraph(body, dict(zip(inputs, [number, holds, *values], strict=True)))
+        return Turned(None if condition is None else on, rest[: len(state)], rest[len(state) :])
+
+    turns = Turns(b, turn, _cost(body))
+    known = trip_count.known
+    holds = None if condition is None else condition.known
+    if known is None or (condition is not None and holds is None):
+        first = condition if holds is None else None
+        count = trip_count if known is None else max(int(known.reshape(()).item()), 0)
+        if holds is not None and not holds.reshape(()).item():
+            count = 0
+        return tuple(turns.unknown(count, first, list(state)))
+    count = max(int(known.reshape(()).item()), 0)
+    if holds is not None and not holds.reshape(()).item():
+        count = 0
+    after, stacked = turns.known(count, list(state))
+    return (*after, *stacked)
+
+
+# Scan
+
+
+@converter("Scan", since=9)
+def scan(
+    b: Emitter,
+    *inputs: Value,
+    body: Any,
+    num_scan_inputs: int,
+    scan_input_axes: tuple[int, ...] | None = None,
+    scan_input_directions: tuple[int, ...] | None = None,
+    scan_output_axes: tuple[int, ...] | None = None,
+    scan_output_directions: tuple[int, ...] | None = None,
+) -> Any:
+    """A turn for each slice of the scanned inputs, along their axes."""
+    states = len(inputs) - num_scan_inputs
+    count = len(body.output) - states
+    found = _scanned(
+        b,
+        list(inputs[:states]),
+        _first(b, inputs[states:], scan_input_axes, scan_input_directions),
+        body,
+    )
+    outputs = _placed(b, found[states:], scan_output_axes, scan_output_directions, count)
+    return (*found[:states], *outputs)
+
+
+@converter("Scan", since=8)
+def scan_of_batch(
+    b: Emitter,
+    lengths: Value | None = None,
+    *inputs: Value,
+    body: Any,
+    num_scan_inputs: int,
+    directions: tuple[int, ...] | None = None,
+) -> Any:
+    """Each element of the batch, the first dimension, is scanned by itself."""
+    if lengths is not None:
+        raise ConversionError("input 'sequence_lens' is not supported, expected sequences of one length")
+    states = len(inputs) - num_scan_inputs
+    rows: list[list[Value]] = []
+    for number in range(b.static_shape(inputs[0], "an input")[0]):
+        own = [
+            b.squeeze(b.strided_slice(x, axes=(0,), begin=(number,), end=(number + 1,)), axis=(0,))
+            for x in inputs
+        ]
+        scanned = _scanned(b, own[:states], _first(b, own[states:], None, directions), body)
+        rows.append([b.expand_dims(value, axis=(0,)) for value in scanned])
+    return tuple(
+        column[0] if len(rows) == 1 else b.concat(*column, axis=0) for column in zip(*rows, strict=True)
+    )
+
+
+def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphProto) -> list[Value]:
+    """The last state, then what the turns give, stacked."""
+    counts = {x.shape[0] for x in scanned}
+    if len(counts) != 1 or None in counts:
+        raise ConversionError(f"the scanned inputs have {counts} slices, expected one number that is known")
+    names = [info.name for info in body.input]
+    if len(names) != len(state) + len(scanned):
+        raise ConversionError(f"the body has {len(names)} inputs, expected {len(state) + len(scanned)}")
+
+    def turn(number: Value, values: list[Value]) -> Turned:
+        slices = [_slice(b, x, number) for x in scanned]
+        found = b.subgraph(body, dict(zip(names, [*values, *slices], strict=True)))
+        return Turned(None, found[: len(state)], found[len(state) :])
+
+    (count,) = counts
+    after, stacked = Turns(b, turn, _cost(body)).known(count or 0, state)
+    return [*after, *stacked]
+
+
+def _slice(b: Emitter, x: Value, number: Value) -> Value:
+    known = number.known
+    if known is None:
+        return b.take(x, number, axis=0)
+    first = int(known.item())
+    return b.squeeze(b.strided_slice(x, axes=(0,), begin=(first,), end=(first + 1,)), axis=(0,))
+
+
+def _first(
+    b: Emitter, values: Sequence[Value], axes: tuple[int, ...] | None, directions: tuple[int, ...] | None
+) -> list[Value]:
+    """The scanned inputs with the slices along their first dimension, in the order of the turns."""
+    found: list[Value] = []
+    for number, x in enumerate(values):
+        axis = 0 if axes is None else axes[number] % x.rank
+        if axis:
+            x = b.permute_dims(x, axes=(axis, *(each for each in range(x.rank) if each != axis)))
+        found.append(_backwards(b, x) if directions is not None and directions[number] else x)
+    return found
+
+
+def _placed(
+    b: Emitter,
+    values: Sequence[Value],
+    axes: tuple[int, ...] | None,
+    directions: tuple[int, ...] | None,
+    count: int,
+) -> list[Value]:
+    """What was stacked along the first dimension, along the wanted one, in the wanted direction."""
+    for name, given in (("axes", axes), ("directions", directions)):
+        if given is not None and len(given) != count:
+            raise ConversionError(f"scan_output_{name} has {len(given)} entries, expected {count}")
+    found: list[Value] = []
+    for number, x in enumerate(values):
+        if directions is not None and directions[number]:
+            x = _backwards(b, x)
+        axis = 0 if axes is None else axes[number] % x.rank
+        if axis:
+            x = b.permute_dims(x, axes=(*range(1, axis + 1), 0, *range(axis + 1, x.rank)))
+        found.append(x)
+    return found
+
+
+def _backwards(b: Emitter, x: Value) -> Value:
+    size = b.static_shape(x, "what is scanned")[0]
+    return b.strided_slice(x, axes=(0,), begin=(-1,), end=(-size - 1,), strides=(-1,))
