@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
@@ -192,13 +193,23 @@ class Source:
             code = compile_object(text)
             if self.use_cache:
                 disk.store(key, description.to_json(), code)
+        return Program(description, code, self.arrays_for(description), self.use_cache, self.threads)
+
+    def side_car(self) -> Path | None:
+        """The file that weights come from, when it is one."""
+        if self.weights is not None:
+            return None if isinstance(self.weights, Mapping) else Path(self.weights)
+        file = self.module.attributes.get(WEIGHTS)
+        return (source_directory(self.module) or Path()) / file.data if isinstance(file, StringAttr) else None
+
+    def arrays_for(self, description: Description) -> dict[str, np.ndarray[Any, Any]]:
+        """The weights that native code asks for, by key."""
         file = self.module.attributes.get(WEIGHTS)
         named = file.data if isinstance(file, StringAttr) else None
         places = {
             op.weight_key: nearest_source_point(op) for op in self.module.walk() if isinstance(op, WeightOp)
         }
-        arrays = bind_weights(description, named, source_directory(self.module), self.weights, places)
-        return Program(description, code, arrays, self.use_cache, self.threads)
+        return bind_weights(description, named, source_directory(self.module), self.weights, places)
 
     def text_of(self, stair: str, shapes: Shapes | None) -> str:
         """The text on `stair`."""
@@ -247,7 +258,7 @@ def _executable(source: Source) -> Executable:
         assert types is not None  # has_unknown_sizes has seen them
         inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
         outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
-    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program)
+    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, source)
 
 
 def input_names(function: Operation) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from .program import BoundEntry, Program
 
 if TYPE_CHECKING:
     from ..analysis.memory import Memory
+    from .compile import Source
+    from .export import Exported
 
 MOST_SPECIALISATIONS = 32
 """Programs kept for different sizes of `?`; the one unused for longest goes first."""
@@ -41,6 +44,7 @@ class Executable:
         load: Callable[[Shapes | None], Program],
         text_of: Callable[[str, Shapes | None], str],
         program: Program | None,
+        source: Source,
     ):
         self.entry = entry
         self.entry_names = tuple(entry_names)
@@ -48,6 +52,7 @@ class Executable:
         self._outputs = tuple(outputs)
         self._load = load
         self._text_of = text_of
+        self._source = source
         self._bound = program.entry(entry) if program is not None else None
         self._program = program
         if self._bound is not None:
@@ -124,6 +129,27 @@ class Executable:
         from ..core.parsing import make_context, parse_text
 
         return memory_of(parse_text(make_context(), self._text_of("scf", shapes)), self.entry)
+
+    def export(
+        self,
+        path: str | Path,
+        header: bool = True,
+        *,
+        target: str = "host",
+        threads: int | None = None,
+        shapes: Shapes | None = None,
+    ) -> Exported:
+        """
+        Writes the program as `model.o` or `model.so`, with `model.h` and the weights `model.safetensors` beside it, for use from C
+        without Python (docs/shipping.md). A program with `?` needs `shapes`.
+
+        `target`: the machine it is for, one of docs/targets.md. `threads`: at most so many; `STEPWELL_THREADS` or all usable CPUs
+        of the machine it runs on when None. Raises CompileError where the path has another suffix, the program calls
+        code that cannot be written down, or there is no `cc` to make a `.so` with.
+        """
+        from .export import export
+
+        return export(self._source, Path(path), header, target, threads, shapes)
 
     def __repr__(self) -> str:
         return f"<stepwell.Executable {self.signature}>"

@@ -102,6 +102,31 @@ def compile_object(text: str, target: Target | None = None, speed_level: int = 2
         return machine.emit_object(module)
 
 
+def compile_library(
+    text: str, others: Sequence[str], exported: Sequence[str], target: Target, speed_level: int = 2
+) -> bytes:
+    """
+    The object file for LLVM text linked with `others`, which are compiled as they stand; only the functions `exported` can be seen
+    from outside. Code of `text` is the same as that of `compile_object`.
+    """
+    with _LOCK:
+        llvm.initialize_native_asmparser()
+        module, machine = _optimised(text, target, speed_level)
+        for other in others:
+            part = llvm.parse_assembly(other)
+            part.triple, part.data_layout = module.triple, module.data_layout
+            part.verify()
+            module.link_in(part)
+        for value in (*module.functions, *module.global_variables):
+            # __… are functions of compiler-rt, which LLVM may come to call only while it makes machine code
+            if not value.is_declaration and value.name not in exported:
+                if value.name.startswith("__"):
+                    value.visibility = "hidden"
+                else:
+                    value.linkage = "internal"
+        return machine.emit_object(module)
+
+
 def assembly(text: str, target: Target | None = None, speed_level: int = 2) -> str:
     """The assembly for LLVM text."""
     with _LOCK:
