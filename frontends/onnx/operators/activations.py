@@ -143,10 +143,11 @@ def _shrink_integers(b: Emitter, x: Value, bias: float, lambd: float) -> Value:
             f"lambd is {lambd:g} and bias {bias:g}, expected lambd >= 0 and a whole bias for integers"
         )
     above = b.greater(x, math.floor(lambd))
-    inner = b.where(above, b.subtract(x, int(bias)), b.full((), 0, x.dtype))
+    less, more = (b.subtract, b.add) if bias >= 0 else (b.add, b.subtract)
+    inner = b.where(above, less(x, abs(int(bias))), b.full((), 0, x.dtype))
     if x.dtype.startswith("u"):
         return inner
-    return b.where(b.less(x, -math.floor(lambd)), b.add(x, int(bias)), inner)
+    return b.where(b.less(x, -math.floor(lambd)), more(x, abs(int(bias))), inner)
 
 
 # Not element by element
