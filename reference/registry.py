@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from . import binary, contraction, elementwise, indexing, movement, normalization, reduction, scans, sorting
+from . import (
+    binary,
+    contraction,
+    dynamic,
+    elementwise,
+    indexing,
+    movement,
+    normalization,
+    reduction,
+    scans,
+    sorting,
+)
 from .element_types import Array
 
 Reference = Callable[..., tuple[Array, ...]]
@@ -21,6 +32,7 @@ OPS: dict[str, Reference] = {
     **indexing.OPS,
     **sorting.OPS,
     **scans.OPS,
+    **dynamic.OPS,
     **normalization.OPS,
 }
 """

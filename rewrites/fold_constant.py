@@ -168,7 +168,15 @@ def inline_taken_branch(op: scf.IfOp) -> None:
     condition = _index(op.cond)
     if condition is None or op.parent is None:
         return
+    take_branch(op, condition != 0)
+    count("inlined branches")
+
+
+def take_branch(op: scf.IfOp, condition: bool) -> list[Operation]:
+    """Replaces an `scf.if` by the ops of one of its branches, which it returns."""
+    assert op.parent is not None
     region = op.true_region if condition else op.false_region
+    inner: list[Operation] = []
     if region.blocks:
         block = region.block
         last = block.last_op
@@ -180,4 +188,4 @@ def inline_taken_branch(op: scf.IfOp) -> None:
         for result, value in zip(op.results, last.operands, strict=True):
             result.replace_all_uses_with(value)
     erase_with_constants(op)
-    count("inlined branches")
+    return inner

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..core.diagnostics import OperationError
+from ..core.locations import copy_location
 from ..core.roles import SIGNATURE as SIGNATURE
 from ..dialects.graph.base import TensorOp, infer_result_types
+from ..dialects.graph.dynamic import DynamicOp
+from ..dialects.graph.shapes import ShapeError
 from .engine.driver import ordered_blocks
 from .engine.functions import NameSupply, functions_of
+from .fold_constant import take_branch
+from .known_values import KnownValues
 from .remove_unused_functions import is_private, mentioned_symbols
 
 
@@ -26,7 +32,8 @@ class Propagation:
     """
     One run over a module. Recurses over nested regions and chains of calls, not over ops.
 
-    A private function with one call is changed in place, any other gets a private copy per tuple of argument types.
+    A private function with one call is changed in place, any other gets a private copy per tuple of argument types. Ops that take sizes as
+    tensors are replaced by their static forms, and branches whose condition follows from sizes by the one that is taken.
     """
 
     def __init__(self, module: ModuleOp):
@@ -40,6 +47,7 @@ class Propagation:
                 self._calls[name] = self._calls.get(name, 0) + 1
         self._specialized: dict[tuple[str, tuple[Attribute, ...]], func.FuncOp] = {}
         self._copied: dict[str, func.FuncOp] = {}
+        self._known = KnownValues()
 
     def specialize(self, function: func.FuncOp, types: Sequence[Attribute]) -> None:
         """Gives `function` these argument types and infers everything in it."""
@@ -73,6 +81,7 @@ class Propagation:
 
         Raises `OperationError` for a `?` that is left in one of them.
         """
+        self._known.erase_unused()
         for function in self._specialized.values():
             for op in function.walk():
                 for value in op.results:
@@ -93,6 +102,8 @@ class Propagation:
     def _block(self, ops: Sequence[Operation]) -> None:
         for op in ops:
             match op:
+                case DynamicOp():
+                    self._dynamic_op(op)
                 case TensorOp():
                     self._graph_op(op)
                 case func.CallOp():
@@ -112,6 +123,46 @@ class Propagation:
         except VerifyException as error:
             raise OperationError(op, f"with the given sizes {error}") from error
         _refine(op, types)
+
+    def _dynamic_op(self, op: DynamicOp) -> None:
+        """Puts the static form in the place of an op that takes sizes."""
+        operands = dict(
+            zip((name for name, _ in op.get_irdl_definition().operands), op.operands, strict=True)
+        )
+        sizes: list[Any] = []
+        for name in op.SIZES:
+            array = self._known.array(operands[name])
+            if array is None:
+                self._fail_on_data(op, name, operands[name])
+            sizes.append(array.reshape(-1).tolist())
+        try:
+            ops = op.static_form(*sizes)
+        except (ShapeError, VerifyException) as error:
+            raise OperationError(op, f"with the given sizes {error}") from error
+        for each in ops:
+            copy_location(op, each)
+        result = ops[-1].results[0] if ops else op.source
+        found = merged(op, "the result", op.results[0].type, result.type)
+        assert op.parent is not None and found == result.type
+        op.parent.insert_ops_before(ops, op)
+        if ops:
+            result.name_hint = op.results[0].name_hint
+        op.results[0].replace_all_uses_with(result)
+        op.detach()
+        op.erase()
+
+    def _fail_on_data(self, op: DynamicOp, name: str, value: SSAValue) -> NoReturn:
+        culprit = self._known.culprit(value)
+        assert culprit is not None
+        origin = culprit.owner
+        what = (
+            f"argument %{culprit.name_hint or 'of a block'}"
+            if isinstance(origin, Block)
+            else f"'{origin.name}'"
+        )
+        message = f"the sizes in '{name}' depend on the data of {what}, expected them to follow from shapes"
+        hint = "an argument that holds sizes can be given its value when the model is imported: --bind NAME=…"
+        raise OperationError(op, message, hint=hint if isinstance(origin, Block) else None)
 
     def _call(self, op: func.CallOp) -> None:
         callee = self._functions.get(op.callee.string_value())
@@ -140,6 +191,10 @@ class Propagation:
         return copy
 
     def _if(self, op: scf.IfOp) -> None:
+        condition = self._known.array(op.cond)
+        if condition is not None:
+            self._block(take_branch(op, bool(condition)))
+            return
         found: list[list[Attribute]] = []
         for region in op.regions:
             for block in region.blocks:

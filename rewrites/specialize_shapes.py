@@ -27,15 +27,17 @@ class SpecializeShapesPass(StepwellPass):
 
     `main="4x784,"` has one shape per argument of `@main`, sizes joined by `x`, nothing for rank 0. For a function of
     another name write `entry="f" shapes="4x784,"`. Types of results are inferred again; called functions are
-    specialised as well, by a copy where several calls need different sizes. Without shapes nothing is done.
+    specialised as well, by a copy where several calls need different sizes. Ops that take sizes as tensors
+    (`graph.dynamic_reshape` …) become the static op: what they take is computed from the shapes, and is gone if nothing
+    else needs it. Of an `scf.if` whose condition follows from shapes one branch stays. Without shapes nothing is done.
 
     Before:
         func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>
     After (`main="4x784"`):
         func.func @main(%x: tensor<4x784xf32>) -> tensor<4x10xf32>
 
-    Raises `PassFailedException` when shapes do not fit the function, dimensions of one name differ in size, or a `?`
-    is left; the message names the op.
+    Raises `PassFailedException` when shapes do not fit the function, dimensions of one name differ in size, sizes depend
+    on data, or a `?` is left; the message names the op.
     """
 
     name = "specialize-shapes"

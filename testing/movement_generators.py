@@ -31,6 +31,10 @@ def permute_dims(choose: Chooser, op: str, first: TensorSpec | None = None) -> O
     return case(choose, op, [spec], ["any"], axes=axes)
 
 
+def shape_of(choose: Chooser, op: str) -> OpCase:
+    return case(choose, op, [any_spec(choose)], ["any"])
+
+
 def factors_of(count: int) -> list[int]:
     """The prime factors of `count`."""
     found, divisor = [], 2
@@ -155,6 +159,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "strided_slice": strided_slice,
         "pad": pad,
         "take": take,
+        "shape_of": shape_of,
     },
     "indexing": INDEXING,
     "normalization": {

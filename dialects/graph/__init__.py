@@ -17,6 +17,7 @@ The graph dialect: pure operations on whole tensors.
 | `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
 | `constants.py` | `constant full weight` |
+| `dynamic.py` | `shape_of dynamic_reshape dynamic_broadcast_to dynamic_slice dynamic_pad arange` |
 | `calls.py` | `call_kernel` |
 
 `base.py` holds what they share (`signature.py` operands and results, `properties.py` the kinds of properties, `syntax.py` the printed
@@ -36,6 +37,7 @@ from . import (
     comparison,
     constants,
     contraction,
+    dynamic,
     elementwise,
     functions,
     indexing,
@@ -181,6 +183,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     normalisation,
     pooling,
     constants,
+    dynamic,
     calls,
 )
 """The modules that define ops, in the order of docs/semantics.md."""

@@ -34,6 +34,7 @@ from .broadcast import where as where
 from .casts import astype as astype
 from .casts import bitcast as bitcast
 from .casts import full as full
+from .casts import shape_of as shape_of
 from .contraction import conv2d as conv2d
 from .contraction import matmul as matmul
 from .elementwise import abs as abs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import dtypes, ops
-from ..expr import Number, TEError
+from ..expr import Expr, Number, TEError, const
 from ..tensor import Dim, Tensor
-from .shapes import elementwise, number, stage
+from .shapes import Indices, elementwise, number, stage
 
 
 def astype(x: Tensor, dtype: str) -> Tensor:
@@ -30,3 +30,15 @@ def full(shape: Sequence[Dim], value: Number, dtype: str = "f32") -> Tensor:
     """A tensor of `shape` (elements) whose every element is `value`, rounded to `dtype`."""
     element = number("full", value, dtype)
     return stage("full", shape, lambda _: element)
+
+
+def shape_of(x: Tensor) -> Tensor:
+    """The extents of `x`, one i64 per dimension."""
+
+    def body(at: Indices) -> Expr:
+        extent = ops.cast("i64", 0)
+        for dim in reversed(range(x.rank)):
+            extent = ops.select(ops.equal(at[0], const(dim, "index")), ops.cast("i64", x.shape[dim]), extent)
+        return extent
+
+    return stage("shape_of", (x.rank,), body)
