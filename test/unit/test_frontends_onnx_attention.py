@@ -67,7 +67,9 @@ def attention(
 @st.composite
 def cases(draw: st.DrawFn) -> dict[str, Any]:
     extent = st.integers(1, 4)
-    case = {name: draw(extent) for name in ("batch", "shared", "share", "rows", "keys", "size", "width")}
+    case: dict[str, Any] = {
+        name: draw(extent) for name in ("batch", "shared", "share", "rows", "keys", "size", "width")
+    }
     case["cache"] = draw(st.sampled_from(["none", "past", "lengths"]))
     case["mask"] = draw(st.sampled_from(["none", "bool", "float", "infinite"]))
     case["mask_rank"] = draw(st.integers(1, 4))
@@ -153,7 +155,9 @@ def test_a_short_mask_forbids_the_last_keys_from_version_24_on() -> None:
     wanted = {23: np.broadcast_to(mask, (4, 4)), 24: spread}
     for version, seen in wanted.items():
         (found,) = run("Attention", inputs | {"mask": mask}, version=version)
-        np.testing.assert_allclose(found, attention(*inputs.values(), seen, [0])[0], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            found, attention(inputs["q"], inputs["k"], inputs["v"], seen, [0])[0], rtol=1e-4, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("precision", [None, 1])
@@ -162,7 +166,7 @@ def test_halves(precision: int | None) -> None:
     options = {} if precision is None else {"softmax_precision": precision}
     (found,) = run("Attention", inputs, version=23, is_causal=1, **options)
     assert found.dtype == np.float16
-    wanted = attention(*inputs.values(), None, [0], is_causal=1)[0]
+    wanted = attention(inputs["q"], inputs["k"], inputs["v"], None, [0], is_causal=1)[0]
     np.testing.assert_allclose(found, wanted, rtol=1e-2, atol=2e-3)
 
 

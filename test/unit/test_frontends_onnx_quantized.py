@@ -13,7 +13,8 @@ from stepwell.frontends.onnx import OnnxError
 
 BYTES = (np.uint8, np.int8)
 
-Array = np.ndarray[Any, Any]
+Array = Any
+"""Arrays and scalars of NumPy."""
 
 
 def bytes_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
