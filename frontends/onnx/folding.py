@@ -53,6 +53,8 @@ GROWING: Final = frozenset(
 
 def fold(node: NodeProto, inputs: Sequence[Value | None], versions: Mapping[str, int]) -> list[Value] | None:
     """The outputs of a node when they can be known, else `None`."""
+    if node.op_type in ("Shape", "Size") and not node.domain and (not inputs or inputs[0] is None):
+        raise ConversionError("input 0 is missing")
     if node.op_type == "Shape" and not node.domain:
         return _shape(node, inputs[0])
     if node.op_type == "Size" and not node.domain and inputs[0] is not None and None not in inputs[0].shape:
@@ -81,8 +83,7 @@ def _shape(node: NodeProto, value: Value | None) -> list[Value] | None:
     """The part of a shape that `Shape` asks for, when all of it is known."""
     import numpy as np
 
-    if value is None:
-        raise ConversionError("input 'data' is missing")
+    assert value is not None
     bounds = {attribute.name: attribute.i for attribute in node.attribute}
     part = value.shape[slice(bounds.get("start", 0), bounds.get("end", value.rank))]
     return None if None in part else [KnownValue(np.array(part, np.int64))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,18 +21,21 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
+from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import Diagnostic
+from ...core.diagnostics import Diagnostic, StepwellError
 from ...core.roles import NAME
-from ...dialects.graph.shapes import Shaped, compatible
+from ...dialects.graph.shapes import Shaped, ShapeError, compatible
 from ...dialects.graph.signature import tensor_type
 from ...rewrites.specialize_shapes import DIMS
+from .attributes import attributes_of
 from .emitter import Emitter
 from .errors import ConversionError, OnnxError, fail
 from .folding import fold
-from .model import LARGEST_EXTENT, Model, check_tensor, load_model
+from .model import Model, load_model
 from .registry import Converter, find
 from .scopes import Scope
+from .tensors import LARGEST_SIZE, check_extents, check_tensor
 from .types import DTYPES, type_text
 from .unsupported import check_supported
 from .values import Initialiser, KnownValue, RuntimeValue, Value
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Is told how many nodes are done, and how many there are."""
+
+LONGEST_MESSAGE: Final = 400
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_$.-]")
 
@@ -91,6 +97,8 @@ class Importer:
         self._constants = constants
         self._dims = dims
         self._progress = progress
+        self._open_dims: dict[str, None] = {}
+        self._declared = {info.name: info for info in model.graph.value_info}
         self._count = 0
         self._block = Block()
         self.emitter = Emitter(self._block, self.subgraph)
@@ -137,6 +145,9 @@ class Importer:
         if unused:
             names = ", ".join(f"'{info.name}'" for info in graph.input)
             fail(self.model.name, f"there is no input '{min(unused)}' to give a value", f"inputs are {names}")
+        if unknown := [name for name in self._dims if name not in self._open_dims]:
+            names = ", ".join(f"'{name}'" for name in self._open_dims) or "none"
+            fail(self.model.name, f"there is no size '{unknown[0]}' to give a value", f"sizes are {names}")
         return attributes
 
     def _constant_input(self, info: ValueInfoProto) -> Value:
@@ -168,10 +179,8 @@ class Importer:
     def _shaped(self, name: str, type_: TypeProto) -> Shaped:
         """The declared type of an input or output of the model."""
         if not type_.HasField("tensor_type"):
-            fail(
-                self.model.name,
-                f"'{name}' is a {type_.WhichOneof('value') or 'value without a type'}, expected a tensor",
-            )
+            kind = (type_.WhichOneof("value") or "no").removesuffix("_type").replace("_", " ")
+            fail(self.model.name, f"'{name}' has {kind} type, expected that of a tensor")
         tensor = type_.tensor_type
         if tensor.elem_type not in DTYPES:
             fail(
@@ -182,16 +191,17 @@ class Importer:
             fail(
                 self.model.name, f"'{name}' has no declared rank", "run shape inference over the model first"
             )
-        extents = [self._extent(name, number, dim) for number, dim in enumerate(tensor.shape.dim)]
-        return Shaped(tuple(extents), DTYPES[tensor.elem_type])
+        extents = tuple(self._extent(name, number, dim) for number, dim in enumerate(tensor.shape.dim))
+        check_extents(self.model.name, f"'{name}'", extents)
+        return Shaped(extents, DTYPES[tensor.elem_type])
 
     def _extent(self, name: str, number: int, dim: Any) -> int | None:
         """The extent that is declared, or given in `dims`; exporters write -1 for one that is not known."""
         if dim.HasField("dim_value") and dim.dim_value != -1:
-            if not 0 <= dim.dim_value < LARGEST_EXTENT:
-                fail(self.model.name, f"'{name}' has extent {dim.dim_value} in dimension {number}")
             return dim.dim_value
-        return self._dims.get(f"{name}:{number}", self._dims.get(dim.dim_param))
+        names = [key for key in (f"{name}:{number}", dim.dim_param) if key]
+        self._open_dims |= dict.fromkeys(names)
+        return next((self._dims[key] for key in names if key in self._dims), None)
 
     def _outputs(self, graph: GraphProto, scope: Scope) -> tuple[list[Any], list[DictionaryAttr]]:
         results: list[Any] = []
@@ -200,18 +210,20 @@ class Importer:
             value = scope.find(info.name)
             if value is None:
                 fail(self.model.name, f"output '{info.name}' is computed by no node")
-            self.check_declared(info, value)
+            try:
+                self.check_declared(info, value)
+            except ConversionError as error:
+                fail(self.model.name, error.message)
             results.append(self.emitter.ssa(value))
             attributes.append(DictionaryAttr({NAME: StringAttr(info.name)}))
         return results, attributes
 
     def check_declared(self, info: ValueInfoProto, value: Value) -> None:
-        """Fails when the model says something else of a value than what follows from its nodes."""
+        """Raises `ConversionError` when the model says something else of a value than what follows from its node."""
         tensor = info.type.tensor_type
         if tensor.elem_type and DTYPES.get(tensor.elem_type) != value.dtype:
-            fail(
-                self.model.name,
-                f"'{info.name}' is declared with element type {type_text(tensor.elem_type)}, but its node gives {value.shaped}",
+            raise ConversionError(
+                f"'{info.name}' is declared with element type {type_text(tensor.elem_type)}, but its node gives {value.shaped}"
             )
         if tensor.HasField("shape"):
             declared = tuple(
@@ -219,9 +231,8 @@ class Importer:
                 for dim in tensor.shape.dim
             )
             if not compatible(declared, value.shape):
-                fail(
-                    self.model.name,
-                    f"'{info.name}' is declared as {Shaped(declared, value.dtype)}, but its node gives {value.shaped}",
+                raise ConversionError(
+                    f"'{info.name}' is declared as {Shaped(declared, value.dtype)}, but its node gives {value.shaped}"
                 )
 
     # Nodes
@@ -244,12 +255,21 @@ class Importer:
             outputs = fold(node, inputs, self.model.versions)
             if outputs is None:
                 outputs = self._converted(node, inputs, scope)
+            self._define(node, outputs, scope)
         except ConversionError as error:
             raise OnnxError(self._diagnostic(node, number, error)) from error
+
+    def _define(self, node: NodeProto, outputs: Sequence[Value], scope: Scope) -> None:
+        """Gives the outputs of a node their names, if they are what the model says of them."""
         for name, value in zip(node.output, outputs, strict=False):
-            if name:
-                _name(value, name)
-                scope.define(name, value)
+            if not name:
+                continue
+            if prod(extent or 1 for extent in value.shape) > LARGEST_SIZE:
+                raise ConversionError(f"'{name}' would be {value.shaped}, expected at most 2^60 elements")
+            if scope.outer is None and name in self._declared:
+                self.check_declared(self._declared[name], value)
+            _name(value, name)
+            scope.define(name, value)
 
     def _input(self, name: str, scope: Scope) -> Value | None:
         if not name:
@@ -265,7 +285,7 @@ class Importer:
             raise ConversionError("there is no converter")
         arguments = converter.arguments(attributes_of(node))
         self.emitter.scope = scope
-        result = converter.function(self.emitter, *_operands(converter, inputs), **arguments)
+        result = _called(converter, self.emitter, list(_operands(converter, node, inputs)), arguments)
         found = result if isinstance(result, tuple | list) else (result,)
         wanted = max((n + 1 for n, named in enumerate(self.emitter.wanted) if named), default=0)
         if wanted > len(found):
@@ -280,7 +300,7 @@ class Importer:
         """
         scope = Scope(outer)
         for tensor in graph.initializer:
-            check_tensor(self.model, tensor)
+            check_tensor(self.model, tensor, f"initialiser '{tensor.name}'")
         self._initialisers(graph.initializer, scope)
         for name, value in given.items():
             scope.redefine(name, value)
@@ -310,30 +330,24 @@ class Importer:
         return Diagnostic(message, hint=error.hint)
 
 
-def attributes_of(node: NodeProto) -> dict[str, Any]:
-    """The attributes of a node: numbers, strings, lists, NumPy arrays, and graphs as they are."""
-    from onnx import AttributeProto, helper, numpy_helper
-
-    found: dict[str, Any] = {}
-    for attribute in node.attribute:
-        value = helper.get_attribute_value(attribute)
-        if attribute.type == AttributeProto.STRING:
-            value = value.decode("utf-8", "replace")
-        elif attribute.type == AttributeProto.STRINGS:
-            value = [each.decode("utf-8", "replace") for each in value]
-        elif attribute.type == AttributeProto.TENSOR:
-            if value.data_type not in DTYPES:
-                raise ConversionError(
-                    f"attribute '{attribute.name}' has element type {type_text(value.data_type)}"
-                )
-            value = numpy_helper.to_array(value)
-        elif attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS):
-            value = tuple(value)
-        found[attribute.name] = value
-    return found
+def _called(
+    converter: Converter, emitter: Emitter, operands: Sequence[Any], arguments: Mapping[str, Any]
+) -> Any:
+    """What a converter gives; whatever goes wrong in it is an error of its node."""
+    try:
+        return converter.function(emitter, *operands, **arguments)
+    except (ConversionError, OnnxError, MemoryError, RecursionError):
+        raise
+    except (StepwellError, ShapeError, VerifyException) as error:
+        raise ConversionError(str(error).removeprefix("error: ")) from error
+    except Exception as error:
+        hint = "the converter did not expect this attribute or input; --debug shows the traceback"
+        raise ConversionError(
+            f"it cannot be converted: {type(error).__name__}: {error}"[:LONGEST_MESSAGE], hint=hint
+        ) from error
 
 
-def _operands(converter: Converter, inputs: list[Value | None]) -> Iterator[Any]:
+def _operands(converter: Converter, node: NodeProto, inputs: list[Value | None]) -> Iterator[Any]:
     declared = converter.inputs
     if len(inputs) > len(declared) and not (declared and declared[-1].variadic):
         raise ConversionError(f"the node has {len(inputs)} inputs, expected at most {len(declared)}")
@@ -341,20 +355,21 @@ def _operands(converter: Converter, inputs: list[Value | None]) -> Iterator[Any]
         spec = declared[min(number, len(declared) - 1)]
         if value is None:
             if not spec.optional:
-                raise ConversionError(f"input '{spec.name}' is missing")
+                raise ConversionError(f"input {number} is missing")
             yield None
-        elif spec.known:
+        elif spec.known and spec.strict:
             if value.known is None:
+                name = node.input[number]
                 raise ConversionError(
-                    f"input '{spec.name}' is computed at run time, expected it to be known at import",
-                    hint=f"where it is an input of the model, bind it to a value: --bind {spec.name}=…",
+                    f"input {number}, '{name}', is computed at run time, expected it to be known at import",
+                    hint=f"where it is an input of the model, bind it to a value: --bind {name}=…",
                 )
             yield value.known
         else:
             yield value
-    for spec in declared[len(inputs) :]:
+    for number, spec in enumerate(declared[len(inputs) :], len(inputs)):
         if not spec.optional:
-            raise ConversionError(f"input '{spec.name}' is missing")
+            raise ConversionError(f"input {number} is missing")
 
 
 def _name(value: Value, name: str) -> None:

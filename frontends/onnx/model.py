@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .errors import INSTALL_HINT, fail
 from .order import ordered
-from .types import DTYPES, ELEMENT_BITS, type_text
+from .tensors import IN_MEMORY, check_attribute_tensors, check_tensor
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-IN_MEMORY: Final = "<model>"
-"""The name of a model that comes from no file."""
-
-LARGEST_EXTENT: Final = 1 << 40
+FORMAT_HINT: Final = "the file may be of another format"
 
 
 @dataclass
@@ -50,7 +46,7 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
     Calls of functions that the model defines are replaced by their bodies.
     """
     try:
-        from onnx import ModelProto, inliner
+        from onnx import ModelProto
     except ImportError as error:
         fail(str(source)[:200], f"the package 'onnx' is not installed ({error})", INSTALL_HINT)
     name, folder = IN_MEMORY, ""
@@ -59,15 +55,18 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
         source = _read(Path(source))
     proto = source if isinstance(source, ModelProto) else _parsed(name, source)
     _check_header(name, proto)
+    _check_text(name, proto)
     versions = _versions(name, proto)
     if proto.functions:
-        proto = inliner.inline_local_functions(proto)
+        proto = _inlined(name, proto)
     graph = _without_initialisers(proto.graph)
     model = Model(name, folder, graph, proto.graph.initializer, versions)
     for tensor in model.initialisers:
-        check_tensor(model, tensor)
+        check_tensor(model, tensor, f"initialiser '{tensor.name}'")
     for tensor in proto.graph.sparse_initializer:
         fail(name, f"initialiser '{tensor.values.name}' is sparse, which is not supported")
+    check_attribute_tensors(model, graph)
+    _check_operators(model)
     _check_names(model)
     return model
 
@@ -110,16 +109,58 @@ def _parsed(name: str, data: bytes) -> ModelProto:
 
 
 def _check_header(name: str, proto: ModelProto) -> None:
-    if not proto.HasField("graph") or not proto.ir_version:
-        fail(name, "it holds no graph, expected an ONNX model", "the file may be of another format")
+    from onnx import IR_VERSION
+
+    if not proto.HasField("graph"):
+        fail(name, "it holds no graph, expected an ONNX model", FORMAT_HINT)
+    if not 1 <= proto.ir_version <= IR_VERSION:
+        hint = "a newer 'onnx' package may know it" if proto.ir_version > IR_VERSION else FORMAT_HINT
+        fail(name, f"its format is of version {proto.ir_version}, expected 1 to {IR_VERSION}", hint)
     if not proto.graph.output:
         fail(name, "its graph has no outputs")
+
+
+def _check_text(name: str, proto: ModelProto) -> None:
+    """Fails for a name that is no UTF-8, which the reader leaves as bytes."""
+    for text in _names(proto):
+        if not isinstance(text, str):
+            fail(name, f"it has the name {text!r}, expected UTF-8", "the file may be damaged")
+
+
+def _names(proto: ModelProto) -> Iterator[object]:
+    graph = proto.graph
+    yield from (each.domain for each in proto.opset_import)
+    yield graph.name
+    for function in proto.functions:
+        yield from (function.name, function.domain, *function.input, *function.output)
+    for node in [*all_nodes(graph), *(node for each in proto.functions for node in each.node)]:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+            if attribute.HasField("g"):
+                yield from _names_around(attribute.g)
+    yield from _names_around(graph)
+
+
+def _names_around(graph: GraphProto) -> Iterator[object]:
+    """The names of a graph but those of its nodes."""
+    for tensor in graph.initializer:
+        yield tensor.name
+        yield from (text for entry in tensor.external_data for text in (entry.key, entry.value))
+    for info in (*graph.input, *graph.output, *graph.value_info):
+        yield info.name
+        yield from (dim.dim_param for dim in info.type.tensor_type.shape.dim)
 
 
 def _versions(name: str, proto: ModelProto) -> dict[str, int]:
     from onnx import defs
 
-    versions = {"" if each.domain == "ai.onnx" else each.domain: each.version for each in proto.opset_import}
+    versions: dict[str, int] = {}
+    for each in proto.opset_import:
+        domain = "" if each.domain == "ai.onnx" else each.domain
+        if versions.setdefault(domain, each.version) != each.version:
+            which = f"'{domain}'" if domain else "the standard operators"
+            fail(name, f"it names two versions of {which}: {versions[domain]} and {each.version}")
     if not versions:
         fail(name, "it names no operator set, expected at least one")
     newest = defs.onnx_opset_version()
@@ -128,6 +169,16 @@ def _versions(name: str, proto: ModelProto) -> dict[str, int]:
         hint = "a newer 'onnx' package may know it" if standard > newest else None
         fail(name, f"it is written for operator set {standard}, expected 1 to {newest}", hint)
     return versions
+
+
+def _inlined(name: str, proto: ModelProto) -> ModelProto:
+    """The model with the functions that it defines in the place of their calls."""
+    from onnx import inliner
+
+    try:
+        return inliner.inline_local_functions(proto, convert_version=True)
+    except Exception as error:  # errors of the package's compiled part have no class in common
+        fail(name, f"its functions cannot be put in the place of their calls: {error}")
 
 
 def _without_initialisers(graph: GraphProto) -> GraphProto:
@@ -142,66 +193,17 @@ def _without_initialisers(graph: GraphProto) -> GraphProto:
     return shell
 
 
-# Tensors
+# Operators and names
 
 
-def check_tensor(model: Model, tensor: TensorProto) -> None:
-    """Fails unless an initialiser holds as many bytes as its type and shape say."""
-    what = f"initialiser '{tensor.name}'"
-    if tensor.data_type not in DTYPES:
-        fail(model.name, f"{what} has element type {type_text(tensor.data_type)}, which is not supported")
-    for number, extent in enumerate(tensor.dims):
-        if not 0 <= extent < LARGEST_EXTENT:
-            fail(model.name, f"{what} has extent {extent} in dimension {number}")
-    dtype = DTYPES[tensor.data_type]
-    expected = prod(tensor.dims) * ELEMENT_BITS[dtype] // 8
-    text = f"{'x'.join(map(str, tensor.dims))}{'x' if tensor.dims else ''}{dtype}"
-    if tensor.data_location == tensor.EXTERNAL:
-        _check_external(model, tensor, what, expected, text)
-    elif tensor.HasField("raw_data"):
-        if len(tensor.raw_data) != expected:
-            fail(model.name, f"{what} holds {len(tensor.raw_data)} bytes, expected {expected} for {text}")
-    else:
-        fields: Any = (
-            tensor.float_data,
-            tensor.int32_data,
-            tensor.int64_data,
-            tensor.double_data,
-            tensor.uint64_data,
-        )
-        found = max(len(field) for field in fields)
-        if found != prod(tensor.dims):
-            fail(model.name, f"{what} holds {found} elements, expected {prod(tensor.dims)} for {text}")
-
-
-def _check_external(model: Model, tensor: TensorProto, what: str, expected: int, text: str) -> None:
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    location = entries.get("location", "")
-    inside = Path(location)
-    if not location or inside.is_absolute() or ".." in inside.parts:
-        fail(
-            model.name, f"{what} is in the file '{location}', expected a path inside the folder of the model"
-        )
-    path = Path(model.folder) / inside
-    try:
-        size = path.stat().st_size
-    except OSError:
-        hint = (
-            "external data belongs beside the model"
-            if model.name != IN_MEMORY
-            else "give the path of the model"
-        )
-        fail(model.name, f"{what} is in the file '{location}', which is missing", hint)
-    offset, length = entries.get("offset", "0"), entries.get("length", str(expected))
-    if not offset.isdecimal() or not length.isdecimal():
-        fail(model.name, f"{what} lies at offset '{offset}' with length '{length}', expected numbers")
-    if int(length) != expected:
-        fail(model.name, f"{what} holds {length} bytes, expected {expected} for {text}")
-    if int(offset) + int(length) > size:
-        fail(model.name, f"{what} ends at byte {int(offset) + int(length)} of '{location}', which has {size}")
-
-
-# Names
+def _check_operators(model: Model) -> None:
+    for number, node in enumerate(all_nodes(model.graph), 1):
+        which = f"node '{node.name}'" if node.name else f"node {number}"
+        if not node.op_type:
+            fail(model.name, f"{which} names no operator")
+        if node.domain in ("", "ai.onnx") and "" not in model.versions:
+            what = "which is a standard operator, but no version of these is named"
+            fail(model.name, f"{which} is {node.op_type}, {what}")
 
 
 def _check_names(model: Model) -> None:

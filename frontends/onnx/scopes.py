@@ -10,7 +10,7 @@ class Scope:
     """ONNX names to values; a body sees the names of the graphs around it."""
 
     def __init__(self, outer: Scope | None = None):
-        self._outer = outer
+        self.outer = outer
         self._values: dict[str, Value] = {}
 
     def find(self, name: str) -> Value | None:
@@ -20,7 +20,7 @@ class Scope:
             found = scope._values.get(name)
             if found is not None:
                 return found
-            scope = scope._outer
+            scope = scope.outer
         return None
 
     def define(self, name: str, value: Value) -> None:

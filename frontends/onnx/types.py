@@ -26,6 +26,14 @@ ELEMENT_BITS: Final[dict[str, int]] = {
 }
 """Bits that an element takes in memory."""
 
+FIELDS: Final[dict[str, str]] = {
+    name: {"f32": "float_data", "f64": "double_data", "i64": "int64_data"}.get(
+        name, "uint64_data" if name in ("ui32", "ui64") else "int32_data"
+    )
+    for name in DTYPES.values()
+}
+"""The field of a `TensorProto` with the elements of a type, where they are not raw bytes. Source: onnx.proto."""
+
 OTHER_TYPES: Final[dict[int, str]] = {
     0: "undefined",
     8: "string",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from stepwell.frontends.onnx.registry import find
-from stepwell.frontends.onnx.types import DTYPES
+from stepwell.frontends.onnx.types import DTYPES, type_text
 
 COUNTED = {number for number, name in DTYPES.items() if name != "bf16"}
 
@@ -45,24 +45,31 @@ def all_cases() -> dict[str, Any]:
 def counted_cases() -> Iterator[Case]:
     """The cases of the denominator, by name."""
     for name, case in sorted(all_cases().items()):
-        infos = [*case.model.graph.input, *case.model.graph.output]
-        if not all(_counts(info.type) for info in infos):
-            continue
-        base = all_cases().get(name.partition("_expanded")[0], case)
-        nodes = base.model.graph.node
-        yield Case(
-            name, nodes[-1].op_type, "_expanded" in name, case.model, case.data_sets, case.rtol, case.atol
-        )
+        if why_not_counted(case) is None:
+            yield case_named(name)
 
 
-def _counts(type_: Any) -> bool:
-    tensor = type_.tensor_type
-    return (
-        type_.HasField("tensor_type")
-        and tensor.elem_type in COUNTED
-        and tensor.HasField("shape")
-        and all(dim.HasField("dim_value") for dim in tensor.shape.dim)
-    )
+def why_not_counted(case: Any) -> str | None:
+    """What keeps a case out of the denominator, if anything does."""
+    for info in [*case.model.graph.input, *case.model.graph.output]:
+        tensor = info.type.tensor_type
+        if not info.type.HasField("tensor_type"):
+            return "sequences and optional values"
+        if tensor.elem_type not in COUNTED:
+            name = type_text(tensor.elem_type)
+            return (
+                "strings" if name == "string" else "element types of 2, 4, 8 bits, bf16 and complex numbers"
+            )
+        if not tensor.HasField("shape") or not all(dim.HasField("dim_value") for dim in tensor.shape.dim):
+            return "shapes that are not static"
+    return None
+
+
+def case_named(name: str) -> Case:
+    case = all_cases()[name]
+    base = all_cases().get(name.partition("_expanded")[0], case)
+    family = base.model.graph.node[-1].op_type
+    return Case(name, family, "_expanded" in name, case.model, case.data_sets, case.rtol, case.atol)
 
 
 def shape_operands(case: Case) -> set[str]:

@@ -1,0 +1,109 @@
+"""Tensors that a model stores: whether they hold what their types and shapes say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .errors import fail
+from .types import DTYPES, ELEMENT_BITS, FIELDS, type_text
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, TensorProto
+
+    from .model import Model
+
+IN_MEMORY: Final = "<model>"
+"""The name of a model that comes from no file."""
+
+LARGEST_EXTENT: Final = 1 << 40
+
+LARGEST_SIZE: Final = 1 << 60
+"""Most elements of a tensor: its size in bytes is an i64."""
+
+MOST_DIGITS: Final = 18
+"""Of an offset or length of external data, an i64."""
+
+
+def check_tensor(model: Model, tensor: TensorProto, what: str) -> None:
+    """Fails unless a tensor holds as many elements as its shape says, where its element type has them."""
+    if tensor.data_type not in DTYPES:
+        fail(model.name, f"{what} has element type {type_text(tensor.data_type)}, which is not supported")
+    check_extents(model.name, what, tensor.dims)
+    dtype = DTYPES[tensor.data_type]
+    count = prod(tensor.dims)
+    expected = count * ELEMENT_BITS[dtype] // 8
+    text = f"{'x'.join(map(str, tensor.dims))}{'x' if tensor.dims else ''}{dtype}"
+    if tensor.data_location == tensor.EXTERNAL:
+        _check_external(model, tensor, what, expected, text)
+    elif tensor.HasField("raw_data"):
+        if len(tensor.raw_data) != expected:
+            fail(model.name, f"{what} holds {len(tensor.raw_data)} bytes, expected {expected} for {text}")
+    else:
+        found = len(getattr(tensor, FIELDS[dtype]))
+        if found != count:
+            fail(model.name, f"{what} holds {found} elements in {FIELDS[dtype]}, expected {count} for {text}")
+
+
+def check_extents(model: str, what: str, extents: Iterable[int | None]) -> None:
+    """Fails for an extent that cannot be, and for more elements than memory can have; `None` is an extent that is not known."""
+    known: list[int] = []
+    for number, extent in enumerate(extents):
+        if extent is None:
+            continue
+        if not 0 <= extent < LARGEST_EXTENT:
+            fail(model, f"{what} has extent {extent} in dimension {number}, expected 0 to 2^40")
+        known.append(extent)
+    if prod(known) > LARGEST_SIZE:
+        fail(model, f"{what} has {'x'.join(map(str, known))} elements, expected at most 2^60")
+
+
+def _check_external(model: Model, tensor: TensorProto, what: str, expected: int, text: str) -> None:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    inside = Path(location)
+    if not location or "\0" in location or inside.is_absolute() or ".." in inside.parts:
+        fail(
+            model.name, f"{what} is in the file {location!r}, expected a path inside the folder of the model"
+        )
+    path = Path(model.folder) / inside
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        beside = "external data belongs beside the model"
+        missing = isinstance(error, FileNotFoundError)
+        why = "which is missing" if missing else f"which cannot be read: {(error.strerror or '').lower()}"
+        hint = beside if model.name != IN_MEMORY else "give the path of the model"
+        fail(model.name, f"{what} is in the file '{location}', {why}", hint)
+    if path.is_symlink() or not path.is_file():
+        kind = "a symbolic link" if path.is_symlink() else "no regular file"
+        fail(model.name, f"{what} is in '{location}', which is {kind}, expected a file")
+    offset, length = entries.get("offset", "0"), entries.get("length", str(expected))
+    if not all(word.isascii() and word.isdecimal() and len(word) <= MOST_DIGITS for word in (offset, length)):
+        shown = f"offset '{offset[:40]}' with length '{length[:40]}'"
+        fail(model.name, f"{what} lies at {shown}, expected numbers of bytes")
+    if int(length) != expected:
+        fail(model.name, f"{what} holds {length} bytes, expected {expected} for {text}")
+    if int(offset) + int(length) > size:
+        fail(model.name, f"{what} ends at byte {int(offset) + int(length)} of '{location}', which has {size}")
+
+
+def check_attribute_tensors(model: Model, graph: GraphProto) -> None:
+    """The same for tensors in attributes; data of theirs in other files is read."""
+    from onnx import external_data_helper
+
+    from .model import all_nodes
+
+    for node in all_nodes(graph):
+        for attribute in node.attribute:
+            held = [attribute.t] if attribute.HasField("t") else []
+            for tensor in [*held, *attribute.tensors]:
+                if tensor.data_type not in DTYPES:
+                    continue  # the converter may do without it
+                where = f" of node '{node.name}'" if node.name else ""
+                check_tensor(model, tensor, f"attribute '{attribute.name}'{where} ({node.op_type})")
+                if tensor.data_location == tensor.EXTERNAL:
+                    external_data_helper.load_external_data_for_tensor(tensor, model.folder)
+                    tensor.data_location = tensor.DEFAULT
