@@ -16,6 +16,7 @@ from . import (
     movement,
     normalization,
     reduction,
+    sampling,
     scans,
     sorting,
 )
@@ -33,6 +34,7 @@ OPS: dict[str, Reference] = {
     **sorting.OPS,
     **scans.OPS,
     **dynamic.OPS,
+    **sampling.OPS,
     **normalization.OPS,
 }
 """

@@ -19,6 +19,7 @@ from .op_generators import (
     any_shape,
     case,
 )
+from .sampling_generators import SAMPLING
 
 
 def any_spec(choose: Chooser, low: int = 0, high: int = 4, *, empty: bool = True) -> TensorSpec:
@@ -162,6 +163,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "shape_of": shape_of,
     },
     "indexing": INDEXING,
+    "sampling": SAMPLING,
     "normalization": {
         "batch_norm": ops.batch_norm,
         "layer_norm": ops.layer_norm,

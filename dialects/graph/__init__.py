@@ -16,6 +16,7 @@ The graph dialect: pure operations on whole tensors.
 | `scans.py` | `cumulative_sum cumulative_prod` |
 | `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
+| `sampling.py` | `resample sample` |
 | `constants.py` | `constant full weight` |
 | `dynamic.py` | `shape_of dynamic_reshape dynamic_broadcast_to dynamic_slice dynamic_pad arange` |
 | `calls.py` | `call_kernel` |
@@ -45,6 +46,7 @@ from . import (
     normalisation,
     pooling,
     reduction,
+    sampling,
     scans,
     sorting,
     trigonometry,
@@ -156,6 +158,8 @@ from .reduction import MinOp as MinOp
 from .reduction import ProdOp as ProdOp
 from .reduction import SoftmaxOp as SoftmaxOp
 from .reduction import SumOp as SumOp
+from .sampling import ResampleOp as ResampleOp
+from .sampling import SampleOp as SampleOp
 from .scans import CumulativeProdOp as CumulativeProdOp
 from .scans import CumulativeSumOp as CumulativeSumOp
 from .sorting import TopKOp as TopKOp
@@ -182,6 +186,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     scans,
     normalisation,
     pooling,
+    sampling,
     constants,
     dynamic,
     calls,

@@ -111,3 +111,5 @@ from .reduction import min as min
 from .reduction import prod as prod
 from .reduction import softmax as softmax
 from .reduction import sum as sum
+from .sampling import resample as resample
+from .sampling import sample as sample

@@ -113,6 +113,8 @@ TABLE: Final[dict[str, dict[str, Tolerance]]] = {
     "group_norm": accumulated(),
     "l2_normalize": accumulated(),
     "rms_norm": accumulated(),
+    "resample": accumulated(),
+    "sample": accumulated(),
     # Whole programs: `terms` is the depth of the program's sums, `magnitude` its largest finite result.
     "program": accumulated(4.0),
 }
@@ -231,12 +233,28 @@ def _of_norm(op: str, properties: dict[str, Any], arrays: list[Array]) -> Condit
     return Conditioning(float(terms) + 6, magnitude)
 
 
+def _of_resample(op: str, properties: dict[str, Any], arrays: list[Array]) -> Conditioning:
+    """The op itself on absolute values."""
+    x, indices, weights = arrays
+    magnitude = _first(op, properties, np.abs(x), indices, np.abs(weights))
+    return Conditioning(float(weights.shape[1]) + 2, magnitude)
+
+
+def _of_sample(op: str, properties: dict[str, Any], arrays: list[Array]) -> Conditioning:
+    """Weights of cubic convolution are sums of terms up to 6: each of up to 4 taps per dimension is that inexact."""
+    x = arrays[0]
+    largest = np.max(np.abs(x), initial=0.0, where=np.isfinite(x))
+    return Conditioning(16.0 * 4 ** (x.ndim - 2), np.longdouble(largest) * np.ones((), np.longdouble))
+
+
 _CONDITIONS: Final[dict[str, Any]] = {
     **dict.fromkeys(("sum", "prod", "mean", "matmul", "conv2d", "avg_pool2d"), _of_sum),
     **dict.fromkeys(("softmax", "log_softmax"), _of_softmax),
     "batch_norm": _of_batch_norm,
     "layer_norm": _of_layer_norm,
     "rms_norm": _of_norm,
+    "resample": _of_resample,
+    "sample": _of_sample,
     "l2_normalize": _of_norm,
     "group_norm": _of_groups,
     "instance_norm": _of_groups,

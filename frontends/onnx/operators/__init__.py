@@ -26,6 +26,8 @@ THEMES = (
     "tables",
     "random",
     "pooling",
+    "images",
+    "resizing",
 )
 """The modules that define converters."""
 

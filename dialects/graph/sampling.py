@@ -1,0 +1,102 @@
+"""Ops that take elements from between those of a grid: along one axis, or at points."""
+
+from __future__ import annotations
+
+from xdsl.irdl import irdl_op_definition
+
+from .base import PureGraphOp, tensor_operand, tensor_result
+from .properties import INTEGER, TextKind, prop
+from .shapes import Shaped, ShapeError, compatible, normalise_axis, rank_error, text
+
+MODES = ("nearest", "linear", "cubic")
+"""How elements around a point are weighed."""
+
+PADDINGS = ("zeros", "edge", "reflect", "symmetric")
+"""What lies outside: nothing, the border, or the mirror image about the centre or the outer edge of the border."""
+
+
+@irdl_op_definition
+class ResampleOp(PureGraphOp):
+    """
+    `result[…, i, …] = sum over t of weights[i, t] * operand[…, indices[i, t], …]`: a sparse linear map along `axis`.
+
+    Shapes: `indices` and `weights` are MxT, with T known at the latest when it is lowered; M takes the place of the extent of `axis`.
+    An index outside is the nearest one inside.
+    Numerics: weights, products and sums are f32 for f16, bf16 and f32, f64 for f64; the order of summation is unspecified.
+
+    ```mlir
+    %y = graph.resample %x, %i, %w, axis = 1 : (tensor<4x8xf32>, tensor<15x2xi64>, tensor<15x2xf32>) -> tensor<4x15xf32>
+    ```
+    """
+
+    name = "graph.resample"
+
+    operand = tensor_operand("F")
+    indices = tensor_operand("S", "indices")
+    weights = tensor_operand("F", "weights")
+    axis = prop(INTEGER)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, indices: Shaped, weights: Shaped, *, axis: int) -> tuple[Shaped, ...]:
+        position = normalise_axis(axis, len(x.shape))
+        for name, shaped in (("indices", indices), ("weights", weights)):
+            if len(shaped.shape) != 2:
+                raise rank_error(name, shaped.shape, "2")
+        if not compatible(indices.shape, weights.shape):
+            raise ShapeError(
+                f"weights is {text(weights.shape)}, expected the shape {text(indices.shape)} of indices"
+            )
+        count = indices.shape[0] if weights.shape[0] is None else weights.shape[0]
+        if x.shape[position] == 0 and count != 0:
+            raise ShapeError(f"axis {axis} of {text(x.shape)} has no elements, expected at least 1")
+        return (Shaped((*x.shape[:position], count, *x.shape[position + 1 :]), x.dtype),)
+
+
+@irdl_op_definition
+class SampleOp(PureGraphOp):
+    """
+    Images at points: `result[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * image[n, c, i…]`.
+
+    `points` are in elements, dimension by dimension: 0 is the centre of the first one. `mode` gives the weights w:
+    "nearest" that of the nearest element (half to even), "linear" `1 - |d|`, "cubic" the convolution kernel with a = -0.75. Outside the image
+    there are zeros, or with `padding` "edge" its border, "reflect" and "symmetric" its mirror images, as of `numpy.pad`.
+
+    Shapes: `operand` is NxCx…, with r spatial dimensions; `points` is Nx…xr; `result` is NxCx….
+    Numerics: computed in f32 for f16, bf16 and f32, in f64 for f64, points and weights too; points beyond 2^30 count as that; NaN is the element 0
+    to "nearest" and else gives NaN.
+
+    ```mlir
+    %y = graph.sample %x, %p, padding = "edge" : (tensor<1x3x8x8xf32>, tensor<1x5x7x2xf32>) -> tensor<1x3x5x7xf32>
+    ```
+
+    Source: R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE Trans. ASSP 29(6), 1981.
+    """
+
+    name = "graph.sample"
+
+    operand = tensor_operand("F")
+    points = tensor_operand("F", "points")
+    mode = prop(TextKind(MODES), "linear")
+    padding = prop(TextKind(PADDINGS), "zeros")
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, points: Shaped, *, mode: str, padding: str) -> tuple[Shaped, ...]:
+        if len(x.shape) < 3:
+            raise rank_error("operand", x.shape, "3 or more")
+        if len(points.shape) < 2:
+            raise rank_error("points", points.shape, "2 or more")
+        rank = len(x.shape) - 2
+        if points.shape[-1] not in (None, rank):
+            raise ShapeError(
+                f"points is {text(points.shape)}, expected its last extent to be {rank} for the operand {text(x.shape)}"
+            )
+        if not compatible(points.shape[:1], x.shape[:1]):
+            raise ShapeError(
+                f"points is {text(points.shape)} but the operand is {text(x.shape)}: the batches differ"
+            )
+        if 0 in x.shape[2:]:
+            raise ShapeError(f"the operand is {text(x.shape)}, expected its spatial extents to be at least 1")
+        batch = points.shape[0] if x.shape[0] is None else x.shape[0]
+        return (Shaped((batch, x.shape[1], *points.shape[1:-1]), x.dtype),)

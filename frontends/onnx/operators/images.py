@@ -1,0 +1,196 @@
+"""Operators that rearrange images: blocks of pixels and channels, crops, windows that overlap, grids of coordinates."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import Known, converter
+from ..values import Value
+from .movement import ints, pad_constant
+
+Ints = tuple[int, ...] | None
+
+
+@converter("DepthToSpace")
+def depth_to_space(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
+    """Channels become blocks of pixels; the channels of a block lie together (`CRD`) or apart."""
+    batch, channels, height, width = _image(b, x)
+    if blocksize < 1 or channels % blocksize**2:
+        raise ConversionError(f"{channels} channels do not divide into blocks of {blocksize} by {blocksize}")
+    depth, block = channels // blocksize**2, (blocksize, blocksize)
+    if _blocks_first(mode):
+        x = b.reshape(x, shape=(batch, *block, depth, height, width))
+        x = b.permute_dims(x, axes=(0, 3, 4, 1, 5, 2))
+    else:
+        x = b.reshape(x, shape=(batch, depth, *block, height, width))
+        x = b.permute_dims(x, axes=(0, 1, 4, 2, 5, 3))
+    return b.reshape(x, shape=(batch, depth, height * blocksize, width * blocksize))
+
+
+@converter("SpaceToDepth")
+def space_to_depth(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
+    """The inverse of `DepthToSpace`."""
+    batch, channels, height, width = _image(b, x)
+    if blocksize < 1 or height % blocksize or width % blocksize:
+        raise ConversionError(f"{height} by {width} pixels do not divide into blocks of {blocksize}")
+    high, wide = height // blocksize, width // blocksize
+    x = b.reshape(x, shape=(batch, channels, high, blocksize, wide, blocksize))
+    x = b.permute_dims(x, axes=(0, 3, 5, 1, 2, 4) if _blocks_first(mode) else (0, 1, 3, 5, 2, 4))
+    return b.reshape(x, shape=(batch, channels * blocksize**2, high, wide))
+
+
+def _image(b: Emitter, x: Value) -> tuple[int, int, int, int]:
+    """The extents of an image, -1 for a batch that is not known."""
+    if x.rank != 4:
+        raise ConversionError(f"the input is {x.shaped}, expected rank 4")
+    if None in x.shape[1:]:
+        b.static_shape(x, "the input")
+    batch, *rest = (-1 if extent is None else extent for extent in x.shape)
+    return batch, rest[0], rest[1], rest[2]
+
+
+def _blocks_first(mode: str) -> bool:
+    if mode not in ("DCR", "CRD"):
+        raise ConversionError(f"mode is '{mode}', expected DCR or CRD")
+    return mode == "DCR"
+
+
+@converter("CenterCropPad")
+def center_crop_pad(b: Emitter, x: Value, shape: Known, *, axes: Ints = None) -> Value:
+    """Cut or padded with zeros to a shape, as much at either end; what is left over falls at the end."""
+    wanted = ints(shape)
+    along = tuple(range(x.rank)) if axes is None else axes
+    if len(along) != len(wanted):
+        raise ConversionError(f"the shape is {list(wanted)}, expected {len(along)} extents")
+    before, after = [0] * x.rank, [0] * x.rank
+    for axis, extent in zip(along, wanted, strict=True):
+        size = x.shape[axis]
+        if size is None:
+            raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known")
+        more = extent - size
+        first = more // 2 if more > 0 else -(-more // 2)
+        before[axis], after[axis] = first, more - first
+    return pad_constant(b, x, before, after, 0)
+
+
+@converter("AffineGrid")
+def affine_grid(b: Emitter, theta: Value, size: Known, *, align_corners: int = 0) -> Value:
+    """Places (x, y) or (x, y, z), from -1 to 1, of the pixels of an image of `size` under affine maps."""
+    import numpy as np
+
+    from ..types import numpy_dtype
+
+    spatial = ints(size)[2:]
+    rank = len(spatial)
+    if rank not in (2, 3) or theta.rank != 3 or theta.shape[1:] != (rank, rank + 1):
+        raise ConversionError(
+            f"theta is {theta.shaped} for {rank} spatial dimensions, expected Nx2x3 or Nx3x4"
+        )
+    lines: list[Any] = []
+    for extent in spatial:
+        reach = 1.0 if align_corners else 1 - 1 / max(extent, 1)
+        lines.append(np.linspace(-reach, reach, extent) if extent > 1 else np.zeros(extent))
+    places = np.meshgrid(*lines, indexing="ij")
+    base = np.stack([*reversed(places), np.ones(spatial)], axis=-1).reshape(-1, rank + 1)
+    moved = b.matmul(b.constant(base.astype(numpy_dtype(theta.dtype))), b.permute_dims(theta, axes=(0, 2, 1)))
+    return b.reshape(moved, shape=(-1, *spatial, rank))
+
+
+@converter("Col2Im")
+def col2im(
+    b: Emitter,
+    x: Value,
+    image: Known,
+    block: Known,
+    *,
+    dilations: Ints = None,
+    pads: Ints = None,
+    strides: Ints = None,
+) -> Value:
+    """
+    The sum of windows at their places: `y[p] = sum over t, i with p + before = i * stride + t * dilation of x[t, i]`.
+
+    Dimension after dimension, a gather of what meets at each place, with a zero for what is not there.
+    """
+    extents, kernel = ints(image), ints(block)
+    rank = len(extents)
+    before = (pads or (0,) * (2 * rank))[:rank]
+    after = (pads or (0,) * (2 * rank))[rank:]
+    steps, reach = strides or (1,) * rank, dilations or (1,) * rank
+    if not len(kernel) == len(before) == len(after) == len(steps) == len(reach) == rank:
+        raise ConversionError(f"the image has {rank} dimensions, expected as many of each attribute")
+    counts = [
+        (extents[d] + before[d] + after[d] - reach[d] * (kernel[d] - 1) - 1) // steps[d] + 1
+        for d in range(rank)
+    ]
+    batch, channels, columns = b.static_shape(x, "the input")
+    if channels % prod(kernel) or columns != prod(counts):
+        raise ConversionError(
+            f"the input is {x.shaped}, expected windows of {list(kernel)} at {counts} places"
+        )
+    x = b.reshape(x, shape=(batch, channels // prod(kernel), *kernel, *counts))
+    for d in range(rank):
+        table = _meeting(extents[d], kernel[d], counts[d], steps[d], reach[d], before[d])
+        x = _summed(b, x, rank - d, table)
+    return x
+
+
+def _meeting(size: int, kernel: int, count: int, stride: int, dilation: int, before: int) -> Any:
+    """For each place the positions `t * count + i` that meet there, `kernel * count` where there are fewer."""
+    import numpy as np
+
+    meeting: list[list[int]] = [[] for _ in range(size)]
+    for tap in range(kernel):
+        for number in range(count):
+            place = number * stride + tap * dilation - before
+            if 0 <= place < size:
+                meeting[place].append(tap * count + number)
+    most = max(map(len, meeting), default=0)
+    rows = [row + [kernel * count] * (most - len(row)) for row in meeting]
+    return np.array(rows, np.int64).reshape(size, most)
+
+
+def _summed(b: Emitter, x: Value, left: int, table: Any) -> Value:
+    """Of an input of `(N, C, taps…, windows…, places…)` with `left` dimensions of taps, the first of them become places."""
+    order = [d for d in range(x.rank) if d not in (2, 2 + left)]
+    x = b.permute_dims(x, axes=(*order, 2, 2 + left))
+    shape = b.static_shape(x, "the input")
+    flat = b.reshape(x, shape=(*shape[:-2], shape[-2] * shape[-1]))
+    flat = b.pad(flat, pad_width=(*(0,) * (2 * flat.rank - 1), 1))
+    return b.sum(b.take(flat, b.constant(table), axis=flat.rank - 1), axis=(flat.rank,))
+
+
+@converter("MaxUnpool", since=9)
+def max_unpool(
+    b: Emitter,
+    x: Value,
+    places: Value,
+    shape: Known | None = None,
+    *,
+    kernel_shape: tuple[int, ...],
+    pads: Ints = None,
+    strides: Ints = None,
+) -> Value:
+    """Zeros with the elements at their places in the flattened result of the inferred shape; a larger one is filled up."""
+    rank = len(kernel_shape)
+    widths, steps = pads or (0,) * (2 * rank), strides or (1,) * rank
+    batch, channels, *extents = b.static_shape(x, "the input")
+    if len(extents) != rank or len(widths) != 2 * rank or len(steps) != rank:
+        raise ConversionError(f"the input is {x.shaped}, expected {rank} spatial dimensions")
+    inferred = [
+        (size - 1) * steps[d] - widths[d] - widths[d + rank] + kernel_shape[d]
+        for d, size in enumerate(extents)
+    ]
+    full = (batch, channels, *inferred)
+    zeros = b.full((prod(full),), 0, x.dtype)
+    flat = b.scatter_elements(zeros, b.reshape(places, shape=(-1,)), b.reshape(x, shape=(-1,)), axis=0)
+    result = b.reshape(flat, shape=full)
+    if shape is None:
+        return result
+    wanted = ints(shape)
+    if len(wanted) != len(full) or any(a < c for a, c in zip(wanted, full, strict=True)):
+        raise ConversionError(f"output_shape is {list(wanted)}, expected at least {list(full)}")
+    return pad_constant(b, result, [0] * len(full), [a - c for a, c in zip(wanted, full, strict=True)], 0)

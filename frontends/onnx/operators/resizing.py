@@ -1,0 +1,334 @@
+"""Resize and Upsample: per axis a table of which elements each element of the result is made of, and how much of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import Known, converter
+from ..values import Value
+from .movement import ints
+
+ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+COORDINATES = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the operator maps places and weighs what is around them: its attributes."""
+
+    mode: str
+    coordinates: str
+    nearest: str = "round_prefer_floor"
+    cubic: float = -0.75
+    outside: bool = True
+    """Whether what lies outside counts, as a copy of the border."""
+    antialias: bool = False
+    extrapolation: float = 0.0
+
+    def check(self) -> None:
+        """Raises `ConversionError` for attributes that are not in the specification."""
+        for what, found, allowed in (
+            ("mode", self.mode, ("nearest", "linear", "cubic")),
+            ("coordinate_transformation_mode", self.coordinates, COORDINATES),
+            ("nearest_mode", self.nearest, ROUNDINGS),
+        ):
+            if found not in allowed:
+                raise ConversionError(f"{what} is '{found}', expected {', '.join(allowed)}")
+        if self.antialias and self.mode == "nearest":
+            raise ConversionError("antialias is set, expected mode linear or cubic with it")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The resizing of one axis."""
+
+    size: int
+    wanted: int
+    scale: float
+    crop: tuple[float, float] | None = None
+    """Where the first and the last element of the result lie, as shares of the axis."""
+
+    def places(self, coordinates: str) -> Any:
+        """The place of each element of the result on the axis of the input, in elements."""
+        import numpy as np
+
+        at = np.arange(self.wanted, dtype=np.float64)
+        length = self.scale * self.size
+        match coordinates:
+            case "align_corners":
+                return at * 0 if length == 1 else at * (self.size - 1) / (length - 1)
+            case "asymmetric":
+                return at / self.scale
+            case "tf_crop_and_resize":
+                first, last = self.crop or (0.0, 1.0)
+                if length == 1:
+                    return at * 0 + (first + last) / 2 * (self.size - 1)
+                return first * (self.size - 1) + at * (last - first) * (self.size - 1) / (length - 1)
+            case "pytorch_half_pixel" if length == 1:
+                return at * 0 - 0.5
+            case "half_pixel_symmetric":
+                return self.size / 2 * (1 - self.wanted / length) + (at + 0.5) / self.scale - 0.5
+        return (at + 0.5) / self.scale - 0.5
+
+
+@converter("Resize", since=18)
+def resize(
+    b: Emitter,
+    x: Value,
+    roi: Known | None = None,
+    scales: Known | None = None,
+    sizes: Known | None = None,
+    *,
+    antialias: int = 0,
+    axes: tuple[int, ...] | None = None,
+    coordinate_transformation_mode: str = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    keep_aspect_ratio_policy: str = "stretch",
+    mode: str = "nearest",
+    nearest_mode: str = "round_prefer_floor",
+) -> Value:
+    """An image, or any tensor, with other extents along some axes."""
+    sampling = Sampling(
+        mode,
+        coordinate_transformation_mode,
+        nearest_mode,
+        cubic_coeff_a,
+        not exclude_outside,
+        bool(antialias),
+        extrapolation_value,
+    )
+    along = tuple(range(x.rank)) if axes is None else tuple(axis % x.rank for axis in axes)
+    factors = _numbers(scales)
+    extents = None if sizes is None or not _numbers(sizes) else ints(sizes)
+    if (extents is None) == (not factors):
+        raise ConversionError("scales and sizes are both given or both missing, expected one of them")
+    crops = _numbers(roi) if coordinate_transformation_mode == "tf_crop_and_resize" else ()
+    if len(extents or factors) != len(along) or len(crops) not in (0, 2 * len(along)):
+        raise ConversionError(f"roi, scales or sizes do not have one entry for each of {len(along)} axes")
+    lines: dict[int, Line] = {}
+    shared = _shared_scale(x, along, extents, keep_aspect_ratio_policy)
+    for number, axis in enumerate(along):
+        crop = (crops[number], crops[number + len(along)]) if crops else None
+        if factors and factors[number] == 1 and crop in (None, (0.0, 1.0)):
+            continue  # also where the extent is not known
+        size = x.shape[axis]
+        if size is None:
+            raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known")
+        if extents is None:
+            lines[axis] = Line(size, int(factors[number] * size), factors[number], crop)
+        elif shared is not None:
+            lines[axis] = Line(size, int(shared * size + 0.5), shared, crop)
+        else:
+            lines[axis] = Line(size, extents[number], extents[number] / size if size else 1.0, crop)
+    return resized(b, x, lines, sampling)
+
+
+@converter("Resize", since=11)
+def resize_11(
+    b: Emitter,
+    x: Value,
+    roi: Known | None = None,
+    scales: Known | None = None,
+    sizes: Known | None = None,
+    *,
+    coordinate_transformation_mode: str = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    mode: str = "nearest",
+    nearest_mode: str = "round_prefer_floor",
+) -> Value:
+    """Without axes and filters. `tf_half_pixel_for_nn` was dropped with version 13: `(i + 0.5) / scale`."""
+    return resize(
+        b,
+        x,
+        roi,
+        scales,
+        sizes,
+        coordinate_transformation_mode=coordinate_transformation_mode,
+        cubic_coeff_a=cubic_coeff_a,
+        exclude_outside=exclude_outside,
+        extrapolation_value=extrapolation_value,
+        mode=mode,
+        nearest_mode=nearest_mode,
+    )
+
+
+@converter("Resize", since=10)
+@converter("Upsample", since=9)
+def upsample(b: Emitter, x: Value, scales: Known, *, mode: str = "nearest") -> Value:
+    """The first form: `place = i / scale`, the nearest is the one before."""
+    return _upsampled(b, x, _numbers(scales), mode)
+
+
+@converter("Upsample", since=7)
+def upsample_by_attribute(b: Emitter, x: Value, *, scales: tuple[float, ...], mode: str = "nearest") -> Value:
+    return _upsampled(b, x, tuple(scales), mode)
+
+
+def _upsampled(b: Emitter, x: Value, scales: tuple[float, ...], mode: str) -> Value:
+    if len(scales) != x.rank:
+        raise ConversionError(f"scales are {list(scales)}, expected {x.rank}")
+    lines: dict[int, Line] = {}
+    for axis, scale in enumerate(scales):
+        size = x.shape[axis]
+        if scale != 1:
+            if size is None:
+                raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known")
+            lines[axis] = Line(size, int(scale * size), scale)
+    return resized(b, x, lines, Sampling(mode, "asymmetric", "floor"))
+
+
+def _numbers(array: Any) -> tuple[float, ...]:
+    return () if array is None else tuple(float(each) for each in array.reshape(-1))
+
+
+def _shared_scale(
+    x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | None, policy: str
+) -> float | None:
+    """The scale of all axes where their ratio is kept."""
+    if policy not in ("stretch", "not_larger", "not_smaller"):
+        raise ConversionError(
+            f"keep_aspect_ratio_policy is '{policy}', expected stretch, not_larger or not_smaller"
+        )
+    if sizes is None or policy == "stretch":
+        return None
+    ratios: list[float] = []
+    for axis, wanted in zip(along, sizes, strict=True):
+        size = x.shape[axis]
+        if not size:
+            raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known and not 0")
+        ratios.append(wanted / size)
+    return min(ratios) if policy == "not_larger" else max(ratios)
+
+
+# One axis after the other
+
+
+def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) -> Value:
+    """`x` with other extents along the axes of `lines`; integers are rounded to the nearest at the end."""
+    import numpy as np
+
+    sampling.check()
+    for axis, line in lines.items():
+        if line.scale <= 0 or (line.size == 0 and line.wanted):
+            raise ConversionError(f"axis {axis} of {line.size} elements has the scale {line.scale}")
+    dtype = x.dtype
+    if sampling.mode != "nearest" and not dtype.startswith(("f", "b")):
+        x = b.astype(x, dtype="f32" if dtype in ("i8", "ui8", "i16", "ui16") else "f64")
+    order = sorted(lines, key=lambda axis: lines[axis].wanted / max(lines[axis].size, 1))
+    missing: list[tuple[int, Any]] = []
+    for axis in order:
+        places = lines[axis].places(sampling.coordinates)
+        if sampling.coordinates == "tf_crop_and_resize":
+            missing.append((axis, (places < 0) | (places > lines[axis].size - 1)))
+        if sampling.mode == "nearest":
+            x = picked(b, x, axis, _nearest(places, lines[axis].size, sampling.nearest))
+        else:
+            x = _weighed(b, x, axis, *_table(places, lines[axis], sampling))
+    for axis, mask in missing:
+        if mask.any():
+            shape = [1] * x.rank
+            shape[axis] = -1
+            fill = np.asarray(sampling.extrapolation)
+            x = b.where(b.constant(mask.reshape(shape)), _typed(fill, x.dtype), x)
+    return b.astype(b.round(x), dtype=dtype) if x.dtype != dtype else x
+
+
+def _typed(array: Any, dtype: str) -> Any:
+    from ..types import numpy_dtype
+
+    return array.astype(numpy_dtype(dtype))
+
+
+def _nearest(places: Any, size: int, rounding: str) -> Any:
+    import numpy as np
+
+    functions: dict[str, Callable[[Any], Any]] = {
+        "round_prefer_floor": lambda at: np.ceil(at - 0.5),
+        "round_prefer_ceil": lambda at: np.floor(at + 0.5),
+        "floor": np.floor,
+        "ceil": np.ceil,
+    }
+    return np.clip(functions[rounding](places), 0, max(size - 1, 0)).astype(np.int64)
+
+
+def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
+    """The elements at known indices of an axis: as a repetition, a slice with a stride, or a gather."""
+    import numpy as np
+
+    size, count = x.shape[axis], len(indices)
+    if size == count and (indices == np.arange(count)).all():
+        return x
+    if size and count % size == 0 and None not in x.shape:
+        times = count // size
+        if (indices == np.arange(count) // times).all():
+            shape = list(b.static_shape(x, "the input"))
+            spread = b.expand_dims(x, axis=(axis + 1,))
+            spread = b.broadcast_to(spread, shape=(*shape[: axis + 1], times, *shape[axis + 1 :]))
+            shape[axis] = count
+            return b.reshape(spread, shape=tuple(shape))
+    steps = np.unique(np.diff(indices))
+    if len(steps) == 1 and steps[0] > 0:
+        end = int(indices[-1]) + 1
+        return b.strided_slice(
+            x, axes=(axis,), begin=(int(indices[0]),), end=(end,), strides=(int(steps[0]),)
+        )
+    return b.take(x, b.constant(indices), axis=axis)
+
+
+def _table(places: Any, line: Line, sampling: Sampling) -> tuple[Any, Any]:
+    """(positions, weights) of what each element of the result is made of, of shape (elements, taps)."""
+    import numpy as np
+
+    stretch = min(line.scale, 1.0) if sampling.antialias else 1.0
+    reach = ceil((1 if sampling.mode == "linear" else 2) / stretch)
+    taps = np.floor(places)[:, None] + np.arange(1 - reach, reach + 1)
+    distance = np.abs(taps - places[:, None]) * stretch
+    weights = np.maximum(1 - distance, 0) if sampling.mode == "linear" else _cubic(distance, sampling.cubic)
+    inside = (taps >= 0) & (taps < line.size)
+    if not sampling.outside:
+        weights = weights * inside
+    if sampling.antialias or not sampling.outside:
+        total = weights.sum(axis=1, keepdims=True)
+        weights = weights / np.where(total == 0, 1, total)
+    used = (weights != 0).any(axis=0)
+    positions = np.clip(taps, 0, max(line.size - 1, 0)).astype(np.int64)
+    return positions[:, used], weights[:, used]
+
+
+def _cubic(distance: Any, a: float) -> Any:
+    """
+    The kernel of cubic convolution with the free parameter `a`.
+
+    Source: R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE Trans. ASSP 29(6), 1981.
+    """
+    import numpy as np
+
+    near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
+    far = ((distance - 5) * distance + 8) * distance * a - 4 * a
+    return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
+
+
+def _weighed(b: Emitter, x: Value, axis: int, positions: Any, weights: Any) -> Value:
+    """Weighted sums of elements of an axis."""
+    import numpy as np
+
+    if positions.shape[1] == 1 and (weights == 1).all():
+        return picked(b, x, axis, positions[:, 0])
+    dtype = np.float64 if x.dtype == "f64" else np.float32
+    return b.resample(x, b.constant(positions), b.constant(weights.astype(dtype)), axis=axis)
