@@ -24,6 +24,7 @@ from ..core.pipelines import context_key
 from ..core.roles import NAME as NAME
 from ..core.roles import WEIGHTS as WEIGHTS
 from ..core.verification import verify_module
+from ..core.walk import ops_of, walk
 from ..dialects.graph.constants import WeightOp
 from . import cache as disk
 from .describe import argument_attributes, array_type, describe, functions, is_public, signature
@@ -74,7 +75,7 @@ def compile(
         set_signatures(module, entry)
         passes = chosen_pipeline(pipeline, opt_level, numerics)
         return _executable(
-            Source(module, entry, passes, cache, verify_each, weights, most_threads, database, text)
+            Source(module, entry, passes, cache, verify_each, weights, most_threads, database, text, threads)
         )
 
 
@@ -130,6 +131,8 @@ class Source:
     tuning: Path | None = None
     written: tuple[str, str] | None = None
     """The name and the text of the program where it was read: they say all that the module does, its locations included."""
+    threads_asked: int | None = None
+    """The argument `threads` of `compile`."""
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`: what is lowered later, for new shapes, is lowered under it."""
@@ -206,9 +209,7 @@ class Source:
         """The weights that native code asks for, by key."""
         file = self.module.attributes.get(WEIGHTS)
         named = file.data if isinstance(file, StringAttr) else None
-        places = {
-            op.weight_key: nearest_source_point(op) for op in self.module.walk() if isinstance(op, WeightOp)
-        }
+        places = {op.weight_key: nearest_source_point(op) for op in ops_of(self.module, WeightOp)}
         return bind_weights(description, named, source_directory(self.module), self.weights, places)
 
     def text_of(self, stair: str, shapes: Shapes | None) -> str:
@@ -232,7 +233,7 @@ class Source:
 
 def _locations(module: ModuleOp) -> str:
     """Where every op stands: error messages hold it, so programs that differ in it are different."""
-    return "\n".join(str(source_point(op.location)) for op in module.walk())
+    return "\n".join(str(source_point(op.location)) for op in walk(module))
 
 
 def _files_named_in(pipeline: str) -> str:
@@ -258,7 +259,9 @@ def _executable(source: Source) -> Executable:
         assert types is not None  # has_unknown_sizes has seen them
         inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
         outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
-    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, source)
+    return Executable(
+        source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source
+    )
 
 
 def input_names(function: Operation) -> list[str]:

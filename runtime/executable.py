@@ -44,7 +44,7 @@ class Executable:
         load: Callable[[Shapes | None], Program],
         text_of: Callable[[str, Shapes | None], str],
         program: Program | None,
-        source: Source,
+        source: Callable[[], Source],
     ):
         self.entry = entry
         self.entry_names = tuple(entry_names)
@@ -149,7 +149,23 @@ class Executable:
         """
         from .export import export
 
-        return export(self._source, Path(path), header, target, threads, shapes)
+        return export(self._source(), Path(path), header, target, threads, shapes)
+
+    def programs(self) -> dict[Shapes | None, Program]:
+        """The programs loaded by now: one, by None, or for a program with `?` those for the shapes met and not yet given up."""
+        if self._program is not None:
+            return {None: self._program}
+        with self._table_lock:
+            return {shapes: bound.program for shapes, bound in self._specialised.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """
+        Executables can be pickled (docs/shipping.md): machine code, the program's text, and weights, given arrays by content and
+        a side-car by path and hash.
+        """
+        from .pickling import restore, state_of
+
+        return restore, (state_of(self, self._source()),)
 
     def __repr__(self) -> str:
         return f"<stepwell.Executable {self.signature}>"

@@ -89,6 +89,7 @@ class Program:
         threads: int = 1,
     ):
         self.description = description
+        self.object_code = object_code
         self.use_cache = use_cache
         symbols = [entry.symbol for entry in description.entries if not entry.code]
         self.externals = LinkedExternals(description.externals, use_cache)
@@ -133,7 +134,7 @@ class BoundEntry:
 
     def __init__(self, entry: Entry, program: Program):
         self.entry = entry
-        self._program = program
+        self.program = program
         self._native = program.library.entry(entry.symbol)
         self._inputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "input"]
         self._outputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "output"]
@@ -154,13 +155,13 @@ class BoundEntry:
 
     def _make_fast(self) -> FastEntry | None:
         return fast_entry(
-            self._program.library.address(self.entry.symbol),
+            self.program.library.address(self.entry.symbol),
             self._fixed,
             [(index, argument.type) for index, argument in self._inputs],
             [(index, argument.type) for index, argument in self._outputs],
             None if self._arena is None else self._arena[0],
-            (self._program.library, self._kept),
-            self._program.use_cache,
+            (self.program.library, self._kept),
+            self.program.use_cache,
             [(array.ctypes.data, array.nbytes) for array in self._kept],
         )
 
@@ -178,7 +179,7 @@ class BoundEntry:
                 memory = aligned_bytes(self._arena[1].type.nbytes)
             except MemoryError:  # a call will say so
                 return self.run_into
-        return self._fast_entry.run_into(memory, self.run_into, self._program.fail)
+        return self._fast_entry.run_into(memory, self.run_into, self.program.fail)
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
         """The results for `arrays`, newly allocated."""
@@ -220,7 +221,7 @@ class BoundEntry:
             finally:
                 self._free_arenas.append(arena)
         if status != 0:
-            self._program.fail(status)
+            self.program.fail(status)
 
     def _run_slowly(
         self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool, arena: int | None

@@ -17,9 +17,10 @@ from stepwell.core.weights import open_weights, write_weights
 from stepwell.runtime.arrays import numpy_dtype
 from stepwell.runtime.errors import CompileError, ExecutionError
 from stepwell.runtime.export import Exported
-from stepwell.runtime.export_cpu import needed_features
+from stepwell.runtime.export_cpu import CHECK, FEATURES, cpu_text, needed_features
 from stepwell.runtime.export_header import identifier
-from stepwell.runtime.jit import Target
+from stepwell.runtime.jit import NativeLibrary, Target, compile_library, host_target
+from stepwell.schedule.targets import cpu_flags
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "ship_to_c"
@@ -322,3 +323,32 @@ def test_what_code_for_a_target_needs_of_the_processor() -> None:
     assert "amx-tile" in needed_features(machine, True) and "amx-tile" not in needed_features(machine, False)
     assert "avx512fp16" not in needed_features(machine, False)
     assert needed_features(Target("aarch64-unknown-linux-gnu", "generic", ""), False) == ()
+
+
+LINUX_NAMES = {
+    "sse4.2": "sse4_2",
+    "lzcnt": "abm",
+    "bmi": "bmi1",
+    "avx512vbmi2": "avx512_vbmi2",
+    "avx512vnni": "avx512_vnni",
+    "avx512bitalg": "avx512_bitalg",
+    "avx512vpopcntdq": "avx512_vpopcntdq",
+    "avx512fp16": "avx512_fp16",
+    "avxvnni": "avx_vnni",
+    "avx512bf16": "avx512_bf16",
+    "amx-bf16": "amx_bf16",
+    "amx-tile": "amx_tile",
+    "amx-int8": "amx_int8",
+}
+
+
+@pytest.mark.skipif(cpu_flags() is None or "sse2" not in (cpu_flags() or ()), reason="needs an x86 Linux")
+def test_the_processor_is_asked_what_linux_knows() -> None:
+    flags = cpu_flags() or frozenset()
+    for feature in FEATURES:
+        text = (
+            cpu_text([feature])
+            + f"\ndefine i32 @ask(ptr %a) {{\n  %x = call i1 @{CHECK}()\n  %y = zext i1 %x to i32\n  ret i32 %y\n}}\n"
+        )
+        library = NativeLibrary(compile_library(text, [], ["ask"], host_target()), ["ask"])
+        assert library.entry("ask")(None) == (LINUX_NAMES.get(feature, feature) in flags), feature

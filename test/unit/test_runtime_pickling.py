@@ -1,0 +1,173 @@
+"""Executables in pickles: to other processes, and to other machines and versions."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import multiprocessing
+import pickle
+import re
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import stepwell
+from stepwell.core.pass_context import PassContext
+from stepwell.core.weights import WeightsError, write_weights
+from stepwell.runtime import pickling
+from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
+
+PAGE = Path(__file__).parents[2] / "docs" / "shipping.md"
+
+NET = """
+func.func @main(%x: tensor<4x64xf32>) -> tensor<4x32xf32> {
+  %w = graph.weight "w" : tensor<64x32xf32>
+  %0 = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x32xf32>)
+  %1 = graph.tanh %0 : (tensor<4x32xf32>)
+  func.return %1 : tensor<4x32xf32>
+}
+"""
+W = np.random.default_rng(5).standard_normal((64, 32)).astype(np.float32)
+X = np.random.default_rng(6).standard_normal((4, 64)).astype(np.float32)
+DYNAMIC = NET.replace("<4x", "<?x")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+
+
+def copied(exe: stepwell.Executable) -> stepwell.Executable:
+    return pickle.loads(pickle.dumps(exe))
+
+
+def never(*_: Any) -> Any:
+    raise AssertionError("it is compiled again")
+
+
+def test_a_copy_has_the_same_machine_code_and_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = stepwell.compile(NET, weights={"w": W}, cache=False)
+    data = pickle.dumps(exe)
+    monkeypatch.setattr("stepwell.runtime.compile.Source.load", never)
+    other = pickle.loads(data)
+    assert (other.signature, other.entry_names) == (exe.signature, exe.entry_names)
+    np.testing.assert_array_equal(other(X)[0], exe(X)[0])
+    with pytest.raises(ArgumentError, match="argument 'x' has rank 1"):
+        other(X[0])
+    assert pickle.loads(pickle.dumps(other))(X)[0].shape == (4, 32), "a copy of a copy"
+    assert copy.deepcopy(exe)(X)[0].shape == (4, 32)
+
+
+def test_a_copy_shows_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = stepwell.compile(NET, weights={"w": W})
+    other = copied(exe)
+    for stair in ("graph", "llvm-ir"):
+        assert other.ir(stair) == exe.ir(stair)
+
+
+def test_a_module_without_text_is_pickled_too() -> None:
+    exe = stepwell.compile(stepwell.parse(NET), weights={"w": W})
+    np.testing.assert_array_equal(copied(exe)(X)[0], exe(X)[0])
+
+
+def test_errors_at_run_time_keep_their_place() -> None:
+    exe = stepwell.compile("""
+func.func @main(%x: tensor<2xi32>, %y: tensor<2xi32>) -> tensor<2xi32> {
+  %0 = graph.divide %x, %y : (tensor<2xi32>, tensor<2xi32>)
+  func.return %0 : tensor<2xi32>
+}
+""")
+    zero = np.zeros(2, np.int32)
+    with pytest.raises(ExecutionError) as first:
+        exe(zero, zero)
+    with pytest.raises(ExecutionError) as second:
+        copied(exe)(zero, zero)
+    assert (second.value.reason, second.value.location) == (first.value.reason, first.value.location)
+
+
+def test_specialised_programs_go_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = stepwell.compile(DYNAMIC, weights={"w": W}, cache=False)
+    (expected,) = exe(X)
+    other = copied(exe)
+    with monkeypatch.context() as patch:
+        patch.setattr("stepwell.runtime.compile.Source.load", never)
+        np.testing.assert_array_equal(other(X)[0], expected)
+    np.testing.assert_array_equal(other(X[:3])[0], exe(X[:3])[0])
+
+
+def test_a_side_car_goes_by_its_path(tmp_path: Path) -> None:
+    file = tmp_path / "w.safetensors"
+    write_weights(file, {"w": W})
+    (tmp_path / "net.mlir").write_text(
+        f'builtin.module attributes {{stepwell.weights = "w.safetensors"}} {{{NET}}}'
+    )
+    exe = stepwell.compile(tmp_path / "net.mlir")
+    data = pickle.dumps(exe)
+    assert W.tobytes()[:256] not in data
+    np.testing.assert_array_equal(pickle.loads(data)(X)[0], exe(X)[0])
+    assert pickle.loads(data).ir("graph") == exe.ir("graph")
+    write_weights(file, {"w": W + 1})
+    with pytest.raises(WeightsError, match="it is not the one that the pickled executable was compiled with"):
+        pickle.loads(data)
+    file.unlink()
+    with pytest.raises(WeightsError, match="no such file or directory"):
+        pickle.loads(data)
+
+
+def test_a_side_car_without_a_hash_is_hashed(tmp_path: Path) -> None:
+    file = tmp_path / "w.safetensors"
+    write_weights(file, {"w": W})
+    foreign = file.read_bytes().replace(b"stepwell.sha256", b"somebody.sha256")
+    file.write_bytes(foreign)
+    data = pickle.dumps(stepwell.compile(NET, weights=file))
+    assert pickle.loads(data)(X)[0].shape == (4, 32)
+    file.write_bytes(foreign[:-1] + bytes([foreign[-1] ^ 1]))
+    with pytest.raises(WeightsError, match="it is not the one"):
+        pickle.loads(data)
+
+
+def test_another_machine_compiles_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = stepwell.compile(NET, weights={"w": W})
+    state = exe.__reduce__()[1][0]
+    state["maker"] = ("riscv64-unknown-linux-gnu|somebody", state["maker"][1])
+    state["programs"] = [(shapes, text, b"no code of ours") for shapes, text, _ in state["programs"]]
+    np.testing.assert_array_equal(pickling.restore(state)(X)[0], exe(X)[0])
+
+
+def test_another_format_is_refused() -> None:
+    state = stepwell.compile(NET, weights={"w": W}).__reduce__()[1][0] | {"format": 99}
+    with pytest.raises(CompileError, match="has format 99, expected 1: it was made by another version"):
+        pickling.restore(state)
+
+
+def test_the_pass_context_goes_along() -> None:
+    with PassContext(disabled=["fold-constant"], config={"target": "x86-64"}):
+        exe = stepwell.compile(DYNAMIC, weights={"w": W}, cache=False)
+    other = copied(exe)
+    shapes = ((64, 64),)
+    assert other.ir("scf", shapes) == exe.ir("scf", shapes)
+    plain = stepwell.compile(DYNAMIC, weights={"w": W}, cache=False)
+    assert plain.ir("scf", shapes) != exe.ir("scf", shapes), "the case shows the context"
+
+
+def test_workers_that_start_afresh_run_it() -> None:
+    exe = stepwell.compile(NET, weights={"w": W})
+    spawning = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=spawning) as pool:
+        results = list(pool.map(exe, [X + np.float32(i) for i in range(4)]))
+    for i, (found,) in enumerate(results):
+        np.testing.assert_array_equal(found, exe(X + np.float32(i))[0])
+
+
+def test_the_page_shows_programs_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of docs/shipping.md that need what is not installed are only compiled."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.mlir").write_text(NET.replace('graph.weight "w"', "graph.full 0.5"))
+    blocks = re.findall(r"^```python\n# (\w+)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert {name for name, _ in blocks} >= {"joblib", "dask"}
+    for name, block in blocks:
+        code = compile(block, f"{PAGE.name}:{name}", "exec")
+        if importlib.util.find_spec(name) is not None:
+            exec(code, {"__name__": "page", "batches": [X, X + 1], "expected": W})
