@@ -108,6 +108,8 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     "pad": (INJECTIVE, (X,), {"pad_width": [0, 1, 0, 0]}),
     "split": (OPAQUE, (X,), {"sections": 2}),
     "take": (OPAQUE, (X, tensor(3, dtype="i64")), {"axis": 0}),
+    "take_along_axis": (OPAQUE, (X, tensor(4, 3, dtype="i64")), {"axis": 1}),
+    "gather_nd": (OPAQUE, (X, tensor(3, 1, dtype="i64")), {}),
     **{name: (REDUCTION, (X,), {"axis": 1}) for name in ("sum", "prod", "max", "min", "argmax", "argmin")},
     **{name: (REDUCTION, (tensor(4, 6, dtype="i1"),), {"axis": 0}) for name in ("any", "all")},
     **{name: (OUT_FUSABLE, (X,), {}) for name in ("mean", "softmax", "log_softmax")},
