@@ -144,6 +144,8 @@ class _Stage:
     def rows(self) -> Rows | None:
         """The rows that the block reduces; None when its loads do not read one element per iteration."""
         reduced = self._reduce_dims()
+        if any(self._axes_of(*load.op.indices) is None for load in self.loads):
+            return None
         places: dict[tuple[AffineExpr | None, ...], Access] = {}
         for load in self.loads:
             if (self._axes_of(*load.op.indices) or set()) & reduced:
