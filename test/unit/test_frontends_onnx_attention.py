@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import TypeProto, helper
 from onnx_one_node import expected, run, text_of
 from stepwell.frontends.onnx import OnnxError
 
@@ -174,6 +176,38 @@ def test_plain_attention_is_two_products_and_a_softmax() -> None:
     text = text_of("Attention", heads(np.random.default_rng(3)), version=23)
     ops = [line.split("graph.")[1].split()[0] for line in text.splitlines() if "= graph." in line]
     assert ops == ["full", "multiply", "permute_dims", "matmul", "softmax", "matmul"]
+
+
+def test_sizes_that_are_not_known() -> None:
+    """Caches, windows and shared heads at any sizes."""
+    rng = np.random.default_rng(6)
+    shapes: dict[str, list[Any]] = {
+        "q": ["B", "S", 24],
+        "k": ["B", "T", 12],
+        "v": ["B", "T", 12],
+        "mask": ["B", 1, "S", "U"],
+        "past_k": ["B", 3, "P", 4],
+        "past_v": ["B", 3, "P", 4],
+    }
+    infos = [helper.make_tensor_value_info(name, 1, shape) for name, shape in shapes.items()]
+    options: dict[str, Any] = {"is_causal": 1, "left_window_size": 4}
+    node = helper.make_node("Attention", list(shapes), ["y"], q_num_heads=6, kv_num_heads=3, **options)
+    graph = helper.make_graph([node], "g", infos, [helper.make_value_info("y", TypeProto())])
+    module = stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)]))
+    executable = stepwell.compile(module, cache=False)
+    for batch, rows, keys, past in ((1, 7, 2, 1), (2, 3, 3, 5)):
+        sizes = {"B": batch, "S": rows, "T": keys, "P": past, "U": keys + past}
+        arrays = {name: floats(rng, *(sizes.get(e, e) for e in shape)) for name, shape in shapes.items()}
+        q, k, v = (
+            arrays[name].reshape(batch, -1, n, 4).transpose(0, 2, 1, 3)
+            for name, n in zip("qkv", (6, 3, 3), strict=True)
+        )
+        k, v = np.concatenate([arrays["past_k"], k], axis=2), np.concatenate([arrays["past_v"], v], axis=2)
+        wanted = attention(q, k, v, arrays["mask"], [past] * batch, **options)[0]
+        found = np.asarray(executable(*arrays.values())).reshape(batch, rows, 24)
+        np.testing.assert_allclose(
+            found, wanted.transpose(0, 2, 1, 3).reshape(found.shape), rtol=1e-4, atol=1e-5
+        )
 
 
 # Positions

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
+from ....dialects.graph.shapes import Shaped
+from ....dialects.graph.signature import tensor_type
 from ..emitter import Emitter
 from ..errors import ConversionError
 from ..registry import converter
@@ -50,12 +52,11 @@ def attention(
     packed = query.rank == 3
     q = _heads(b, query, q_num_heads, "Q")
     k, v = _heads(b, key, kv_num_heads, "K"), _heads(b, value, kv_num_heads, "V")
-    past = 0 if past_key is None else past_key.shape[2]
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
     factor = 1 / sqrt(_extent(q, 3, "Q")) if scale is None else scale
     scores = _scores(b, q, k, factor)
-    window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past, lengths)
+    window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past_key, lengths)
     bias = bias_of(b, mask, window)
     weights, shown = _weights(b, scores, bias, softcap, softmax_precision, qk_matmul_output_mode)
     result = _grouped(b, weights, v)
@@ -85,22 +86,27 @@ def _heads(b: Emitter, x: Value, heads: int | None, what: str) -> Value:
     width = _extent(x, 2, what)
     if width % heads:
         raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
-    return b.permute_dims(_reshaped(b, x, 2, (heads, width // heads), what), axes=(0, 2, 1, 3))
+    return b.permute_dims(reshaped(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
 
 
-def _reshaped(b: Emitter, x: Value, kept: int, extents: tuple[int, ...], what: str) -> Value:
-    """Other extents after the first `kept`, of which one may be unknown."""
-    outer = x.shape[:kept]
-    if outer.count(None) > 1:
-        hint = "give dimensions a size: --dim NAME=SIZE"
-        raise ConversionError(f"{what} is {x.shaped}, expected at most one unknown extent", hint)
-    return b.reshape(x, shape=(*(-1 if dim is None else dim for dim in outer), *extents))
+def reshaped(b: Emitter, x: Value, extents: tuple[int | None, ...]) -> Value:
+    """`x` in a shape in which `None` stands for the same extent of `x`, and at most one is -1."""
+    import numpy as np
+
+    wanted = tuple(x.shape[axis] if extent is None else extent for axis, extent in enumerate(extents))
+    open_ = [axis for axis, extent in enumerate(wanted) if extent is None or extent == -1]
+    if len(open_) <= 1:
+        return b.reshape(x, shape=tuple(-1 if extent is None else extent for extent in wanted))
+    sizes = np.array([0 if extent is None else extent for extent in wanted], np.int64)
+    shape = tuple(None if axis in open_ else extent for axis, extent in enumerate(wanted))
+    types = [tensor_type(Shaped(shape, x.dtype))]
+    return b.dynamic_reshape(x, b.constant(sizes), copy_zeros=True, result_types=types)
 
 
 def _packed(b: Emitter, x: Value) -> Value:
     """The opposite of `_heads`."""
     x = b.permute_dims(x, axes=(0, 2, 1, 3))
-    return _reshaped(b, x, 2, (_extent(x, 2, "Y") * _extent(x, 3, "Y"),), "Y")
+    return reshaped(b, x, (None, None, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
 
 
 def _scores(b: Emitter, q: Value, k: Value, factor: float) -> Value:
@@ -118,11 +124,10 @@ def _grouped(b: Emitter, x: Value, y: Value) -> Value:
         return b.matmul(x, y)
     if heads % shared:
         raise ConversionError(f"{heads} heads of Q do not divide into the {shared} heads of K and V")
-    rows = _extent(x, 2, "Q")
-    batch = -1 if x.shape[0] is None else x.shape[0]
-    folded = b.reshape(x, shape=(batch, shared, heads // shared * rows, _extent(x, 3, "Q")))
+    rows = x.shape[2]
+    folded = reshaped(b, x, (None, shared, -1 if rows is None else heads // shared * rows, None))
     result = b.matmul(folded, y)
-    return b.reshape(result, shape=(batch, heads, rows, _extent(result, 3, "V")))
+    return reshaped(b, result, (None, heads, -1 if rows is None else rows, None))
 
 
 def _weights(
@@ -159,8 +164,8 @@ class Window:
     causal: bool
     left: int
     right: int
-    past: int | None
-    """Number of keys before the first of the queries, where no lengths are given."""
+    past: Value | None
+    """Keys before the first of the queries, where no lengths are given."""
     lengths: Value | None
     """Number of keys in each sample."""
 
@@ -227,11 +232,9 @@ def _as_wide(b: Emitter, mask: Value, k: Value) -> Value:
 
 def _seen(b: Emitter, window: Window) -> list[Value]:
     """Conditions on the places of queries and keys."""
-    import numpy as np
-
     if not window.limits and window.lengths is None:
         return []
-    keys = b.constant(np.arange(_extent(window.k, 2, "K"), dtype=np.int32))
+    keys = _counted(b, window.k)
     found: list[Value] = []
     if window.limits:
         places = _places(b, window)
@@ -244,17 +247,36 @@ def _seen(b: Emitter, window: Window) -> list[Value]:
     return found
 
 
-def _places(b: Emitter, window: Window) -> Value:
-    """The places of the queries, as a column."""
+def _counted(b: Emitter, x: Value) -> Value:
+    """0, 1, … for the elements of a sequence of batch x heads x sequence x size."""
     import numpy as np
 
-    rows = _extent(window.q, 2, "Q")
-    column = np.arange(rows, dtype=np.int32)[:, None]
+    extent = x.shape[2]
+    if extent is not None:
+        return b.constant(np.arange(extent, dtype=np.int32))
+    zero, one = (b.full((), number, "i64") for number in (0, 1))
+    return b.astype(b.arange(zero, _length(b, x, "i64"), one), dtype="i32")
+
+
+def _length(b: Emitter, x: Value, dtype: str) -> Value:
+    """The extent of a sequence that is not known, as a scalar."""
+    extent = b.squeeze(b.strided_slice(b.shape_of(x), axes=(0,), begin=(2,), end=(3,)), axis=(0,))
+    return extent if dtype == extent.dtype else b.astype(extent, dtype=dtype)
+
+
+def _places(b: Emitter, window: Window) -> Value:
+    """The places of the queries, as a column."""
+    column = _counted(b, window.q)
+    known = column.known
+    column = b.expand_dims(column, axis=(1,)) if known is None else b.constant(known[:, None])
     if window.lengths is not None:
-        return b.add(_lengths(b, window.lengths), b.constant(column - np.int32(rows)))
+        rows = window.q.shape[2]
+        before = _length(b, window.q, "i32") if rows is None else rows
+        return b.subtract(b.add(_lengths(b, window.lengths), column), before)
     if window.past is None:
-        raise ConversionError("the length of past_key is not known, which places queries among keys")
-    return b.constant(column + np.int32(window.past))
+        return column
+    extent = window.past.shape[2]
+    return b.add(column, _length(b, window.past, "i32")) if extent is None else _moved(b, column, extent)
 
 
 def _lengths(b: Emitter, lengths: Value) -> Value:
@@ -282,14 +304,14 @@ def _empty_rows(b: Emitter, allowed: Value | None, added: Value | None) -> Value
 
 
 def _always_sees(window: Window) -> bool:
-    """Whether each query sees a key by its place, which is known."""
-    keys = _extent(window.k, 2, "K")
-    if window.lengths is not None or window.past is None:
+    """Whether each query is known to see a key by its place."""
+    if window.lengths is not None:
         return False
-    places = range(window.past, window.past + _extent(window.q, 2, "Q"))
-    most = keys if window.most is None else window.most
-    least = keys + len(places) if window.left < 0 else window.left
-    return all(max(place - least, 0) <= min(place + most, keys - 1) for place in places)
+    if window.left < 0:
+        return True
+    past = 0 if window.past is None else window.past.shape[2]
+    rows, keys = window.q.shape[2], window.k.shape[2]
+    return None not in (past, rows, keys) and (past or 0) + (rows or 0) - window.left <= (keys or 0)
 
 
 # Positions
@@ -328,7 +350,7 @@ def rotary_embedding(
     second = b.add(b.multiply(left, sin), b.multiply(right, cos))
     if interleaved:
         wide = b.concat(b.expand_dims(first, axis=(4,)), b.expand_dims(second, axis=(4,)), axis=4)
-        pieces = [_reshaped(b, wide, 3, (turned,), "X")]
+        pieces = [reshaped(b, wide, (None, None, None, turned))]
     else:
         pieces = [first, second]
     if turned < size:
