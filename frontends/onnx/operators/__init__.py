@@ -15,6 +15,9 @@ THEMES = (
     "einsum",
     "recurrent",
     "loops",
+    "data_dependent",
+    "text",
+    "classic",
     "quantized",
     "attention",
     "losses",
@@ -26,8 +29,10 @@ THEMES = (
     "tables",
     "random",
     "pooling",
+    "dynamic",
     "images",
     "resizing",
+    "sampling",
 )
 """The modules that define converters."""
 
