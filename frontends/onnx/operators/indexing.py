@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import repeated
 from ..registry import Known, converter, direct
 from ..values import Value
 from .movement import ints
@@ -186,23 +187,7 @@ def compress(b: Emitter, x: Value, condition: Known, *, axis: int | None = None)
     return b.take(x, b.constant(places), axis=axis)
 
 
-@converter("NonZero")
-def non_zero(b: Emitter, x: Known) -> Value:
-    """The shape of the result depends on the elements, which therefore must be known."""
-    import numpy as np
-
-    return b.constant(np.array(np.nonzero(np.asarray(x)), np.int64))
-
-
 @converter("Tile", since=6)
 def tile(b: Emitter, x: Value, repeats: Known) -> Value:
     """`y[i…] = x[i % size…]`: each dimension split into its repetitions and itself."""
-    counts, shape = ints(repeats), b.static_shape(x, "the input")
-    if len(counts) != len(shape):
-        raise ConversionError(f"repeats has {len(counts)} entries, expected {len(shape)} for {x.shaped}")
-    if all(count == 1 for count in counts):
-        return x
-    before = [extent for size in shape for extent in (1, size)]
-    after = [extent for pair in zip(counts, shape, strict=True) for extent in pair]
-    spread = b.broadcast_to(b.reshape(x, shape=tuple(before)), shape=tuple(after))
-    return b.reshape(spread, shape=tuple(count * size for count, size in zip(counts, shape, strict=True)))
+    return repeated(b, x, ints(repeats))

@@ -1,0 +1,52 @@
+"""
+Operators whose result has a shape that depends on elements: their inputs must be known at import, where the importer computes them
+(`folding.py`); what comes here is too large for that, or uses what the evaluator cannot do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import Known, converter
+from ..values import Value
+
+
+@converter("NonZero")
+def non_zero(b: Emitter, x: Known) -> Value:
+    import numpy as np
+
+    return b.constant(np.array(np.nonzero(np.asarray(x)), np.int64))
+
+
+@converter("Unique")
+def unique(b: Emitter, x: Known, *, axis: int | None = None, sorted: int = 1) -> Any:
+    """Values, where each is first, which one each element is, and how often each occurs; in order of appearance unless sorted."""
+    import numpy as np
+
+    values, first, inverse, counts = np.unique(
+        np.asarray(x), return_index=True, return_inverse=True, return_counts=True, axis=axis
+    )
+    if not sorted:
+        order = np.argsort(first)
+        values = np.take(values, order, axis=0 if axis is None else axis)
+        first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
+    places = (array.reshape(-1).astype(np.int64) for array in (first, inverse, counts))
+    return (b.constant(values), *(b.constant(array) for array in places))
+
+
+@converter("NonMaxSuppression")
+def non_max_suppression(
+    b: Emitter,
+    boxes: Known,
+    scores: Known,
+    most: Known | None = None,
+    iou_threshold: Known | None = None,
+    score_threshold: Known | None = None,
+    *,
+    center_point_box: int = 0,
+) -> Value:
+    raise ConversionError(
+        "the number of boxes that stay depends on data, expected small inputs that are known"
+    )
