@@ -71,6 +71,7 @@ PASSES: dict[str, str] = {
     "verify-weights": "rewrites.externalize_weights:VerifyWeightsPass",
     "vectorize-loops": "lowering.vectorize_loops:VectorizeLoopsPass",
     "expand-math": "lowering.expand_math:ExpandMathPass",
+    "profile-kernels": "lowering.profile_kernels:ProfileKernelsPass",
     "outline-parallel-loops": "lowering.threads:OutlineParallelLoopsPass",
     "lower-to-llvm-dialect": "lowering.lower_to_llvm_dialect:LowerToLLVMDialectPass",
 }

@@ -45,6 +45,9 @@ PREPARE: Final = "stepwell.prepare"
 INSTANCES: Final = "stepwell.instances"
 """Of a prepare function: others that do the same to other weights, by name the keys in place of its own."""
 
+PROFILE: Final = "stepwell.profile"
+"""What the rows of the result `profile` of an entry stand for (`profile-kernels`)."""
+
 NOALIAS: Final = "stepwell.noalias"
 """No two memref arguments share memory."""
 

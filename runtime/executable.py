@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..analysis.memory import Memory
     from .compile import Source
     from .export import Exported
+    from .profile import Measuring, Profile
 
 MOST_SPECIALISATIONS = 32
 """Programs kept for different sizes of `?`; the one unused for longest goes first."""
@@ -59,6 +60,7 @@ class Executable:
             # hides the method: no Python runs between the caller and machine code
             self.run_into = self._bound.native_run_into()  # pyright: ignore[reportAttributeAccessIssue]
         self._specialised: OrderedDict[Shapes, BoundEntry] = OrderedDict()
+        self._measuring: dict[Shapes | None, Measuring] = {}
         self._table_lock = Lock()
         self._compile_lock = Lock()
 
@@ -150,6 +152,21 @@ class Executable:
         from .export import export
 
         return export(self._source(), Path(path), header, target, threads, shapes)
+
+    def profile(self, *arrays: Any, rounds: int | None = None) -> Profile:
+        """
+        How long each kernel takes on these arrays: medians over `rounds` calls, or as many as 0.3 seconds allow. `print` shows a table.
+
+        The first time for some shapes, the program is compiled once more, with clocks around the calls of kernels (docs/profiling.md).
+        """
+        from .profile import measuring_program
+
+        self._check(arrays)
+        shapes = None if self._program is not None else tuple([array.shape for array in arrays])
+        with self._compile_lock:
+            if shapes not in self._measuring:
+                self._measuring[shapes] = measuring_program(self._source(), shapes)
+        return self._measuring[shapes].run(arrays, rounds)
 
     def programs(self) -> dict[Shapes | None, Program]:
         """The programs loaded by now: one, by None, or for a program with `?` those for the shapes met and not yet given up."""

@@ -58,6 +58,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print times")
+    parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
     parser.add_argument("--print", action="store_true", dest="print_results", help="print the results")
     parser.add_argument("--ir", metavar="STAIR", help="print the program on a stair instead of running it")
     parser.add_argument(
@@ -103,6 +104,9 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         print(memory_table(executable.memory_for(shapes_of(options.shapes))))
         return 0
     arrays = arguments(executable, options)
+    if options.profile:
+        print(executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None))
+        return 0
     results: tuple[Any, ...] = ()
     times: list[float] = []
     for _ in range(max(options.repeat, 1)):

@@ -1,0 +1,192 @@
+"""
+`Executable.profile`: how long each kernel of a program takes.
+
+The program is compiled once more with the pass `profile-kernels` after `lower-loops-to-scf`: one more result holds the times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+
+from ..core.parsing import make_context
+from ..core.pipelines import expand_pipeline
+from ..core.roles import PROFILE
+from .describe import describe, functions
+from .errors import CompileError
+from .jit import compile_object
+from .program import BoundEntry, Program
+from .stairs import take_down
+
+if TYPE_CHECKING:
+    from .compile import Source
+    from .executable import Shapes
+
+MEASURE_SECONDS = 0.3
+"""How long to go on calling where no number of rounds is given."""
+
+LEAST_ROUNDS, MOST_ROUNDS = 3, 1000
+
+_MEASURED_STAIR = "lower-loops-to-scf"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a kernel in the program: its place in the text, and per run how often it runs and what it costs."""
+
+    kernel: str
+    place: str
+    calls: int
+    microseconds: float
+    """All calls of one run, the median of the rounds."""
+    operations: int
+    """Sums, products and functions of single elements in one call; a multiply-add is two."""
+    bytes: int
+    """Of the arrays that one call is given."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """All calls of one kernel in a run."""
+
+    name: str
+    calls: int
+    microseconds: float
+    share: float
+    """Of the time of the whole run."""
+    gflops: float
+    """10^9 operations per second; 0 where it has none."""
+    gbytes: float
+    """10^9 bytes per second of the arrays it is given, each counted once per call."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What was measured; `str` gives it as a table."""
+
+    calls: tuple[Call, ...]
+    microseconds: float
+    """A whole run, the median of the rounds, measuring included."""
+    rounds: int
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """By kernel, the one that takes longest first."""
+        grouped: dict[str, list[Call]] = {}
+        for call in self.calls:
+            grouped.setdefault(call.kernel, []).append(call)
+        found = [self._kernel(name, calls) for name, calls in grouped.items()]
+        return tuple(sorted(found, key=lambda kernel: (-kernel.microseconds, kernel.name)))
+
+    def _kernel(self, name: str, calls: Sequence[Call]) -> Kernel:
+        took = sum(call.microseconds for call in calls)
+        rate = 1e-3 / took if took > 0 else 0.0
+        return Kernel(
+            name,
+            sum(call.calls for call in calls),
+            took,
+            took / self.microseconds if self.microseconds > 0 else 0.0,
+            rate * sum(call.calls * call.operations for call in calls),
+            rate * sum(call.calls * call.bytes for call in calls),
+        )
+
+    @property
+    def outside(self) -> float:
+        """Microseconds of a run that are in no kernel."""
+        return max(0.0, self.microseconds - sum(call.microseconds for call in self.calls))
+
+    def __str__(self) -> str:
+        rows = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]
+        for kernel in self.kernels:
+            flops = f"{kernel.gflops:.1f}" if kernel.gflops > 0 else "-"
+            numbers = f"{kernel.microseconds:.1f}", f"{kernel.share:.1%}", flops, f"{kernel.gbytes:.1f}"
+            rows.append((kernel.name, str(kernel.calls), *numbers))
+        rest = self.outside / self.microseconds if self.microseconds > 0 else 0.0
+        rows.append(("(outside of kernels)", "", f"{self.outside:.1f}", f"{rest:.1%}", "", ""))
+        rows.append((f"a run, median of {self.rounds}", "", f"{self.microseconds:.1f}", "", "", ""))
+        widths = [max(len(row[column]) for row in rows) for column in range(6)]
+        lines = [
+            "  ".join(
+                [
+                    row[0].ljust(widths[0]),
+                    *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)),
+                ]
+            )
+            for row in rows
+        ]
+        return "\n".join(line.rstrip() for line in lines)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A program that measures itself: its last result says how often and how long, per row of `rows`."""
+
+    entry: BoundEntry
+    rows: tuple[tuple[str, str, int, int], ...]
+    """Kernel, place, operations, bytes."""
+
+    def run(self, arrays: Sequence[Any], rounds: int | None) -> Profile:
+        """The medians over so many rounds after one to warm up, or as many as `MEASURE_SECONDS` allow."""
+        self.entry(*arrays)
+        found: list[np.ndarray[Any, Any]] = []
+        end = time.perf_counter() + MEASURE_SECONDS
+        while len(found) < (rounds or MOST_ROUNDS):
+            found.append(self.entry(*arrays)[-1])
+            if rounds is None and len(found) >= LEAST_ROUNDS and time.perf_counter() > end:
+                break
+        counts, times = found[-1][:, 0], np.median([each[:, 1] for each in found], axis=0) / 1e3
+        calls = tuple(
+            Call(kernel, place, int(count), float(took), operations, size)
+            for (kernel, place, operations, size), count, took in zip(self.rows, counts, times, strict=False)
+        )
+        return Profile(calls, float(times[-1]), len(found))
+
+
+def measuring_program(source: Source, shapes: Shapes | None) -> Measuring:
+    """The program of `source` with the pass `profile-kernels`; compiled anew, the compile cache has no part in it."""
+    module = source.module.clone()
+    module.location = source.module.location
+    pipeline = with_profiling(source.pipeline_for(shapes), source.entry)
+
+    def lower() -> str:
+        return take_down(make_context(), module, source.entry, pipeline, tuning=source.tuning)
+
+    text = source.context.copy().run(lower)
+    description = describe(module)
+    code = compile_object(text)
+    program = Program(description, code, source.arrays_for(description), source.use_cache, source.threads)
+    return Measuring(program.entry(source.entry), rows_of(module, source.entry))
+
+
+def with_profiling(pipeline: str, entry: str) -> str:
+    """The passes of `pipeline`, and `profile-kernels` after the last `lower-loops-to-scf`; raises CompileError without that."""
+    passes = [str(spec) for spec in expand_pipeline(pipeline)]
+    if _MEASURED_STAIR not in passes:
+        raise CompileError(f"the pipeline has no {_MEASURED_STAIR}, after which kernels are measured")
+    place = len(passes) - passes[::-1].index(_MEASURED_STAIR)
+    return ",".join([*passes[:place], f'profile-kernels{{entry="{entry}"}}', *passes[place:]])
+
+
+def rows_of(module: ModuleOp, entry: str) -> tuple[tuple[str, str, int, int], ...]:
+    """What `profile-kernels` says about the rows: kernel, place, operations, bytes."""
+    given = functions(module)[entry].attributes.get(PROFILE)
+    rows: list[tuple[str, str, int, int]] = []
+    for item in given.data if isinstance(given, ArrayAttr) else ():
+        assert isinstance(item, DictionaryAttr)
+        kernel, place = (_text(item.data[key]) for key in ("kernel", "place"))
+        operations, size = (_number(item.data[key]) for key in ("operations", "bytes"))
+        rows.append((kernel, place, operations, size))
+    return tuple(rows)
+
+
+def _text(attribute: Any) -> str:
+    return attribute.data if isinstance(attribute, StringAttr) else ""
+
+
+def _number(attribute: Any) -> int:
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else 0

@@ -1,0 +1,119 @@
+"""`Executable.profile`: a program that measures its kernels computes the same, and says where its time goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stepwell
+from stepwell.core.pass_context import PassContext
+from stepwell.runtime.errors import ArgumentError, CompileError
+from stepwell.runtime.profile import Call, Profile, measuring_program, with_profiling
+from stepwell.tools.run import main
+
+NET = """\
+func.func @main(%x: tensor<16x64xf32>, %w: tensor<64x32xf32>) -> (tensor<16x32xf32>, tensor<16xf32>) {
+  %0 = graph.matmul %x, %w : (tensor<16x64xf32>, tensor<64x32xf32>)
+  %1 = graph.relu %0 : (tensor<16x32xf32>)
+  %2 = graph.sum %1, axis = [1] : (tensor<16x32xf32>)
+  func.return %1, %2 : tensor<16x32xf32>, tensor<16xf32>
+}
+"""
+X = np.random.default_rng(1).standard_normal((16, 64)).astype(np.float32)
+W = np.random.default_rng(2).standard_normal((64, 32)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_every_kernel_has_its_operations_and_bytes(tmp_path: Path, level: int) -> None:
+    (tmp_path / "net.mlir").write_text(NET)
+    exe = stepwell.compile(tmp_path / "net.mlir", opt_level=level)
+    profile = exe.profile(X, W, rounds=4)
+    assert profile.rounds == 4 and all(call.calls == 1 for call in profile.calls)
+    products = 2 * 16 * 32 * 64
+    assert products <= max(call.operations for call in profile.calls) <= products + 16 * 32
+    assert {call.place.rsplit(":", 2)[0] for call in profile.calls} == {str(tmp_path / "net.mlir")}
+    assert all(0 < call.microseconds <= profile.microseconds for call in profile.calls)
+    assert sum(kernel.share for kernel in profile.kernels) <= 1
+    sizes = {call.kernel: call.bytes for call in profile.calls}
+    assert 4 * (16 * 64 + 64 * 32 + 16 * 32) in sizes.values()
+
+
+def test_measuring_changes_no_result() -> None:
+    exe = stepwell.compile(NET)
+    measuring = measuring_program(exe._source(), None)
+    *found, times = measuring.entry(X, W)
+    for one, other in zip(found, exe(X, W), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert times.shape == (len(measuring.rows) + 1, 2)
+    assert times[-1, 0] == 1 and times[:-1, 1].sum() <= times[-1, 1]
+    exe.profile(X, W, rounds=1)
+    assert len(exe(X, W)) == 2, "the executable itself stays as it is"
+
+
+def test_calls_in_loops_are_counted() -> None:
+    exe = stepwell.compile("""
+func.func private @one(%x: memref<4xf32>, %y: memref<4xf32>) {
+  "memref.copy"(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+  func.return
+}
+func.func @main(%x: memref<4xf32> {stepwell.role = "input"}, %y: memref<4xf32> {stepwell.role = "output"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  scf.for %i = %c0 to %c5 step %c1 {
+    func.call @one(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()
+  }
+  func.return
+}
+""")
+    profile = exe.profile(np.ones(4, np.float32), rounds=2)
+    assert [(call.kernel, call.calls, call.operations) for call in profile.calls] == [("one", 5, 0)]
+
+
+def test_unknown_sizes_are_those_of_the_arrays() -> None:
+    exe = stepwell.compile(NET.replace("<16x", "<?x").replace("<16xf32>", "<?xf32>"))
+    small, large = (exe.profile(X[:rows], W, rounds=1) for rows in (2, 8))
+    assert max(c.operations for c in large.calls) > 3 * max(c.operations for c in small.calls)
+    with pytest.raises(ArgumentError, match="argument 'x' has shape"):
+        exe.profile(X[:, :3], W)
+
+
+def test_the_table() -> None:
+    calls = (
+        Call("matmul", "a:1:1", 2, 50.0, 1_000_000, 4_000),
+        Call("copy", "a:2:1", 1, 10.0, 0, 8_000),
+        Call("matmul", "a:3:1", 1, 30.0, 1_000_000, 4_000),
+    )
+    assert str(Profile(calls, 100.0, 7)) == (
+        "kernel                calls     µs  share  GFLOP/s  GB/s\n"
+        "matmul                    3   80.0  80.0%     37.5   0.1\n"
+        "copy                      1   10.0  10.0%        -   0.8\n"
+        "(outside of kernels)          10.0  10.0%\n"
+        "a run, median of 7           100.0"
+    )
+
+
+def test_run_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "net.mlir").write_text(NET)
+    assert main([str(tmp_path / "net.mlir"), "--random", "1", "--profile", "--repeat", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["kernel", "calls", "µs", "share", "GFLOP/s", "GB/s"]
+    assert lines[-1].startswith("a run, median of 3")
+
+
+def test_the_pass_comes_after_the_loops_are_scf() -> None:
+    assert with_profiling("O3", "f").split("lower-loops-to-scf,")[1].startswith('profile-kernels{entry="f"},')
+    with pytest.raises(CompileError, match="the pipeline has no lower-loops-to-scf, after which kernels are"):
+        with_profiling("fold-constant", "main")
+
+
+def test_it_is_measured_under_the_pass_context_of_the_program() -> None:
+    with PassContext(disabled=["apply-fusion-plan"]):
+        apart = stepwell.compile(NET)
+    assert len(apart.profile(X, W, rounds=1).calls) > len(stepwell.compile(NET).profile(X, W, rounds=1).calls)
