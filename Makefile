@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test test-full check lint types lit unit bench clean
+.PHONY: help demo test test-full test-models check lint types lit unit bench clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
 	@echo "make test       all tests, CI counts (under 10 minutes on 2 cores)"
 	@echo "make test-full  all tests with the counts of the acceptance lists"
+	@echo "make test-models   whole ONNX models beside onnxruntime (installs PyTorch, downloads models)"
 	@echo "make check      ruff, types, lit and pytest"
 	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
@@ -42,6 +43,15 @@ test-full: $(STAMP)
 	$(BIN)/python test/full.py
 
 check: lint types lit unit
+
+MODELS_STAMP := $(VENV)/.models-installed
+
+$(MODELS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models]'
+	@touch $@
+
+test-models: $(MODELS_STAMP)
+	$(BIN)/python -m pytest test/models
 
 BENCH_STAMP := $(VENV)/.bench-installed
 FIGURES := build/bench
