@@ -8,7 +8,7 @@ from stepwell.analysis.op_kind import OpKind, facts_of_op, kind_of_op
 from stepwell.core.parsing import make_context
 from stepwell.core.pipelines import run_pipeline
 from stepwell.dialects.graph.calls import CallKernelOp
-from stepwell.dialects.traits import LoopSemantics
+from stepwell.dialects.traits import LoopSemantics, LoopTemplate
 from stepwell.testing.ir_generators import RandomChooser, batch_text
 from stepwell.testing.movement_generators import FAMILIES, random_case
 
@@ -23,7 +23,7 @@ def test_both_ways_agree(family: str, op: str) -> None:
     choose = RandomChooser(sum(map(ord, op)))
     cases = [random_case(choose, family, op) for _ in range(CASES)]
     module = stepwell.parse(batch_text(cases))
-    ops = [each for each in module.walk() if isinstance(each, LoopSemantics)]
+    ops = [each for each in module.walk() if isinstance(each, LoopSemantics | LoopTemplate)]
     assert len(ops) >= len(cases)
     expected = [facts_of_op(each) for each in ops]
     shown = [str(each) for each in ops]
