@@ -99,7 +99,8 @@ def _stays_small(node: NodeProto, inputs: Sequence[Value | None]) -> bool:
         case "Tile", [data, repeats] if data is not None and repeats is not None:
             return data.size * prod(int(count) for count in repeats) <= LARGEST
         case "Range", [start, limit, delta] if start is not None and limit is not None and delta is not None:
-            return delta != 0 and float(limit - start) / float(delta) <= LARGEST
+            first, last, step = (float(each.reshape(-1)[0]) for each in (start, limit, delta))
+            return step != 0 and (last - first) / step <= LARGEST
     return False
 
 
