@@ -59,6 +59,8 @@ class Emitter:
         """The arrays that are too large for the text, by key."""
         self.scope: Scope | None = None
         """The names that bodies of the node see."""
+        self.shapes: dict[tuple[Block, SSAValue], Value] = {}
+        """The shapes that are computed, by where they are and whose they are."""
         self._entry = entry
         self._body = body
         self._last_literal: Operation | None = None
@@ -98,7 +100,8 @@ class Emitter:
             case RuntimeValue():
                 return operand.ssa
             case Value():
-                assert operand.known is not None
+                if operand.known is None:
+                    return operand.computed(self)
                 return self._literal(operand, getattr(operand, "key", "constant"))
             case bool() | int() | float():
                 if dtype is None:

@@ -35,6 +35,8 @@ from .folding import fold
 from .model import Model, load_model
 from .registry import Converter, find
 from .scopes import Scope
+from .shape_arithmetic import fold_sizes
+from .sizes import Size, follows_from_shapes
 from .tensors import LARGEST_SIZE, check_extents, check_tensor
 from .types import DTYPES, type_text
 from .unsupported import check_supported
@@ -98,6 +100,7 @@ class Importer:
         self._dims = dims
         self._progress = progress
         self._open_dims: dict[str, None] = {}
+        self._sizes: dict[str, Size] = {}
         self._declared = {info.name: info for info in model.graph.value_info}
         self._count = 0
         self._block = Block()
@@ -164,7 +167,8 @@ class Importer:
         shaped = self._shaped(info.name, info.type)
         argument = self._block.insert_arg(tensor_type(shaped), len(self._block.args))
         argument.name_hint = hint_of(info.name)
-        scope.define(info.name, RuntimeValue(argument))
+        value = RuntimeValue(argument)
+        scope.define(info.name, value)
         found: dict[str, Attribute] = {}
         if argument.name_hint != info.name:
             found[NAME] = StringAttr(info.name)
@@ -172,6 +176,10 @@ class Importer:
             dim.dim_param if extent is None else ""
             for dim, extent in zip(info.type.tensor_type.shape.dim, shaped.shape, strict=True)
         ]
+        value.sizes = tuple(
+            self._sizes.setdefault(name, Size("size", argument, axis)) if name else None
+            for axis, name in enumerate(names)
+        )
         if any(names):
             found[DIMS] = ArrayAttr([StringAttr(name) for name in names])
         return DictionaryAttr(found)
@@ -254,6 +262,8 @@ class Importer:
             inputs = [self._input(name, scope) for name in node.input]
             outputs = fold(node, inputs, self.model.versions)
             if outputs is None:
+                outputs = fold_sizes(node, inputs)
+            if outputs is None:
                 outputs = self._converted(node, inputs, scope)
             self._define(node, outputs, scope)
         except ConversionError as error:
@@ -283,6 +293,8 @@ class Importer:
         converter = find(node.op_type, node.domain, self.emitter.version)
         if converter is None:
             raise ConversionError("there is no converter")
+        if needs_sizes(converter, inputs):
+            converter = find(node.op_type, node.domain, self.emitter.version, at_run_time=True) or converter
         arguments = converter.arguments(attributes_of(node))
         self.emitter.scope = scope
         result = _called(converter, self.emitter, list(_operands(converter, node, inputs)), arguments)
@@ -345,6 +357,13 @@ def _called(
         raise ConversionError(
             f"it cannot be converted: {type(error).__name__}: {error}"[:LONGEST_MESSAGE], hint=hint
         ) from error
+
+
+def needs_sizes(converter: Converter, inputs: Sequence[Value | None]) -> bool:
+    """Whether inputs that should be known are not, but follow from shapes."""
+    pairs = zip(converter.inputs, inputs, strict=False)
+    unknown = [v for spec, v in pairs if spec.known and spec.strict and v is not None and v.known is None]
+    return bool(unknown) and all(map(follows_from_shapes, unknown))
 
 
 def _operands(converter: Converter, node: NodeProto, inputs: list[Value | None]) -> Iterator[Any]:

@@ -72,6 +72,8 @@ class Converter:
     """Default of each attribute, `REQUIRED` for none."""
     check: Callable[[Mapping[str, Any]], str | None] | None = None
     """Says what is wrong with the attributes of a node, `None` for nothing."""
+    at_run_time: bool = False
+    """Whether it stands in for another one where inputs that should be known follow from shapes that are not."""
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments for a node with the attributes `given`. Raises `ConversionError`."""
@@ -92,6 +94,7 @@ class Converter:
 
 
 _table: dict[tuple[str, str], list[Converter]] = {}
+_at_run_time: dict[tuple[str, str], list[Converter]] = {}
 
 
 def converter(
@@ -100,17 +103,19 @@ def converter(
     since: int = 1,
     domain: str = "",
     check: Callable[[Mapping[str, Any]], str | None] | None = None,
+    at_run_time: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """
     Registers a function as the converter of `operator` from version `since` of its operator set on.
 
-    `check` is given the attributes of a node, and says what is wrong with them. A function may be registered several times. Raises `ValueError`
+    `check` is given the attributes of a node, and says what is wrong with them. With `at_run_time` it stands in for the converter that must know
+    an input, where that follows from shapes that are not known yet. A function may be registered several times. Raises `ValueError`
     when there is a converter for that version already.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         inputs, attributes = _declared(function)
-        _add(Converter(operator, _domain(domain), since, function, inputs, attributes, check))
+        _add(Converter(operator, _domain(domain), since, function, inputs, attributes, check, at_run_time))
         return function
 
     return register
@@ -196,7 +201,8 @@ def _domain(domain: str) -> str:
 
 
 def _add(new: Converter) -> None:
-    versions = _table.setdefault((new.domain, new.operator), [])
+    table = _at_run_time if new.at_run_time else _table
+    versions = table.setdefault((new.domain, new.operator), [])
     if any(old.since == new.since for old in versions):
         raise ValueError(f"{new.operator} has a converter since version {new.since} already")
     versions.append(new)
@@ -206,10 +212,11 @@ def _add(new: Converter) -> None:
 # Looking up
 
 
-def find(operator: str, domain: str, version: int) -> Converter | None:
-    """The converter of an operator for a version of its operator set."""
+def find(operator: str, domain: str, version: int, *, at_run_time: bool = False) -> Converter | None:
+    """The converter of an operator for a version of its operator set, or what stands in for it where sizes are computed at run time."""
     load()
-    fitting = [each for each in _table.get((_domain(domain), operator), ()) if each.since <= version]
+    table = _at_run_time if at_run_time else _table
+    fitting = [each for each in table.get((_domain(domain), operator), ()) if each.since <= version]
     return fitting[-1] if fitting else None
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from onnx import TensorProto
 
+    from .emitter import Emitter
+
 
 class Value(ABC):
     """A tensor of the model."""
@@ -48,12 +50,18 @@ class Value(ABC):
         """The elements, when they are known at import."""
         return None
 
+    def computed(self, b: Emitter) -> SSAValue:
+        """The tensor at the place where `b` adds ops; only for values that are neither known nor an SSA value."""
+        raise NotImplementedError(type(self).__name__)
+
 
 class RuntimeValue(Value):
     """The result of an op, or an argument of the function."""
 
     def __init__(self, ssa: SSAValue):
         self.ssa = ssa
+        self.sizes: tuple[Any, ...] | None = None
+        """What each `?` of the shape is known to be made of (`sizes.Size`), `None` for the extents that are not."""
 
     @property
     def shaped(self) -> Shaped:

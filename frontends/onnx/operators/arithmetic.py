@@ -7,7 +7,9 @@ from typing import Any
 from ..emitter import Emitter
 from ..errors import ConversionError
 from ..folding import LARGEST
+from ..forms import counted
 from ..registry import Known, converter, direct
+from ..sizes import Extent, combined, extents_of
 from ..types import ELEMENT_BITS
 from ..values import Value
 from .elementwise import dtype_of_number
@@ -60,24 +62,25 @@ def bit_shift(b: Emitter, x: Value, y: Value, *, direction: str) -> Value:
 
 # Positions
 
+LARGEST_EXTENT = 2**62
+"""More than any extent: no diagonal lies farther out."""
 
-def positions(b: Emitter, extent: int, rank: int, axis: int, offset: int = 0) -> Value:
+
+def positions(b: Emitter, extent: Extent, rank: int, axis: int, offset: int = 0) -> Value:
     """The numbers `offset`, `offset + 1`, … along `axis` of a tensor of `rank` dimensions, the others of extent 1."""
-    import numpy as np
-
     shape = [1] * rank
-    shape[axis] = extent
-    return b.constant(np.arange(offset, offset + extent, dtype=np.int64).reshape(shape))
+    shape[axis] = -1
+    return b.reshape(counted(b, offset, combined("add", extent, offset)), shape=tuple(shape))
 
 
 @converter("Trilu")
 def trilu(b: Emitter, x: Value, k: Known | None = None, *, upper: int = 1) -> Value:
     """The elements from diagonal `k` on, or up to it, of each matrix; the others are 0."""
-    rows, columns = x.shape[-2:] if x.rank >= 2 else (None, None)
-    if rows is None or columns is None:
-        raise ConversionError(f"the input is {x.shaped}, expected the last two extents to be known")
+    if x.rank < 2:
+        raise ConversionError(f"the input is {x.shaped}, expected matrices")
+    rows, columns = extents_of(x)[-2:]
     diagonal = 0 if k is None else int(k.reshape(()))  # pyright: ignore[reportAttributeAccessIssue]
-    diagonal = max(-rows, min(diagonal, columns))
+    diagonal = max(-LARGEST_EXTENT, min(diagonal, LARGEST_EXTENT))
     row, column = positions(b, rows, 2, 0, diagonal), positions(b, columns, 2, 1)
     kept = b.greater_equal(column, row) if upper else b.less_equal(column, row)
     zero = b.full((), False if x.dtype == "i1" else 0, x.dtype)

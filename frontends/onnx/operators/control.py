@@ -32,14 +32,3 @@ def constant(
     if value_int is not None or value_ints is not None:
         return b.constant(np.array(value_ints if value_int is None else value_int, np.int64))
     raise ConversionError("the constant is sparse or of strings, expected numbers")
-
-
-@converter("Shape")
-def shape(b: Emitter, x: Value, *, start: int = 0, end: int | None = None) -> Value:
-    """Where every extent is known the importer folds it before a converter is asked."""
-    raise ConversionError(f"the input is {x.shaped}, expected the extents that are asked for to be known")
-
-
-@converter("Size")
-def size(b: Emitter, x: Value) -> Value:
-    raise ConversionError(f"the input is {x.shaped}, expected every extent to be known")

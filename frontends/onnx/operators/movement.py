@@ -7,7 +7,9 @@ from typing import Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import broadcast, reshaped
 from ..registry import Known, converter, direct
+from ..sizes import extents_of, product
 from ..values import Value
 
 direct("Transpose", "permute_dims", perm=("axes", None))
@@ -36,9 +38,8 @@ def reshape(b: Emitter, x: Value, shape: Known, *, allowzero: int = 0) -> Value:
                     )
                 wanted[number] = x.shape[number]
     if None in wanted:
-        if -1 in wanted or wanted.count(None) > 1:
-            raise ConversionError(f"the shape {wanted} cannot be known: the input is {x.shaped}")
-        wanted[wanted.index(None)] = -1
+        source = extents_of(x)
+        return reshaped(b, x, [source[number] if dim is None else dim for number, dim in enumerate(wanted)])
     return b.reshape(x, shape=tuple(dim for dim in wanted if dim is not None))
 
 
@@ -48,8 +49,8 @@ def flatten(b: Emitter, x: Value, *, axis: int = 1) -> Value:
     before = x.shape[:axis]
     if None not in before:
         return b.reshape(x, shape=(prod(dim or 0 for dim in before), -1))
-    after = b.static_shape(x, "the input")[axis:]
-    return b.reshape(x, shape=(-1, prod(after)))
+    source = extents_of(x)
+    return reshaped(b, x, (product(source[:axis]), product(source[axis:])))
 
 
 @converter("Squeeze", since=13)
@@ -75,12 +76,7 @@ def unsqueeze_by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...]) -> Va
 @converter("Expand")
 def expand(b: Emitter, x: Value, shape: Known) -> Value:
     """The shapes broadcast both ways: an extent 1 of `shape` keeps that of `x`."""
-    from ....dialects.graph.shapes import broadcast
-
-    target = broadcast(x.shape, ints(shape))
-    if None in target:
-        raise ConversionError(f"the input is {x.shaped}, expected every extent to be known")
-    return x if target == x.shape else b.broadcast_to(x, shape=target)
+    return broadcast(b, x, ints(shape))
 
 
 @converter("Slice", since=10)
@@ -179,11 +175,18 @@ def pad_repeating(b: Emitter, x: Value, before: list[int], after: list[int], mod
     if mode not in ("reflect", "edge", "wrap"):
         raise ConversionError(f"mode is '{mode}', expected constant, reflect, edge or wrap")
     for axis in range(x.rank):
+        if x.shape[axis] is None and (before[axis] or after[axis]):
+            from .dynamic import padded_by_positions
+
+            x = padded_by_positions(b, x, axis, before[axis], after[axis], mode)
+            continue
         x = _pad_axis(b, x, axis, before[axis], after[axis], mode)
     return x
 
 
 def _pad_axis(b: Emitter, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
+    if not before and not after:
+        return x
     size = b.static_shape(x, "the input")[axis]
 
     def part(begin: int, end: int, step: int = 1) -> Value:
