@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import ArrayType, check_type
+from .dlpack import as_inputs
 from .errors import ArgumentError
 from .program import BoundEntry, Program
 
@@ -83,12 +84,13 @@ class Executable:
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         """
-        The results, newly allocated; contiguous inputs are not copied.
+        The results, newly allocated; contiguous inputs are not copied. Arrays of other libraries are read by DLPack.
 
         Raises ArgumentError when an array does not fit, ExecutionError when the program fails.
         """
         if self._bound is not None:
             return self._bound.call(arrays)
+        arrays = self._own(arrays)
         bound = self._for(arrays)
         try:
             return bound.call(arrays)
@@ -101,6 +103,7 @@ class Executable:
         if self._bound is not None:
             self._bound.run_into(outputs, *arrays)
             return
+        arrays = self._own(arrays)
         bound = self._for(arrays)
         try:
             bound.run_into(outputs, *arrays)
@@ -161,6 +164,7 @@ class Executable:
         """
         from .profile import measuring_program
 
+        arrays = self._own(arrays)
         self._check(arrays)
         shapes = None if self._program is not None else tuple([array.shape for array in arrays])
         with self._compile_lock:
@@ -186,6 +190,10 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<stepwell.Executable {self.signature}>"
+
+    def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        """`arrays`, those of other libraries as NumPy arrays over the same memory."""
+        return tuple(as_inputs(arrays, [name for name, _ in self._inputs]))
 
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
         """The entry specialised to the shapes of `arrays`, compiled on first use; other arguments fit it or it says why not."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.roles import ENTRY_PREFIX as ENTRY_PREFIX
 from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
+from .dlpack import as_inputs, as_outputs
 from .errors import ArgumentError, ExecutionError
 from .external import External, LinkedExternals, raise_failure
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
@@ -211,17 +212,29 @@ class BoundEntry:
         if self._arena is None:
             status = self._fast(*arrays, *outputs)
             if status == MISFIT:
-                status = self._run_slowly(arrays, outputs, given, None)
+                status = self._run_otherwise(arrays, outputs, given, None)
         else:
             arena = self._take_arena(self._arena[1].type.nbytes)
             try:
                 status = self._fast(*arrays, *outputs, arena)
                 if status == MISFIT:
-                    status = self._run_slowly(arrays, outputs, given, arena)
+                    status = self._run_otherwise(arrays, outputs, given, arena)
             finally:
                 self._free_arenas.append(arena)
         if status != 0:
             self.program.fail(status)
+
+    def _run_otherwise(
+        self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None
+    ) -> int:
+        """The native status of a call whose arguments did not fit: the fast way for arrays of other libraries, else the slow one."""
+        found = as_inputs(arrays, [argument.name for _, argument in self._inputs])
+        written = as_outputs(outputs, [argument.name for _, argument in self._outputs]) if given else outputs
+        if found is not arrays or written is not outputs:
+            status = self._fast(*found, *written, *(() if arena is None else (arena,)))
+            if status != MISFIT:
+                return status
+        return self._run_slowly(found, written, given, arena)
 
     def _run_slowly(
         self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool, arena: int | None
