@@ -84,14 +84,21 @@ class _Heap:
         ]
 
     def _rest_let_in(self) -> list[str]:
+        """The value of the root is carried. Of equal elements those in the heap come first, as their positions are lower."""
+        kind = element(self.dtype)
         return [
-            "scf.for %r = %k to %n step %one {",
+            *self._load("worst", "%zero"),
+            f"%last_root = scf.for %r = %k to %n step %one iter_args(%root_v = %worst_v) -> ({kind}) {{",
             *self._load_operand("r", "%r"),
-            *self._load("root", "%zero"),
-            *self._better("r_enters", "r", "root"),
-            "scf.if %r_enters {",
+            *self._precedes("r_enters", "r", "root"),
+            f"%new_root = scf.if %r_enters -> ({kind}) {{",
             *self._sift("r", "%zero", "%k"),
+            *self._load("next", "%zero"),
+            f"scf.yield %next_v : {kind}",
+            "} else {",
+            f"scf.yield %root_v : {kind}",
             "}",
+            f"scf.yield %new_root : {kind}",
             "}",
         ]
 
@@ -183,10 +190,8 @@ class _Heap:
         if not is_float(self.dtype):
             predicate = "ugt" if is_unsigned(self.dtype) else "sgt"
             return [f"%{result} = arith.cmpi {predicate}, %{first}_v, %{second}_v : {kind}"]
-        return [
-            f"%{result}_above = arith.cmpf ogt, %{first}_v, %{second}_v : {kind}",
-            f"%{result}_nan = arith.cmpf uno, %{first}_v, %{first}_v : {kind}",
+        return [  # above, or NaN, unless the other one is NaN
+            f"%{result}_above = arith.cmpf ugt, %{first}_v, %{second}_v : {kind}",
             f"%{result}_number = arith.cmpf ord, %{second}_v, %{second}_v : {kind}",
-            f"%{result}_over = arith.andi %{result}_nan, %{result}_number : i1",
-            f"%{result} = arith.ori %{result}_above, %{result}_over : i1",
+            f"%{result} = arith.andi %{result}_above, %{result}_number : i1",
         ]
