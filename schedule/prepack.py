@@ -181,7 +181,7 @@ class _Packer:
             if source not in made:
                 made[source] = self._prepared(source, packing, form.type)
             call.operands[position] = made[source]
-        for source in made:
+        for source in {source.owner: source for source in made}.values():  # several may be results of one op
             self._erase_unused(source)
         self._change_kernel(kernel, form, position)
         return True
