@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_one_node import run, text_of
@@ -103,7 +104,7 @@ def test_products_are_exact(types: tuple[Any, Any], known: tuple[str, ...]) -> N
     np.testing.assert_array_equal(found, wanted.astype(np.int32))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=60 if FULL else 6, deadline=None)
 @given(
     st.tuples(*[st.integers(1, 6)] * 3),
     st.sampled_from(["scalar", "one", "each"]),
@@ -168,11 +169,11 @@ def convolution(x: Array, w: Array, pads: tuple[int, ...], strides: tuple[int, .
 
 @pytest.mark.parametrize("known", [(), ("w", "zx", "zw")])
 @pytest.mark.parametrize("per_filter", [False, True])
-@pytest.mark.parametrize("group", [1, 2])
-def test_convolutions_are_exact(known: tuple[str, ...], per_filter: bool, group: int) -> None:
+@pytest.mark.parametrize(("group", "outputs"), [(1, 6), (1, 16), (2, 6)])
+def test_convolutions_are_exact(known: tuple[str, ...], per_filter: bool, group: int, outputs: int) -> None:
     rng = np.random.default_rng(5)
-    x, w = bytes_of(rng, (2, 4, 6, 5), np.uint8), bytes_of(rng, (6, 4 // group, 3, 2), np.uint8)
-    zx, zw = bytes_of(rng, (), np.uint8), bytes_of(rng, (6,) if per_filter else (), np.uint8)
+    x, w = bytes_of(rng, (2, 4, 6, 5), np.uint8), bytes_of(rng, (outputs, 4 // group, 3, 2), np.uint8)
+    zx, zw = bytes_of(rng, (), np.uint8), bytes_of(rng, (outputs,) if per_filter else (), np.uint8)
     inputs = {"x": x, "w": w, "zx": zx, "zw": zw}
     pads, strides = (1, 0, 2, 1), (2, 1)
     (found,) = run("ConvInteger", inputs, version=10, known=known, pads=pads, strides=strides, group=group)
@@ -199,14 +200,37 @@ def test_quantized_convolutions(zero: int) -> None:
     np.testing.assert_array_equal(found, quantized(real, np.ones((), np.float32), zy))
 
 
-def test_signals_of_one_dimension() -> None:
+@pytest.mark.parametrize("outputs", [3, 16])
+def test_signals_of_one_dimension(outputs: int) -> None:
     rng = np.random.default_rng(7)
-    x, w = bytes_of(rng, (1, 2, 9), np.uint8), bytes_of(rng, (3, 2, 4), np.int8)
-    (found,) = run("ConvInteger", {"x": x, "w": w, "zx": np.array(5, np.uint8)}, version=10, pads=(2, 1))
-    wide = [each.astype(np.int64)[:, :, None] for each in (x, w)]
-    np.testing.assert_array_equal(
-        found[:, :, None], convolution(wide[0] - 5, wide[1], (0, 2, 0, 1), (1, 1), 1)
-    )
+    x, w = bytes_of(rng, (1, 4, 20), np.uint8), bytes_of(rng, (outputs, 4, 4), np.int8)
+    inputs = {"x": x, "w": w, "zx": np.array(5, np.uint8)}
+    (found,) = run("ConvInteger", inputs, version=10, pads=(2, 1), dilations=(2,))
+    wide = np.zeros((outputs, 4, 1, 7), np.int64)
+    wide[..., 0, ::2] = w
+    wanted = convolution(x.astype(np.int64)[:, :, None] - 5, wide, (0, 2, 0, 1), (1, 1), 1)
+    np.testing.assert_array_equal(found[:, :, None], wanted)
+
+
+@pytest.mark.parametrize("outputs", [2, 16])
+def test_volumes(outputs: int) -> None:
+    """A depth of the result is the sum of images."""
+    rng = np.random.default_rng(9)
+    x, w = bytes_of(rng, (1, 3, 4, 5, 5), np.int8), bytes_of(rng, (outputs, 3, 2, 3, 3), np.int8)
+    (found,) = run("ConvInteger", {"x": x, "w": w}, version=10)
+    for depth in range(3):
+        images = (
+            convolution(x[:, :, depth + k].astype(np.int64), w[:, :, k], (0,) * 4, (1, 1), 1) for k in (0, 1)
+        )
+        np.testing.assert_array_equal(found[:, :, depth], sum(images))
+
+
+def test_a_window_of_one_element_is_a_product_of_matrices() -> None:
+    rng = np.random.default_rng(10)
+    inputs = {"x": bytes_of(rng, (1, 32, 4, 4), np.int8), "w": bytes_of(rng, (16, 32, 1, 1), np.int8)}
+    text = text_of("ConvInteger", inputs, version=10, known=("w",))
+    ops = [line.split("graph.")[1].split()[0] for line in text.splitlines() if "= graph." in line]
+    assert ops == ["constant", "reshape", "matmul", "reshape"]
 
 
 # What the text shows
@@ -260,9 +284,6 @@ def test_variants_that_are_refused() -> None:
     assert "the input is tensor<2x4xi64>, expected one of ui8, i8, ui16, i16, i32" in message
     message = refused("MatMulInteger", {"a": X.astype(np.int16), "b": X.T.astype(np.int8)}, version=10)
     assert "an operand is tensor<2x4xi16>, expected ui8 or i8" in message
-    volume = np.zeros((1, 1, 2, 2, 2), np.uint8)
-    message = refused("ConvInteger", {"x": volume, "w": volume}, version=10)
-    assert "the input is tensor<1x1x2x2x2xui8>, expected rank 3 or 4" in message
     image, zeros = np.zeros((1, 2, 2, 2), np.uint8), np.zeros((2,), np.uint8)
     message = refused("ConvInteger", {"x": image, "w": image, "z": zeros}, version=10)
     assert "the zero point of the input is tensor<2xui8>, expected one element" in message

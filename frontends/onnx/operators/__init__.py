@@ -19,6 +19,7 @@ THEMES = (
     "text",
     "classic",
     "quantized",
+    "quantized_convolution",
     "attention",
     "losses",
     "training",

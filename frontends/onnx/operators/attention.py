@@ -227,7 +227,7 @@ def _as_wide(b: Emitter, mask: Value, k: Value) -> Value:
     if missing < 0:
         raise ConversionError(f"attn_mask is {mask.shaped}, expected at most {k.shape[2]} keys")
     widths = (*(0, 0) * (mask.rank - 1), 0, missing)
-    return b.pad(mask, pad_width=widths, value=False if mask.dtype == "i1" else -inf)
+    return b.pad(mask, pad_width=widths, value=0 if mask.dtype == "i1" else -inf)
 
 
 def _seen(b: Emitter, window: Window) -> list[Value]:

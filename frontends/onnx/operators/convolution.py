@@ -38,7 +38,9 @@ def _with_bias(b: Emitter, x: Value, bias: Value | None) -> Value:
     return x if bias is None else b.add(x, b.reshape(bias, shape=(-1, *(1,) * (x.rank - 2))))
 
 
-def convolve(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Value:
+def convolve(
+    b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None
+) -> Value:
     """
     The cross-correlation of images of 1, 2, 3 or more dimensions.
 
@@ -48,10 +50,11 @@ def convolve(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Val
     if x.rank < 3 or w.rank != x.rank:
         raise ConversionError(f"the input is {x.shaped} and the filter {w.shaped}, expected one rank from 3")
     if x.rank == 3:
-        flat = convolve(b, b.expand_dims(x, axis=(2,)), b.expand_dims(w, axis=(2,)), window.flat(), groups)
+        image, kernel = b.expand_dims(x, axis=(2,)), b.expand_dims(w, axis=(2,))
+        flat = convolve(b, image, kernel, window.flat(), groups, out_dtype)
         return b.squeeze(flat, axis=(2,))
     if x.rank > 4:
-        return _by_planes(b, x, w, window, groups)
+        return _by_planes(b, x, w, window, groups, out_dtype)
     before, after = [0, 0, *window.before], [0, 0, *window.after]
     if min(before + after) < 0:
         cut = [min(each, 0) for each in before], [min(each, 0) for each in after]
@@ -63,10 +66,13 @@ def convolve(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Val
         padding=tuple(max(each, 0) for each in before[2:] + after[2:]),
         dilation=window.dilations,
         groups=groups,
+        out_dtype=out_dtype,
     )
 
 
-def _by_planes(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Value:
+def _by_planes(
+    b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None
+) -> Value:
     """A convolution in one dimension less: every depth of the result is an image of its own."""
     rest = tuple(range(3, x.rank))
     ends = [0] * x.rank, [0] * x.rank
@@ -88,7 +94,7 @@ def _by_planes(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> V
     planes = b.reshape(planes, shape=(-1, channels * kernel, *extents))
     outputs, inputs, _, *sizes = b.static_shape(w, "the filter")
     flat = b.reshape(w, shape=(outputs, inputs * kernel, *sizes))
-    found = convolve(b, planes, flat, window.part(1, x.rank - 2), groups)
+    found = convolve(b, planes, flat, window.part(1, x.rank - 2), groups, out_dtype)
     result = b.reshape(found, shape=(-1, count, outputs, *b.static_shape(found, "the result")[2:]))
     return b.permute_dims(result, axes=(0, 2, 1, *rest))
 
