@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from ..core.walk import walk
 from ..dialects.tensor_loop import BlockOp, FuncOp, LoopOp
 from .access_regions import body_accesses, shape_of
 from .affine import linear_terms
@@ -226,8 +227,8 @@ def _reads_come_first(body: Block, sources: set[SSAValue], result: SSAValue) -> 
     """Whether the ops of a block use `sources` only before the first that writes `result`; branches one by one."""
     written = False
     for op in body.ops:
-        reads = any(operand in sources for inner in op.walk() for operand in inner.operands)
-        writes = any(_stores(inner, result) for inner in op.walk())
+        reads = any(operand in sources for inner in walk(op) for operand in inner.operands)
+        writes = any(_stores(inner, result) for inner in walk(op))
         if reads and written:
             return False
         if reads and writes:

@@ -13,6 +13,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from ..core.walk import ops_of, walk
 from ..dialects.tensor_loop import BlockOp, FuncOp
 from .access_regions import Access, body_accesses, is_inside, shape_of
 from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
@@ -31,9 +32,9 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     """
     if not isinstance(kernel, FuncOp) or len(kernel.outputs) != 1:
         return OPAQUE_FACTS
-    if any(op.name == "cf.assert" for op in kernel.walk()):
+    if any(op.name == "cf.assert" for op in walk(kernel)):
         return OPAQUE_FACTS
-    blocks = [op for op in kernel.walk() if isinstance(op, BlockOp)]
+    blocks = ops_of(kernel, BlockOp)
     stages = [_Stage(block) for block in blocks]
     if not stages or _moves_nothing(stages, kernel):
         return OPAQUE_FACTS

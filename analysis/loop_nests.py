@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from ..core.walk import walk
 from ..dialects.tensor_loop import BlockOp, Extent, LoopOp, YieldOp
 
 
@@ -65,7 +66,7 @@ def loop_dependencies(values: Iterable[SSAValue]) -> set[SSAValue]:
         value = pending.pop()
         used: list[SSAValue] = []
         if isinstance(value.owner, Operation):
-            used = [operand for nested in value.owner.walk() for operand in nested.operands]
+            used = [operand for nested in walk(value.owner) for operand in nested.operands]
         elif isinstance(value, BlockArgument):
             parent = value.block.parent_op()
             if isinstance(parent, BlockOp):

@@ -32,6 +32,7 @@ from ..core.roles import LIVE_BYTES as LIVE_BYTES
 from ..core.roles import ROLE as ROLE
 from ..core.roles import SIGNATURE as SIGNATURE
 from ..core.roles import TYPE as TYPE
+from ..core.walk import walk
 
 _NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)
 """Ops that take no time: they name a place."""
@@ -148,7 +149,7 @@ def _integer(attribute: Attribute | None) -> int | None:
 
 def _steps(block: Block) -> dict[Operation, int]:
     """The ops of the function that take time, numbered from 0, those in branches and loops included."""
-    found = [op for op in block.walk() if not isinstance(op, _NO_STEPS) and not op.regions]
+    found = [op for op in walk(block) if not isinstance(op, _NO_STEPS) and not op.regions]
     work = [op for op in found if op.name.endswith((".call", ".copy"))]
     return {op: number for number, op in enumerate(work)}
 

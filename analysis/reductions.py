@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ..core.walk import walk
 from ..dialects.tensor_loop import BlockOp, Constraint
 from .access_regions import body_accesses, is_inside, root_buffer
 from .affine import normal_form
@@ -183,13 +184,13 @@ def _init_conflicts(block: BlockOp, outer: Operation) -> bool:
     """Whether an op in `outer`, outside `block`, touches what the init writes or may write what it reads."""
     assert block.init is not None
     written, read = set[SSAValue](), set[SSAValue]()
-    for op in block.init.walk():
+    for op in walk(block.init):
         for operand in op.operands:
             if isinstance(operand.type, MemRefType):
                 (read if isinstance(op, memref.LoadOp | memref.DimOp) else written).add(root_buffer(operand))
     if read & written:
         return True
-    for op in outer.walk():
+    for op in walk(outer):
         if isinstance(op, BlockOp) or op is block.init or block.init.is_ancestor(op):
             continue
         touched = {root_buffer(operand) for operand in op.operands if isinstance(operand.type, MemRefType)}

@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import IRDLOperation
 
+from ..core.walk import walk
 from ..dialects.tensor_loop import BlockOp, InitOp, YieldOp
 from .access_regions import body_accesses, is_inside, root_buffer
 from .affine import is_linear, linear_terms
@@ -39,7 +40,7 @@ def may_reorder(block: BlockOp) -> bool:
     indices affine in the axes, other ones for every point of the spatial axes (else the last one wins), and accessed
     nowhere else; no two of its buffers are views of one.
     """
-    for op in block.body.walk():
+    for op in walk(block.body):
         if isinstance(
             op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp
         ):

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from .files import write_atomically
 from .passes import collecting_statistics
 from .pipelines import Instrument
+from .walk import walk
 
 
 @dataclass
@@ -200,4 +201,4 @@ class Veto(Instrument):
 
 def count_ops(module: ModuleOp) -> int:
     """The number of ops in a module, itself not counted."""
-    return sum(1 for _ in module.walk()) - 1
+    return sum(1 for _ in walk(module)) - 1

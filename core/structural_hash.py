@@ -21,6 +21,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from .walk import walk
+
 DIGITS: Final = 16
 """Hexadecimal digits of a hash, 64 bits: enough to tell the modules of one project apart."""
 
@@ -60,7 +62,7 @@ class _Hasher:
         """By identity: 0.0 and -0.0 make equal attributes."""
 
     def digest(self) -> str:
-        ops = [op for root in self._roots for op in root.walk()]
+        ops = [op for root in self._roots for op in walk(root)]
         for op in ops:
             for block in _blocks(op):
                 self._blocks[block] = len(self._blocks)

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from ..core.passes import StepwellPass
 from ..core.roles import PREPARE as PREPARE
 from ..core.roles import ROLE as ROLE
+from ..core.walk import walk
 from ..dialects import tensor_loop
 from .bufferize_calls import call_order
 from .bufferize_constants import ConstantPool
@@ -88,4 +89,4 @@ def uses_tensors(function: func.FuncOp) -> bool:
     types = function.function_type
     if any(isinstance(t, TensorType) for t in (*types.inputs, *types.outputs)):
         return True
-    return any(isinstance(r.type, TensorType) for op in function.walk() for r in op.results)
+    return any(isinstance(r.type, TensorType) for op in walk(function) for r in op.results)

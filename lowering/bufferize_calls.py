@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 
 from ..core.diagnostics import fail
+from ..core.walk import walk
 
 
 def call_order(functions: Sequence[func.FuncOp]) -> list[func.FuncOp]:
@@ -44,7 +45,7 @@ def _callees(function: func.FuncOp, by_name: dict[str, func.FuncOp]) -> list[tup
     """The calls of bufferised functions inside `function`, last first."""
     calls = [
         (op, by_name[op.callee.root_reference.data])
-        for op in function.walk()
+        for op in walk(function)
         if isinstance(op, func.CallOp) and op.callee.root_reference.data in by_name
     ]
     return calls[::-1]

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Operation, SSAValue
 
 from ..core.diagnostics import fail
+from ..core.walk import walk
 from ..te import dtypes
 from .te_types import dtype_of, is_static
 
@@ -24,7 +25,7 @@ def check_function(function: func.FuncOp) -> None:
         fail(function, f"function @{name} works on tensors and has no body, expected a definition")
     if len(function.body.blocks) != 1:
         fail(function, f"function @{name} has several blocks that pass tensors around, expected one")
-    for op in function.walk():
+    for op in walk(function):
         for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
             _check_value(op, value)
 

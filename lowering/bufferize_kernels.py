@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
 from ..core.roles import TEMPORARY as TEMPORARY
+from ..core.walk import ops_of
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 
@@ -40,8 +41,8 @@ def hoist_temporaries(module: ModuleOp) -> dict[str, KernelSignature]:
     One argument per buffer, not one for all: LLVM then knows that they do not overlap. Functions reached by
     `tensor_loop.call`, which has its arguments already, keep theirs. Returns the signatures of all loop functions.
     """
-    called = {op.callee_name for op in module.walk() if isinstance(op, CallKernelOp)}
-    called -= {op.callee.string_value() for op in module.walk() if isinstance(op, tensor_loop.CallOp)}
+    called = {op.callee_name for op in ops_of(module, CallKernelOp)}
+    called -= {op.callee.string_value() for op in ops_of(module, tensor_loop.CallOp)}
     return {
         op.sym_name.data: _hoist(op) if op.sym_name.data in called else KernelSignature([])
         for op in module.ops
@@ -95,11 +96,10 @@ def wrap_public_kernels(module: ModuleOp, functions: Sequence[tensor_loop.FuncOp
         function.properties["sym_name"] = StringAttr(new_name)
         function.properties["sym_visibility"] = StringAttr("private")
         wrappers.append(_wrapper(name, new_name, function))
-    for op in module.walk():
-        if isinstance(op, CallKernelOp | tensor_loop.CallOp):
-            callee = op.properties["callee"]
-            if isinstance(callee, SymbolRefAttr) and callee.root_reference.data in renamed:
-                op.properties["callee"] = SymbolRefAttr(renamed[callee.root_reference.data])
+    for op in ops_of(module, CallKernelOp, tensor_loop.CallOp):
+        callee = op.properties["callee"]
+        if isinstance(callee, SymbolRefAttr) and callee.root_reference.data in renamed:
+            op.properties["callee"] = SymbolRefAttr(renamed[callee.root_reference.data])
     module.body.block.add_ops(wrappers)
     return wrappers
 

@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..analysis.in_place import may_overwrite
 from ..core.roles import IN_PLACE as IN_PLACE
+from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from .bufferize_times import Clock
@@ -98,7 +99,7 @@ class InPlaceKernels:
             return
         called = {
             attribute.string_value()
-            for op in self.module.walk()
+            for op in walk(self.module)
             for attribute in (*op.properties.values(), *op.attributes.values())
             if isinstance(attribute, SymbolRefAttr)
         }
@@ -140,9 +141,8 @@ class Sharing:
         self._kernels = kernels
         self._prepares = prepares
         if kernels is not None:
-            for op in block.walk():
-                if isinstance(op, CallKernelOp):
-                    self._share(op, kernels)
+            for op in ops_of(block, CallKernelOp):
+                self._share(op, kernels)
 
     def first(self, value: SSAValue) -> SSAValue:
         """The tensor that stands for the buffer of `value`."""

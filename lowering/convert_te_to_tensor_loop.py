@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from .. import te
 from ..core.locations import copy_location
+from ..core.walk import walk
 from ..dialects import tensor_loop
 from ..te.expr import Expr, Var
 from ..te.reductions import ReductionResult
@@ -59,7 +60,7 @@ def convert_te_to_tensor_loop(
     )
     _FunctionBuilder(function, inputs, outputs).build()
     if location is not None:
-        for op in function.walk():
+        for op in walk(function):
             copy_location(location, op)
     return function
 

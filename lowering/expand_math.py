@@ -20,6 +20,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from ..core.passes import StepwellPass
+from ..core.walk import ops_of, walk
 from ..dialects import tile
 from ..schedule.targets import chosen_target
 from ..schedule.wide_registers import has_wide_registers
@@ -68,7 +69,7 @@ def _replace_composites(module: ModuleOp, wide: bool) -> int:
     """Replaces the formulas of `composites.py`, and erases what nothing uses then; `tile.scale` only in bodies of `tile.map`."""
     constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
     count = 0
-    for op in [found for found in module.walk() if isinstance(found, arith.MulfOp)]:
+    for op in ops_of(module, arith.MulfOp):
         block = op.parent
         found = composite_of(op, wide and isinstance(op.parent_op(), tile.MapOp))
         if found is None or block is None:
@@ -119,7 +120,7 @@ def _rewrite(module: ModuleOp, expansion_of: Callable[[Operation], Expansion | N
     """Replaces every op that has an expansion; returns how many. Constants are shared inside a block."""
     constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
     count = 0
-    for op in list(module.walk()):
+    for op in walk(module):
         expand = expansion_of(op)
         block = op.parent
         if expand is None or block is None or not _is_scalar_or_vector(op.results[0].type):

@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ..core.diagnostics import emit_remark
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
+from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from .te_types import buffer_of, is_static
@@ -143,7 +144,7 @@ def _inline_kernel(
         if op is kernel.body.block.last_op:
             continue
         clone = op.clone(values)
-        for old, new in zip(op.walk(), clone.walk(), strict=True):
+        for old, new in zip(walk(op), walk(clone), strict=True):
             copy_location(old, new)
             if isinstance(new, tensor_loop.BlockOp):
                 _make_unique(new, names)
@@ -163,8 +164,8 @@ def _make_unique(block: tensor_loop.BlockOp, names: set[str]) -> None:
 
 def _call_kernels(module: ModuleOp, fused: dict[str, tensor_loop.FuncOp]) -> None:
     """Turns calls of functions that became kernels into kernel calls."""
-    for op in list(module.walk()):
-        if isinstance(op, func.CallOp) and op.callee.root_reference.data in fused:
+    for op in ops_of(module, func.CallOp):
+        if op.callee.root_reference.data in fused:
             call = CallKernelOp(op.callee, op.operands, [result.type for result in op.results])
             copy_location(op, call)
             for old, new in zip(op.results, call.results, strict=True):
@@ -179,7 +180,7 @@ def _remove_unused(module: ModuleOp) -> None:
     """Removes private loop functions that no symbol reference names."""
     used = {
         attribute.root_reference.data
-        for op in module.walk()
+        for op in walk(module)
         for attribute in (*op.properties.values(), *op.attributes.values())
         if isinstance(attribute, SymbolRefAttr)
     }

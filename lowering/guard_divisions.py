@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
+from ..core.walk import ops_of
 
 QUOTIENTS = (arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 SIGNED = (*QUOTIENTS, arith.RemSIOp)
@@ -38,7 +39,7 @@ class GuardDivisionsPass(StepwellPass):
     name = "guard-divisions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in [inner for inner in op.walk() if isinstance(inner, SIGNED + UNSIGNED)]:
+        for inner in ops_of(op, *SIGNED, *UNSIGNED):
             if not isinstance(inner.results[0].type, IntegerType | IndexType):
                 continue
             excluded = excluded_values(inner.operands[1])

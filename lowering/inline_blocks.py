@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.traits import is_pure
 from .inline_costs import VectorAxes
@@ -137,7 +138,7 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
 
 def _final_store(block: tensor_loop.BlockOp) -> memref.StoreOp | None:
     """The only store of a block when it is unconditional and the last thing that the block does."""
-    stores = [op for op in block.walk() if isinstance(op, memref.StoreOp)]
+    stores = ops_of(block, memref.StoreOp)
     end = block.body.block.last_op
     if len(stores) != 1 or end is None or end.prev_op is not stores[0]:
         return None
@@ -210,7 +211,7 @@ def _is_pointwise(producer: Accessor, buffer: SSAValue) -> bool:
         return False
     if not _is_perfect(producer):
         return False
-    for op in block.walk():
+    for op in walk(block):
         if op in (block, producer.stores[0]) or isinstance(op, memref.LoadOp | tensor_loop.YieldOp):
             continue
         if not is_pure(op) and op.name not in ("scf.if", "scf.yield"):
@@ -235,7 +236,7 @@ def _is_perfect(producer: Accessor) -> bool:
 
 def _sources_keep(producer: Accessor, facts: FunctionFacts) -> bool:
     """Whether no buffer the producer loads from is written at or after the producer."""
-    sources = {op.memref for op in producer.block.walk() if isinstance(op, memref.LoadOp)}
+    sources = {op.memref for op in ops_of(producer.block, memref.LoadOp)}
     for source in sources - facts.read_only:
         found = accessors(source, facts.times)
         if found is None or any(a.stores and a.time >= producer.time for a in found):
@@ -256,7 +257,7 @@ def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue,
             return False
     if reads <= size:
         return True
-    return all(_costs_nothing(op) for op in producer.block.body.walk()) and _keeps_rows(producer.block)
+    return all(_costs_nothing(op) for op in walk(producer.block.body)) and _keeps_rows(producer.block)
 
 
 def _costs_nothing(op: Operation) -> bool:
@@ -268,7 +269,7 @@ def _keeps_rows(block: tensor_loop.BlockOp) -> bool:
     if not block.axes:
         return True
     last = block.axes[-1]
-    for op in block.walk():
+    for op in walk(block):
         if isinstance(op, memref.LoadOp):
             places = [_uses_axis(index, last) for index in op.indices]
             if any(places[:-1]):
@@ -298,7 +299,7 @@ def _compute_at(producer: Accessor, load: memref.LoadOp) -> None:
             load.results[0].replace_all_uses_with(stored)
         elif not isinstance(op, tensor_loop.YieldOp):
             clone = op.clone(values)
-            for old, new in zip(op.walk(), clone.walk(), strict=True):
+            for old, new in zip(walk(op), walk(clone), strict=True):
                 new.location = old.location
             Rewriter.insert_op(clone, InsertPoint.before(load))
     erase(load)

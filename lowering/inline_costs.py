@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.access_regions import Access, body_accesses, is_inside, stride_along
 from ..analysis.affine import affine_of_value
+from ..core.walk import walk
 from ..dialects.tensor_loop import BlockOp
 
 VECTOR_INSTRUCTIONS = frozenset(
@@ -35,7 +36,7 @@ A pass costs a store and a load, about 1 ns per element from the second-level ca
 
 def weight(block: BlockOp) -> int:
     """About how many instructions one element of a block takes beside loads, stores and addresses."""
-    return sum(_weight_of(op) for op in block.body.walk() if op.results)
+    return sum(_weight_of(op) for op in walk(block.body) if op.results)
 
 
 def _weight_of(op: Operation) -> int:

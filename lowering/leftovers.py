@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from ..core.diagnostics import fail
 from ..core.locations import location_string
+from ..core.walk import walk
 
 LISTED = 10
 """Most leftovers named in the message."""
@@ -16,7 +17,7 @@ LISTED = 10
 
 def require_lowered(module: ModuleOp, dialect: str, pass_name: str) -> None:
     """Raises `OperationError` at the first op of `dialect` in `module`, with a list of all of them."""
-    left: list[Operation] = [op for op in module.walk() if op.name.partition(".")[0] == dialect]
+    left: list[Operation] = [op for op in walk(module) if op.name.partition(".")[0] == dialect]
     if not left:
         return
     counts = Counter(op.name for op in left)

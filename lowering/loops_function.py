@@ -17,6 +17,7 @@ from ..analysis.reductions import (
     reduction_nest,
 )
 from ..core.diagnostics import fail
+from ..core.walk import ops_of, walk
 from ..dialects.tensor_loop import AllocOp, BlockOp, CallOp, Constraint, InitOp, LoopOp
 from ..dialects.tensor_loop.loops import loop_variable_range
 from .loops_emitter import AffineScope, Emitter
@@ -48,8 +49,8 @@ class FunctionLowering:
 
     def _plan_inits(self, source: Block) -> None:
         """Decides for each init: before its outermost reduce loop, or (guarded) where its block stands."""
-        for op in source.walk():
-            if not isinstance(op, BlockOp) or op.init is None:
+        for op in ops_of(source, BlockOp):
+            if op.init is None:
                 continue
             nest = reduction_nest(op)
             if not nest.sees_its_reduce_loops:
@@ -88,7 +89,7 @@ class FunctionLowering:
         elif isinstance(op, CallOp):
             arguments = [self.value(operand) for operand in op.operands]
             self.emitter.add(func.CallOp(op.callee, arguments, []))
-        elif any(nested.name.startswith("tensor_loop.") for region in op.regions for nested in region.walk()):
+        elif any(nested.name.startswith("tensor_loop.") for region in op.regions for nested in walk(region)):
             self._lower_regions(op)
         else:
             self.emitter.add(op.clone(self.values))

@@ -28,6 +28,7 @@ from ..core.diagnostics import StepwellError, emit_remark, fail
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
 from ..core.roles import PREPARE as PREPARE
+from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import WeightOp
@@ -115,7 +116,7 @@ def _why_own(function: func.FuncOp, compiler: str, functions: dict[str, func.Fun
     if not function.function_type.outputs.data:
         return "it has no results"
     for callee in _callees(function, functions)[1:]:
-        if any(isinstance(op, WeightOp) or _is_prepare_call(op, functions) for op in callee.walk()):
+        if any(isinstance(op, WeightOp) or _is_prepare_call(op, functions) for op in walk(callee)):
             return f"@{callee.sym_name.data}, which it calls, holds weights"
     reason = found.why_unavailable()
     return None if reason is None else f"code generator '{compiler}' cannot be used: {reason}"
@@ -133,7 +134,7 @@ def _callees(function: func.FuncOp, functions: dict[str, func.FuncOp]) -> list[f
     found = {function.sym_name.data: function}
     stack = [function]
     while stack:
-        for op in stack.pop().walk():
+        for op in walk(stack.pop()):
             if isinstance(op, func.CallOp):
                 name = op.callee.string_value()
                 if name in functions and name not in found and PREPARE not in functions[name].attributes:
@@ -154,7 +155,7 @@ def _lift_weights(module: ModuleOp, function: func.FuncOp, functions: dict[str, 
     if not weights:
         return
     name = function.sym_name.data
-    calls = [op for op in module.walk() if isinstance(op, func.CallOp) and op.callee.string_value() == name]
+    calls = [op for op in ops_of(module, func.CallOp) if op.callee.string_value() == name]
     for weight in weights:
         for result in weight.results:
             argument = block.insert_arg(result.type, len(block.args))
@@ -209,7 +210,7 @@ def _buffer(type_: Attribute) -> Attribute:
 
 def _call_kernels(module: ModuleOp, lowered: dict[str, tensor_loop.FuncOp]) -> None:
     """Turns calls of the functions into calls of the loop functions that took their names."""
-    for op in list(module.walk()):
+    for op in walk(module):
         if isinstance(op, func.CallOp) and op.callee.string_value() in lowered:
             operands: list[SSAValue] = list(op.operands)
             call = CallKernelOp(op.callee, operands, [result.type for result in op.results])

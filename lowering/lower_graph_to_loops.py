@@ -21,6 +21,7 @@ from ..core.diagnostics import Diagnostic, StepwellError, fail
 from ..core.locations import copy_location, location_string, nearest_source_point
 from ..core.parsing import make_context, parse_text
 from ..core.passes import StepwellPass
+from ..core.walk import walk
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
@@ -61,7 +62,7 @@ class LowerGraphToLoopsPass(StepwellPass):
         kernels = KernelTable(op)
         refused: list[Operation] = []
         for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
-            for inner in [inner for inner in function.walk() if inner is not function]:
+            for inner in [inner for inner in walk(function) if inner is not function]:
                 if isinstance(inner, LoopSemantics | LoopTemplate):
                     _replace_by_call(inner, kernels)
                     self.count("ops lowered")
@@ -177,7 +178,7 @@ def _instantiated(op: Operation) -> LoopFuncOp:
     assert isinstance(kernel, LoopFuncOp)
     kernel.detach()
     kernel.properties["sym_name"] = type(kernel.sym_name)("kernel")
-    for inner in kernel.walk():
+    for inner in walk(kernel):
         inner.location = op.location
     return kernel
 

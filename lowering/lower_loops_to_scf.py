@@ -14,6 +14,7 @@ from xdsl.rewriter import Rewriter
 from ..core.diagnostics import fail
 from ..core.passes import StepwellPass
 from ..core.roles import NOALIAS as NOALIAS
+from ..core.walk import ops_of
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import CallOp, FuncOp
 from .leftovers import require_lowered
@@ -53,14 +54,13 @@ class LowerLoopsToSCFPass(StepwellPass):
     name = "lower-loops-to-scf"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for call in op.walk():
-            if isinstance(call, CallKernelOp):
-                hint = "run bufferize before lower-loops-to-scf"
-                fail(call, f"@{call.callee_name} is called on tensors", hint=hint)
-        for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
+        for call in ops_of(op, CallKernelOp):
+            hint = "run bufferize before lower-loops-to-scf"
+            fail(call, f"@{call.callee_name} is called on tensors", hint=hint)
+        for function in ops_of(op, FuncOp):
             Rewriter.replace_op(function, lower_function(function), [])
             self.count("functions lowered")
-        calls = [found for found in op.walk() if isinstance(found, CallOp)]
+        calls = ops_of(op, CallOp)
         shared = {
             name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1
         }

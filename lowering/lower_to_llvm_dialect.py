@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
 from ..core.roles import CHECKS as CHECKS
+from ..core.walk import ops_of
 from ..dialects import tile
 from .llvm import (
     convert_arith,
@@ -206,7 +207,7 @@ class LowerToLLVMDialectPass(StepwellPass):
         self._read_checks(state, op)
         functions = functions_of(op)
         self._plan(state, ops, functions)
-        called = {call.callee.string_value() for call in op.walk() if isinstance(call, func.CallOp)}
+        called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
         lowered: list[Operation] = []
         for inner in ops:
             lowered += self._convert(state, inner, called)

@@ -13,6 +13,7 @@ from ..core.locations import copy_location
 from ..core.passes import StepwellPass
 from ..core.roles import INSTANCES, PREPARE
 from ..core.structural_hash import structural_hash
+from ..core.walk import ops_of
 from ..dialects.graph.constants import WeightOp
 
 MERGED_OPS = frozenset({"graph.weight", "graph.constant", "graph.call_kernel", "func.return"})
@@ -63,7 +64,7 @@ class MergePrepareFunctionsPass(StepwellPass):
                 if first is not function:
                     _add_instance(first, function)
                     merged[function.sym_name.data] = function
-        calls = [each for function in functions for each in function.walk() if isinstance(each, func.CallOp)]
+        calls = [each for function in functions for each in ops_of(function, func.CallOp)]
         for call in calls:
             if call.callee.string_value() in merged:
                 _read_as_weights(call)

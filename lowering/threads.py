@@ -25,6 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..analysis.work import GRAIN, chunk_of, grain_of, nanoseconds_of_iteration, trip_count
 from ..core.passes import StepwellPass
+from ..core.walk import ops_of, walk
 from .llvm.builder import constant_of
 from .llvm.parallel import CHUNK, TASK
 from .loops_emitter import PARALLEL
@@ -78,7 +79,7 @@ class OutlineParallelLoopsPass(StepwellPass):
 
 def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:
     """The marked loops that are in no marked one. All marks go."""
-    marked = [op for op in function.walk() if isinstance(op, scf.ForOp) and PARALLEL in op.attributes]
+    marked = [op for op in ops_of(function, scf.ForOp) if PARALLEL in op.attributes]
     for op in marked:
         del op.attributes[PARALLEL]
     last: scf.ForOp | None = None
@@ -119,8 +120,8 @@ class _Outlining:
     def _sort_outer_values(self) -> bool:
         """Decides for each value from outside how the function gets it; False when one cannot."""
         values: dict[SSAValue, None] = {}
-        inside = set(self.loop.body.walk())
-        for op in self.loop.body.walk():
+        inside = set(walk(self.loop.body))
+        for op in walk(self.loop.body):
             for operand in op.operands:
                 if not _is_inside(operand, self.loop, inside):
                     values[operand] = None
@@ -158,7 +159,7 @@ class _Outlining:
         step = new_of[loop.step]
         loop.detach()
         loop.operands = (block.args[0], block.args[1], step)
-        for op in loop.body.walk():
+        for op in walk(loop.body):
             for index, operand in enumerate(op.operands):
                 if operand in new_of:
                     op.operands[index] = new_of[operand]

@@ -9,6 +9,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from ..core.passes import StepwellPass
+from ..core.walk import ops_of
 from ..schedule.targets import chosen_target
 from ..schedule.wide_registers import has_wide_registers
 from .jam_loops import jam_into
@@ -57,10 +58,10 @@ class VectorizeLoopsPass(StepwellPass):
         wide = has_wide_registers(target) if self.wide is None else self.wide
         if not wide:
             return
-        for loop in [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]:
+        for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:
             if jam_into(loop):
                 self.count("loops jammed")
-        loops = [found for found in op.walk() if isinstance(found, scf.ForOp) and is_marked(found)]
+        loops = [found for found in ops_of(op, scf.ForOp) if is_marked(found)]
         bodies = [body for loop in loops if (body := vector_body(loop)) is not None and body.extent >= LANES]
         requests = requests_of(bodies, target.l1_bytes)
         for body in bodies:

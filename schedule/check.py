@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 
 from ..core.diagnostics import Diagnostic, StepwellError, fail
 from ..core.plugins import registry
+from ..core.walk import ops_of
 from ..dialects.schedule import StepOp
 from ..dialects.tensor_loop import BlockOp, FuncOp
 from .replay import functions_of
@@ -79,7 +80,7 @@ def _arguments(function: FuncOp, seed: int) -> list[Any]:
     """Small whole numbers for the inputs, another number for the outputs."""
     import numpy as np
 
-    runs = sum(_runs(op) for op in function.walk() if isinstance(op, BlockOp))
+    runs = sum(_runs(op) for op in ops_of(function, BlockOp))
     if runs > MOST_RUNS:
         raise StepwellError(
             Diagnostic(

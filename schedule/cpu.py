@@ -10,6 +10,7 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from ..core.passes import StepwellPass
+from ..core.walk import ops_of
 from ..dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
 from ..dialects.tensor_loop.loops import loop_body
 from .byte_products import is_byte_product, tile_byte_product
@@ -64,7 +65,7 @@ class ScheduleCPUPass(StepwellPass):
         target = chosen_target(self.target)
         lift_grains(op)
         self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
-        for grid in [found for found in op.walk() if isinstance(found, GridOp)]:
+        for grid in ops_of(op, GridOp):
             if grid.parent is None:  # taken up in the tiles of a contraction
                 continue
             contraction = contraction_of(grid)
@@ -89,7 +90,7 @@ class ScheduleCPUPass(StepwellPass):
             if order.vectorized:
                 self.count("loops vectorized")
         refuse_unused(op)
-        for function in [found for found in op.walk() if isinstance(found, FuncOp)]:
+        for function in ops_of(op, FuncOp):
             self.count("loops over rows fused", fuse_rows(function))
             self.count("maxima relaxed", relax_maxima(function, has_wide_registers(target)))
             self.count("loops parallelized", parallelize(function))

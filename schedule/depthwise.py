@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -57,7 +58,7 @@ class Depthwise:
     pad: GridOp | None = None
     """What makes a padded copy of the image that is not needed."""
 
-    @property
+    @cached_property
     def reduce(self) -> tuple[int, ...]:
         return tuple(axis for axis, kind in enumerate(self.c.block.kinds) if kind == "reduce")
 
@@ -74,9 +75,15 @@ class Depthwise:
             if axis in index.used_dims() and (low < 0 or high >= size)
         ]
         taps = self.taps()
+        bounds = [self._lines(index, axis, taps) for index, _ in dimensions]
         for at in range(self.c.extents[axis] if dimensions else 0):
             inside = frozenset(
-                tap for tap in taps if all(0 <= self._index(i, axis, at, tap) < n for i, n in dimensions)
+                tap
+                for number, tap in enumerate(taps)
+                if all(
+                    0 <= starts[number] + step * at < size
+                    for (step, starts), (_, size) in zip(bounds, dimensions, strict=True)
+                )
             )
             if found and found[-1].taps == inside:
                 found[-1] = replace(found[-1], count=found[-1].count + 1)
@@ -84,13 +91,18 @@ class Depthwise:
                 found.append(Run(at, 1, inside))
         return found or [Run(0, self.c.extents[axis], frozenset(taps))]
 
-    def _index(self, index: AffineExpr, axis: int, at: int, tap: tuple[int, ...]) -> int:
-        values = {axis: at, **dict(zip(self.reduce, tap, strict=True))}
-        terms, total = linear_terms(index)
+    def _lines(self, index: AffineExpr, axis: int, taps: Taps) -> tuple[int, list[int]]:
+        """`index` by step of `axis`: how far it moves, and for each tap where it starts."""
+        terms, constant = linear_terms(index)
+        step, factors = 0, [0] * len(self.reduce)
         for atom, factor in terms.items():
             assert isinstance(atom, AffineDimExpr)
-            total += factor * values[atom.position]
-        return total
+            if atom.position == axis:
+                step = factor
+            else:
+                factors[self.reduce.index(atom.position)] = factor
+        starts = [constant + sum(f * t for f, t in zip(factors, tap, strict=True)) for tap in taps]
+        return step, starts
 
     @property
     def spatial(self) -> tuple[int, ...]:

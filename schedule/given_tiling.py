@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from ..core.diagnostics import fail
 from ..core.roles import TILING
+from ..core.walk import ops_of
 from ..dialects.schedule import TilingAttr
 from ..dialects.tensor_loop import BlockOp
 from .contraction import Contraction
@@ -89,8 +90,8 @@ def attribute_of(tiling: Tiling) -> TilingAttr:
 
 def refuse_unused(root: Operation) -> None:
     """Fails at a block in `root` whose tiling nobody has taken up: it is no contraction on register tiles."""
-    for op in root.walk():
-        if isinstance(op, BlockOp) and (found := op.attributes.get(TILING)) is not None:
+    for op in ops_of(root, BlockOp):
+        if (found := op.attributes.get(TILING)) is not None:
             _refuse(op, found, "the block is no contraction that register tiles are made for")
 
 

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from ..core.roles import PREPARE
 from ..core.structural_hash import structural_hash
+from ..core.walk import ops_of
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import WeightOp
 from ..dialects.schedule import ProgramOp
@@ -48,7 +49,7 @@ class Kernel:
 
     @property
     def blocks(self) -> list[BlockOp]:
-        return [op for op in self.function.walk() if isinstance(op, BlockOp)]
+        return ops_of(self.function, BlockOp)
 
     @cached_property
     def module(self) -> ModuleOp:
@@ -56,7 +57,7 @@ class Kernel:
         function = self.function.clone()
         function.sym_name = StringAttr(NAME)
         function.sym_visibility = StringAttr("private")
-        for number, block in enumerate(op for op in function.walk() if isinstance(op, BlockOp)):
+        for number, block in enumerate(ops_of(function, BlockOp)):
             block.block_name = StringAttr(f"block{number}")
         return ModuleOp([self._main(), function])
 
@@ -101,9 +102,8 @@ def kernels_of(module: ModuleOp) -> list[Kernel]:
     by functions that prepare weights.
     """
     calls: dict[str, list[CallKernelOp]] = {}
-    for call in module.walk():
-        if isinstance(call, CallKernelOp):
-            calls.setdefault(call.callee_name, []).append(call)
+    for call in ops_of(module, CallKernelOp):
+        calls.setdefault(call.callee_name, []).append(call)
     found: list[Kernel] = []
     for function in (op for op in module.ops if isinstance(op, FuncOp)):
         users = calls.get(function.sym_name.data, [])
@@ -131,7 +131,7 @@ def _stands_alone(function: FuncOp) -> bool:
     plain = all(
         isinstance(t, MemRefType) and t.has_static_shape() and isinstance(t.layout, NoneAttr) for t in types
     )
-    return plain and not any(isinstance(op, CallOp | func.CallOp) for op in function.walk())
+    return plain and not ops_of(function, CallOp, func.CallOp)
 
 
 def _tensor(type_: Attribute) -> TensorType:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import linear_terms
+from ..core.walk import ops_of
 from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
 from ..dialects.tensor_loop.loops import loop_body
 
@@ -27,6 +28,9 @@ Index = SSAValue | int
 AnyOp = TypeVar("AnyOp", bound=Operation)
 
 ZERO = AffineExpr.constant(0)
+
+_INDEX = IndexType()
+_NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 
 
 class Bound(NamedTuple):
@@ -46,6 +50,8 @@ class NestBuilder:
         self.block = block
         self.origin = origin
         self._variables: list[SSAValue] = []
+        self._known: dict[tuple[Block, object, Index, Index], SSAValue] = {}
+        """Index arithmetic by the IR block it stands in, op and operands: each is done once."""
         self._names = _names_of_others(origin)
 
     def add(self, op: AnyOp) -> AnyOp:
@@ -148,12 +154,25 @@ class NestBuilder:
         """`index` as a value."""
         if isinstance(index, SSAValue):
             return index
-        return self.add(arith.ConstantOp(IntegerAttr(index, IndexType()))).result
+        key = (self.block, None, index, 0)
+        if (found := self._known.get(key)) is None:
+            attribute = IntegerAttr(index, IndexType())
+            op = arith.ConstantOp.create(result_types=(attribute.type,), properties={"value": attribute})
+            found = self._known[key] = self.add(op).result
+        return found
+
+    def _arithmetic(self, kind: type[arith.AddiOp | arith.MuliOp], first: Index, second: Index) -> SSAValue:
+        key = (self.block, kind, first, second)
+        if (found := self._known.get(key)) is None:
+            operands = (self.value(first), self.value(second))
+            op = kind.create(operands=operands, result_types=(_INDEX,), properties=_NO_FLAGS)
+            found = self._known[key] = self.add(op).result
+        return found
 
     def scaled(self, index: Index, factor: int) -> Index:
         if isinstance(index, int):
             return index * factor
-        return index if factor == 1 else self.add(arith.MuliOp(index, self.value(factor))).result
+        return index if factor == 1 else self._arithmetic(arith.MuliOp, index, factor)
 
     def sum(self, first: Index, second: Index) -> Index:
         if isinstance(first, int) and isinstance(second, int):
@@ -162,7 +181,7 @@ class NestBuilder:
             return second
         if second == 0:
             return first
-        return self.add(arith.AddiOp(self.value(first), self.value(second))).result
+        return self._arithmetic(arith.AddiOp, first, second)
 
     def affine(self, expr: AffineExpr, axes: Mapping[int, Index]) -> SSAValue:
         """The value of a linear expression, dimension i being `axes[i]`."""
@@ -205,4 +224,4 @@ def _names_of_others(origin: Operation) -> set[str]:
         function = function.parent_op()
     if function is None:
         return set()
-    return {op.block_name.data for op in function.walk() if isinstance(op, BlockOp) and op is not origin}
+    return {op.block_name.data for op in ops_of(function, BlockOp) if op is not origin}

@@ -10,6 +10,7 @@ from ..analysis.access_regions import Access, body_accesses, is_inside, stride_a
 from ..analysis.loop_nests import Level, axis_dependencies, levels_of, perfect_block
 from ..analysis.reductions import accumulators
 from ..analysis.reorder import is_reassociable, may_reorder
+from ..core.walk import walk
 from ..dialects.tensor_loop import BlockOp, GridOp
 
 MIN_VECTOR_EXTENT = 4
@@ -106,7 +107,7 @@ def _calls_library(block: BlockOp) -> bool:
     return any(
         op.name in ("llvm.frem", "func.call")
         or (op.name.startswith("math.") and op.name not in INSTRUCTIONS and op.results[0].type == f64)
-        for op in block.walk()
+        for op in walk(block)
     )
 
 

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..analysis.loop_nests import levels_of, perfect_block
+from ..core.walk import ops_of
 from ..dialects.tensor_loop import AllocOp, GridOp
 from .contraction import Contraction, Operand, bound_in_order, index_ranges, operand_of
 from .loop_builder import Bound, NestBuilder
@@ -67,8 +68,8 @@ def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
         return None
-    stores = [op for op in block.walk() if isinstance(op, memref.StoreOp)]
-    loads = [op for op in block.walk() if isinstance(op, memref.LoadOp)]
+    stores = ops_of(block, memref.StoreOp)
+    loads = ops_of(block, memref.LoadOp)
     if len(stores) != 1 or len(loads) != 1 or stores[0].memref is not buffer:
         return None
     if tuple(stores[0].indices) != tuple(block.axes) or tuple(block.extents) != c.a.type.get_shape():
@@ -98,7 +99,7 @@ def _only_allocations_between(first: Operation, last: Operation) -> bool:
 
 def erase_with_buffers(grid: GridOp) -> None:
     """Erases a grid, and the buffers that nobody uses then."""
-    buffers = {op.memref for op in grid.walk() if isinstance(op, memref.LoadOp | memref.StoreOp)}
+    buffers = {op.memref for op in ops_of(grid, memref.LoadOp, memref.StoreOp)}
     grid.detach()
     grid.erase()
     for buffer in buffers:

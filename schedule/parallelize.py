@@ -9,6 +9,7 @@ from ..analysis.loop_nests import body_ops
 from ..analysis.work import WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
 from ..core.diagnostics import fail
 from ..core.roles import GRAIN
+from ..core.walk import ops_of
 from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
 from .primitives.dependences import Dependences
 from .primitives.nests import function_of
@@ -34,8 +35,8 @@ def lift_grains(root: Operation) -> None:
 
         tensor_loop.func @f(...) attributes {stepwell.grain = 40000 : i64} { ... tensor_loop.block "mm" ... { ... } }
     """
-    for op in root.walk():
-        if isinstance(op, BlockOp) and (grain := op.attributes.get(GRAIN)) is not None:
+    for op in ops_of(root, BlockOp):
+        if (grain := op.attributes.get(GRAIN)) is not None:
             if not isinstance(grain, IntegerAttr) or grain.value.data < 1:
                 fail(op, f"'{GRAIN}' is {grain}, expected a positive number of nanoseconds")
             function_of(op).attributes[GRAIN] = grain
@@ -57,7 +58,7 @@ def parallelize(function: FuncOp) -> int:
     A loop that is `vectorized` itself is split in two first. Where a loop has few iterations, those inside it are taken
     if they are worth it. A function that has parallel loops already has been scheduled, and stays.
     """
-    if any(isinstance(op, ForOp) and op.kind_name == "parallel" for op in function.walk()):
+    if any(op.kind_name == "parallel" for op in ops_of(function, ForOp)):
         return 0
     return _inside(function.body.block)
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
     FunctionType,
     MemRefType,
     ModuleOp,
+    StringAttr,
     TensorType,
     UnitAttr,
 )
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ..core.passes import StepwellPass
-from ..core.roles import TILING
+from ..core.roles import INSTANCES, PREPARE, TILING
+from ..core.walk import ops_of
 from ..dialects.graph.calls import CallKernelOp
+from ..dialects.graph.constants import WeightOp
 from ..dialects.tensor_loop import FuncOp, GridOp
 from .byte_products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
 from .contraction import Contraction, Operand, contraction_of
@@ -28,7 +36,6 @@ from .tile_contraction import Tiling, emit_packing, panels_type, tile_contractio
 from .tile_winograd import emit_filters, tile_winograd
 from .winograd import Plan, Winograd, filters_type, plan_winograd, winograd_of
 
-PREPARE = "stepwell.prepare"
 CONSTANTS = ("graph.constant", "graph.weight")
 
 
@@ -62,15 +69,14 @@ class PrepackWeightsPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lift_grains(op)
         calls: dict[str, list[CallKernelOp]] = {}
-        for call in op.walk():
-            if isinstance(call, CallKernelOp):
-                calls.setdefault(call.callee_name, []).append(call)
+        for call in ops_of(op, CallKernelOp):
+            calls.setdefault(call.callee_name, []).append(call)
         packer = _Packer(op, chosen_target(self.target), self.winograd, self.flush)
         for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
             users = calls.get(kernel.sym_name.data, [])
             if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
                 continue
-            for grid in [found for found in kernel.body.walk() if isinstance(found, GridOp)]:
+            for grid in ops_of(kernel.body, GridOp):
                 if grid.parent is not None and packer.pack(kernel, grid, users):
                     self.count("weights packed")
 
@@ -146,15 +152,20 @@ class _Packer:
         self.target = target
         self.winograd = winograd
         self.flush = flush
-        names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
-        self._used = names
+        self._used = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
+        self._numbers: dict[str, Iterator[int]] = {}
+        self._prepare = {
+            op.sym_name.data: op
+            for op in module.ops
+            if isinstance(op, func.FuncOp) and PREPARE in op.attributes
+        }
+        self._callers = Counter(call.callee.string_value() for call in ops_of(module, func.CallOp))
 
     def _fresh(self, prefix: str) -> str:
-        number = 0
-        while f"{prefix}{number}" in self._used:
-            number += 1
-        self._used.add(f"{prefix}{number}")
-        return f"{prefix}{number}"
+        names = (f"{prefix}{number}" for number in self._numbers.setdefault(prefix, count()))
+        name = next(name for name in names if name not in self._used)
+        self._used.add(name)
+        return name
 
     def pack(self, kernel: FuncOp, grid: GridOp, calls: list[CallKernelOp]) -> bool:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
@@ -172,14 +183,12 @@ class _Packer:
         if any(axis in c.b.axes() for axis in c.outer):
             return False
         sources = [call.inputs[position] for call in calls]
-        if not all(is_constant(source, self.module) for source in sources):
+        if not all(self._is_constant(source) for source in sources):
             return False
         form = self._form(c)
         packing = self._packing(c, form)
-        made: dict[SSAValue, SSAValue] = {}
+        made = self._all_prepared(list(dict.fromkeys(sources)), packing, form.type)
         for call, source in zip(calls, sources, strict=True):
-            if source not in made:
-                made[source] = self._prepared(source, packing, form.type)
             call.operands[position] = made[source]
         for source in {source.owner: source for source in made}.values():  # several may be results of one op
             self._erase_unused(source)
@@ -211,6 +220,38 @@ class _Packer:
         self.module.body.block.add_op(function)
         return function
 
+    def _all_prepared(
+        self, sources: list[SSAValue], packing: FuncOp, packed_type: MemRefType
+    ) -> dict[SSAValue, SSAValue]:
+        """The packed forms of weights; one prepare function does for all that are read from the side-car (`merge-prepare-functions`)."""
+        made: dict[SSAValue, SSAValue] = {}
+        instances: dict[str, Attribute] = {}
+        shared: Operation | None = None
+        for source in sources:
+            owner = source.owner
+            if not isinstance(owner, WeightOp) or owner.weight_key.startswith("@"):
+                made[source] = self._prepared(source, packing, packed_type)
+            elif shared is None:
+                made[source] = self._prepared(source, packing, packed_type)
+                shared = made[source].owner  # pyright: ignore[reportAssignmentType]
+            else:
+                name = self._fresh("prepare_panels")
+                instances[name] = ArrayAttr([StringAttr(owner.weight_key)])
+                use = WeightOp(f"@{name}#0", TensorType(packed_type.element_type, packed_type.get_shape()))
+                made[source] = self._used_after(owner, use)
+        if instances:
+            assert isinstance(shared, func.CallOp)
+            self._prepare[shared.callee.string_value()].attributes[INSTANCES] = DictionaryAttr(instances)
+        return made
+
+    @staticmethod
+    def _used_after(owner: Operation, use: Operation) -> SSAValue:
+        """The result of `use`, put after `owner`."""
+        use.location = owner.location
+        assert owner.parent is not None
+        owner.parent.insert_op_after(use, owner)
+        return use.results[0]
+
     def _prepared(self, source: SSAValue, packing: FuncOp, packed_type: MemRefType) -> SSAValue:
         """The packed form of `source`, made by a prepare function."""
         owner = source.owner
@@ -229,12 +270,18 @@ class _Packer:
         function = func.FuncOp(name, FunctionType.from_lists([], [result_type]), Region(body), "private")
         function.attributes[PREPARE] = UnitAttr()
         self.module.body.block.add_op(function)
-        use = func.CallOp(name, [], [result_type])
-        for op in (call, function, use):
+        self._prepare[name] = function
+        self._callers[name] += 1
+        for op in (call, function):
             op.location = owner.location
-        assert owner.parent is not None
-        owner.parent.insert_op_after(use, owner)
-        return use.results[0]
+        return self._used_after(owner, func.CallOp(name, [], [result_type]))
+
+    def _is_constant(self, value: SSAValue) -> bool:
+        owner = value.owner
+        return isinstance(owner, Operation) and (
+            owner.name in CONSTANTS
+            or (isinstance(owner, func.CallOp) and owner.callee.string_value() in self._prepare)
+        )
 
     def _erase_unused(self, source: SSAValue) -> None:
         """Erases what only made the weight in its old form."""
@@ -246,17 +293,16 @@ class _Packer:
         owner.erase()
         if isinstance(owner, func.CallOp):
             name = owner.callee.string_value()
-            function = _function(self.module, name)
-            callers = (op for op in self.module.walk() if isinstance(op, func.CallOp))
-            if function is not None and all(call.callee.string_value() != name for call in callers):
+            self._callers[name] -= 1
+            if not self._callers[name]:
+                function = self._prepare.pop(name)
                 function.detach()
                 function.erase()
 
     def _inlined(self, call: Operation, source: SSAValue, body: Block) -> SSAValue:
         """The body of the prepare function that `call` calls, copied; what stands for `source`."""
         assert isinstance(call, func.CallOp) and isinstance(source, OpResult)
-        function = _function(self.module, call.callee.string_value())
-        assert function is not None
+        function = self._prepare[call.callee.string_value()]
         values: dict[SSAValue, SSAValue] = {}
         for op in function.body.block.ops:
             if isinstance(op, func.ReturnOp):
@@ -284,9 +330,8 @@ def is_constant(value: SSAValue, module: ModuleOp) -> bool:
         return True
     if not isinstance(owner, func.CallOp):
         return False
-    function = _function(module, owner.callee.string_value())
-    return function is not None and PREPARE in function.attributes
-
-
-def _function(module: ModuleOp, name: str) -> func.FuncOp | None:
-    return next((op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name), None)
+    name = owner.callee.string_value()
+    return any(
+        isinstance(op, func.FuncOp) and op.sym_name.data == name and PREPARE in op.attributes
+        for op in module.ops
+    )

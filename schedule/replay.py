@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..core.diagnostics import Diagnostic, OperationError, fail
 from ..core.locations import nearest_source_point
 from ..core.plugins import registry
+from ..core.walk import ops_of
 from ..dialects.schedule import ops as steps
 from ..dialects.schedule.base import FROM_HANDLE, StepOp, known_numbers, numbers_attribute, numbers_of
 from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp
@@ -395,4 +396,4 @@ def _(replay: Replay, op: StepOp, handles: list[Operation]) -> Made:
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:
     """The loop functions of a module."""
-    return [op for op in module.walk() if isinstance(op, FuncOp)]
+    return ops_of(module, FuncOp)

@@ -10,6 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from ..analysis.access_regions import root_buffer
 from ..analysis.loop_nests import body_ops
+from ..core.walk import ops_of
 from ..dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, LoopOp
 from ..dialects.tensor_loop.loops import loop_body
 from .primitives.dependences import Touch, orderless, touches
@@ -41,14 +42,13 @@ def fuse_rows(function: FuncOp) -> int:
     while pending:
         block = pending.pop()
         for group in list(_groups(block)):
-            if len(group) > 1:
-                count += len(group) - 1
-                pending.append(_fused(group).body.block)
+            count += len(group) - 1
+            pending.append(_fused(group).body.block)
     return count
 
 
 def _groups(block: Block) -> Iterator[list[ForOp]]:
-    """The runs of loops to fuse, in order, those of one loop too."""
+    """The runs of two and more loops to fuse, in order."""
     group: list[ForOp] = []
     for op in body_ops(block):
         if isinstance(op, AllocOp):
@@ -56,10 +56,10 @@ def _groups(block: Block) -> Iterator[list[ForOp]]:
         if isinstance(op, ForOp) and group and _may_join(group, op):
             group.append(op)
             continue
-        if _has_rows(group):
+        if len(group) > 1 and _has_rows(group):
             yield group
-        group = [op] if isinstance(op, ForOp) and _is_candidate(op) else []
-    if _has_rows(group):
+        group = [op] if isinstance(op, ForOp) else []
+    if len(group) > 1 and _has_rows(group):
         yield group
 
 
@@ -76,23 +76,21 @@ def _row_size(loop: ForOp) -> int:
     inner = [op for op in ops if isinstance(op, LoopOp)]
     for nested in inner:
         product = 1
-        for each in nested.walk():
-            if isinstance(each, LoopOp):
-                for extent in each.extents:
-                    if not isinstance(extent, int):
-                        return -1
-                    product *= extent
+        for each in ops_of(nested, LoopOp):
+            for extent in each.extents:
+                if not isinstance(extent, int):
+                    return -1
+                product *= extent
         size = max(size, product)
     return size
 
 
 def _is_candidate(loop: ForOp) -> bool:
-    """Whether a group may start with `loop`: its blocks only compute, load and store."""
+    """Whether `loop` may be of a group: its blocks only compute, load and store."""
     if not isinstance(loop.extent, int) or loop.kind_name not in ("serial", "vectorized"):
         return False
-    for op in loop.body.walk():
-        if isinstance(op, BlockOp) and orderless(op) is not None:
-            return False
+    if any(orderless(block) is not None for block in ops_of(loop.body, BlockOp)):
+        return False
     return all(isinstance(op, LoopOp | BlockOp | AllocOp) for op in _around_blocks(loop))
 
 
@@ -108,7 +106,9 @@ def _around_blocks(loop: ForOp) -> Iterator[Operation]:
 
 def _may_join(group: Sequence[ForOp], loop: ForOp) -> bool:
     """Whether `loop` may run its iteration %i right after that of the loops of `group`."""
-    if loop.extent != group[0].extent or not _is_candidate(loop):
+    if loop.extent != group[0].extent:
+        return False
+    if not _is_candidate(loop) or (len(group) == 1 and not _is_candidate(group[0])):
         return False
     before = [(each.variable, touch) for each in group for touch in _touches(each)]
     after = [(loop.variable, touch) for touch in _touches(loop)]
@@ -127,9 +127,8 @@ def _may_join(group: Sequence[ForOp], loop: ForOp) -> bool:
 
 
 def _touches(loop: ForOp) -> Iterator[Touch]:
-    for op in loop.body.walk():
-        if isinstance(op, BlockOp):
-            yield from touches(op)
+    for block in ops_of(loop.body, BlockOp):
+        yield from touches(block)
 
 
 def _row_dimensions(touch: Touch, variable: SSAValue) -> set[int]:

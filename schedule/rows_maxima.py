@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..analysis.reductions import Accumulator, accumulators
+from ..core.walk import ops_of
 from ..dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from .rows_nan import nan_reaches_the_row
 
@@ -34,7 +35,7 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
     reach all results in other ways (`rows_nan.py`).
     """
     count = 0
-    for block in [op for op in function.walk() if isinstance(op, BlockOp)]:
+    for block in ops_of(function, BlockOp):
         for accumulator in accumulators(block) or ():
             update = accumulator.store.value.owner
             if not isinstance(update, arith.MaximumfOp) or update.fastmath.data:

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import linear_terms
+from ..core.walk import ops_of
 from ..dialects import tile
 from ..dialects.tensor_loop import GridOp
 from .contraction import Operand
@@ -34,7 +35,7 @@ from .targets import X86_64_V4, Target
 def tile_all_depthwise(module: ModuleOp, target: Target) -> int:
     """Tiles the depthwise convolutions of a module, before the padded copies that they need not are; how many."""
     count = 0
-    for grid in [found for found in module.walk() if isinstance(found, GridOp)]:
+    for grid in ops_of(module, GridOp):
         found = None if grid.parent is None else depthwise_of(grid)
         if found is not None:
             tile_depthwise(found, target)
@@ -159,26 +160,30 @@ class _Emitter:
     def _inputs(self, height: int, width: int) -> tuple[int, int]:
         """Rows and columns of the image that a tile reads."""
         assert self.c.m is not None
-        down = {
-            self._down(axis) * tap
-            for taps in self.taps
-            for axis, tap in zip(self.d.reduce, taps, strict=True)
-        }
-        across = {
-            self._across(axis) * tap
-            for taps in self.taps
-            for axis, tap in zip(self.d.reduce, taps, strict=True)
-        }
+        down, across, _ = self._reach
         stride = self._down(self.y) if self.y is not None else 0
-        return (height - 1) * stride + max(down) + 1, (width - 1) * self._across(self.c.m) + max(across) + 1
+        return (height - 1) * stride + down + 1, (width - 1) * self._across(self.c.m) + across + 1
+
+    @cached_property
+    def _reach(self) -> tuple[int, int, int]:
+        """How far down and across a tap reaches along one axis, and how many taps differ across."""
+        places = [
+            [
+                (self._down(axis) * t, self._across(axis) * t)
+                for axis, t in zip(self.d.reduce, tap, strict=True)
+            ]
+            for tap in self.taps
+        ]
+        down = max(down for steps in places for down, _ in steps)
+        return (
+            down,
+            max(across for steps in places for _, across in steps),
+            len({tuple(across for _, across in steps) for steps in places}),
+        )
 
     def _registers(self, height: int, width: int, target: Target) -> int:
         """Sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not added at once."""
-        across = {
-            tuple(t * self._across(axis) for axis, t in zip(self.d.reduce, taps, strict=True))
-            for taps in self.taps
-        }
-        kept = min(len(self.taps), len(across) * height)
+        kept = min(len(self.taps), self._reach[2] * height)
         return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
 
     def _cycles(self, height: int, width: int, target: Target) -> float:

@@ -45,6 +45,8 @@ MAX_NODES = 200
 
 def linear_terms(expr: AffineExpr) -> tuple[Terms, int]:
     """`expr` as `sum(coefficient * atom) + constant`."""
+    if expr.__class__ is AffineDimExpr:
+        return {expr: 1}, 0
     terms: Terms = {}
     constant = _collect(expr, 1, terms)
     return {atom: factor for atom, factor in terms.items() if factor != 0}, constant
@@ -52,16 +54,18 @@ def linear_terms(expr: AffineExpr) -> tuple[Terms, int]:
 
 def _collect(expr: AffineExpr, factor: int, terms: Terms) -> int:
     """Adds `factor * expr` to `terms`; returns the constant part."""
-    if isinstance(expr, AffineConstantExpr):
+    # `match` and `isinstance` are Python code for these classes, which have abstract bases; this is called most of all
+    if type(expr) is AffineConstantExpr:
         return factor * expr.value
-    if isinstance(expr, AffineBinaryOpExpr):
+    if type(expr) is AffineBinaryOpExpr:
         if expr.kind is AffineBinaryOpKind.Add:
             return _collect(expr.lhs, factor, terms) + _collect(expr.rhs, factor, terms)
         if expr.kind is AffineBinaryOpKind.Mul:
-            if isinstance(expr.rhs, AffineConstantExpr):
-                return _collect(expr.lhs, factor * expr.rhs.value, terms)
-            if isinstance(expr.lhs, AffineConstantExpr):
-                return _collect(expr.rhs, factor * expr.lhs.value, terms)
+            lhs, rhs = expr.lhs, expr.rhs
+            if type(rhs) is AffineConstantExpr:
+                return _collect(lhs, factor * rhs.value, terms)
+            if type(lhs) is AffineConstantExpr:
+                return _collect(rhs, factor * lhs.value, terms)
         else:
             expr = AffineBinaryOpExpr(expr.kind, normal_form(expr.lhs), normal_form(expr.rhs))
     terms[expr] = terms.get(expr, 0) + factor
@@ -90,11 +94,15 @@ def from_terms(terms: Mapping[AffineExpr, int], constant: int) -> AffineExpr:
 
 def normal_form(expr: AffineExpr) -> AffineExpr:
     """Equal for expressions that differ only in the order or grouping of sums and constant factors."""
+    if type(expr) is AffineDimExpr or type(expr) is AffineConstantExpr:
+        return expr
     return from_terms(*linear_terms(expr))
 
 
 def constant_difference(lhs: AffineExpr, rhs: AffineExpr) -> int | None:
     """`lhs - rhs` where it is the same for all values of the dimensions, else `None`."""
+    if lhs is rhs:
+        return 0
     terms, constant = linear_terms(lhs)
     other_terms, other_constant = linear_terms(rhs)
     return constant - other_constant if terms == other_terms else None
@@ -180,38 +188,42 @@ def _resolve(
     value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]
 ) -> list[SSAValue]:
     """Puts `value` into `known` and returns nothing, or returns the values that are to be known first."""
-    op = owner_of(value)
     if value in dims:
         known[value] = AffineDimExpr(dims[value])
-    elif not isinstance(op, Operation) or not _is_index_arithmetic(op):
+        return []
+    op = owner_of(value)
+    if op.__class__ not in _INDEX_ARITHMETIC or not isinstance(op, Operation) or not _is_wide(op):
         known[value] = None
     else:
-        missing = [operand for operand in op.operands if operand not in known]
+        operands = op.operands
+        missing = [operand for operand in operands if operand not in known]
         if missing:
             return missing
-        known[value] = _affine_of_op(op, [known[operand] for operand in op.operands])
+        known[value] = _affine_of_op(op, [known[operand] for operand in operands])
     return []
 
 
-_INDEX_ARITHMETIC = (
-    arith.ConstantOp,
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.FloorDivSIOp,
-    arith.IndexCastOp,
-    affine.ApplyOp,
+_INDEX_ARITHMETIC = frozenset[type](
+    {
+        arith.ConstantOp,
+        arith.AddiOp,
+        arith.SubiOp,
+        arith.MuliOp,
+        arith.FloorDivSIOp,
+        arith.IndexCastOp,
+        affine.ApplyOp,
+    }
 )
 
 
 def _wide(value: SSAValue) -> bool:
     """Whether arithmetic on the type of `value` cannot wrap for sizes of buffers."""
     kind = value.type
-    return isinstance(kind, IndexType) or (isinstance(kind, IntegerType) and kind.width.data >= 64)
+    return type(kind) is IndexType or (isinstance(kind, IntegerType) and kind.width.data >= 64)
 
 
-def _is_index_arithmetic(op: Operation) -> bool:
-    return isinstance(op, _INDEX_ARITHMETIC) and all(_wide(value) for value in (*op.operands, *op.results))
+def _is_wide(op: Operation) -> bool:
+    return all(map(_wide, op.operands)) and all(map(_wide, op.results))
 
 
 def _affine_of_op(op: Operation, operands: Sequence[AffineExpr | None]) -> AffineExpr | None:

@@ -44,6 +44,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.walk import ops_of
 from .block import BlockOp
 from .syntax import print_attributes, print_body, value_name
 from .terminators import YieldOp, complete_bodies
@@ -146,7 +147,7 @@ class FuncOp(IRDLOperation):
             raise VerifyException(
                 f"@{self.sym_name.data} has {len(expected)} arguments but {len(self.arg_attrs)} argument dictionaries"
             )
-        names = Counter(op.block_name.data for op in self.body.walk() if isinstance(op, BlockOp))
+        names = Counter(op.block_name.data for op in ops_of(self.body, BlockOp))
         for block_name, times in names.items():
             if times > 1:
                 raise VerifyException(

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ...core.walk import walk
 from ..traits import AccessesBoxes
 from .affine_expressions import affine_of_value, constant_difference, owner_of
 
@@ -64,28 +65,41 @@ def body_accesses(body: Block) -> BodyAccesses:
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
     opaque: dict[SSAValue, None] = {}
-    for op in body.walk():
-        if isinstance(op, memref.LoadOp | memref.StoreOp) and len(op.indices) == len(shape_of(op.memref)):
-            if not _is_inside(op.memref, body):
-                indices = tuple(affine_of_value(index, dims, known) for index in op.indices)
-                accesses.append(Access(op, op.memref, indices, isinstance(op, memref.StoreOp)))
-        elif isinstance(op, AccessesBoxes):
-            for box in op.box_accesses():
-                if not _is_inside(box.buffer, body):
-                    indices = tuple(affine_of_value(index, dims, known) for index in box.indices)
-                    accesses.append(Access(op, box.buffer, indices, box.is_store, box.sizes))
-        elif not isinstance(op, memref.DimOp) and not _is_nested_block(op):
+    for op in walk(body):
+        boxes = _boxes_of(op)
+        if boxes is None:
             opaque.update(dict.fromkeys(_outside_buffers(op, body)))
+            continue
+        for buffer, indices, is_store, sizes in boxes:
+            if not _is_inside(buffer, body):
+                found = tuple(affine_of_value(index, dims, known) for index in indices)
+                accesses.append(Access(op, buffer, found, is_store, sizes))
     return BodyAccesses(tuple(accesses), tuple(opaque))
 
 
-def _is_nested_block(op: Operation) -> bool:
-    """A block inside a block names its regions, but what counts for the outer one are the loads and stores."""
-    return op.name == "tensor_loop.block"
+_Box = tuple[SSAValue, Sequence[SSAValue], bool, tuple[int, ...] | None]
+
+
+def _boxes_of(op: Operation) -> Sequence[_Box] | None:
+    """What `op` itself loads and stores: buffer, indices, whether it stores, sizes; `None` where that is not known."""
+    kind = op.__class__
+    if kind is memref.LoadOp:  # the buffer is the first operand, the indices follow
+        buffer, *indices = op.operands
+        return [(buffer, indices, False, None)] if len(indices) == len(shape_of(buffer)) else None
+    if kind is memref.StoreOp:
+        _, buffer, *indices = op.operands
+        return [(buffer, indices, True, None)] if len(indices) == len(shape_of(buffer)) else None
+    if issubclass(kind, AccessesBoxes):
+        assert isinstance(op, AccessesBoxes)
+        return [(box.buffer, box.indices, box.is_store, box.sizes) for box in op.box_accesses()]
+    # a block inside a block names its regions, but what counts for the outer one are the loads and stores
+    return () if kind is memref.DimOp or op.name == "tensor_loop.block" else None
 
 
 def _is_inside(value: SSAValue, body: Block) -> bool:
     owner = owner_of(value)
+    if owner is body:
+        return True
     block = owner.parent_block() if isinstance(owner, Operation) else owner
     while block is not None:
         if block is body:
@@ -96,7 +110,7 @@ def _is_inside(value: SSAValue, body: Block) -> bool:
 
 def _outside_buffers(op: Operation, body: Block) -> Iterator[SSAValue]:
     for operand in op.operands:
-        if isinstance(operand.type, MemRefType) and not _is_inside(operand, body):
+        if type(operand.type) is MemRefType and not _is_inside(operand, body):
             yield operand
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, MemRefType, i64
 from xdsl.ir import SSAValue
@@ -37,6 +38,11 @@ class Place:
 
 def numbers(values: Sequence[int]) -> Numbers:
     """A list of integers as an attribute."""
+    return _numbers(tuple(values))
+
+
+@lru_cache(maxsize=1024)
+def _numbers(values: tuple[int, ...]) -> Numbers:
     return DenseArrayBase.from_list(i64, values)
 
 

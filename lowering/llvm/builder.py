@@ -8,6 +8,7 @@ Ops are made by `Operation.create` with shared attributes (7 µs each); nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import arith, llvm
@@ -48,16 +49,26 @@ _OVERFLOW: tuple[Properties, ...] = tuple({"overflowFlags": IntegerAttr(flags, 3
 NSW, NUW = 1, 2
 _ICMP = {flag.value: {"predicate": IntegerAttr(flag.to_int(), i64)} for flag in llvm.ICmpPredicateFlag}
 
-_segments: dict[tuple[int, ...], DenseArrayBase] = {}
+_numbers32: dict[tuple[int, ...], DenseArrayBase] = {}
 _fastmath: dict[frozenset[Any], llvm.FastMathAttr] = {frozenset(): NO_FASTMATH}
 _numbers: dict[int, IntegerAttr] = {}
 
 
+def numbers32(values: tuple[int, ...]) -> DenseArrayBase:
+    """`array<i32: values>`, shared."""
+    if (found := _numbers32.get(values)) is None:
+        found = _numbers32[values] = DenseArrayBase.from_list(i32, values)
+    return found
+
+
 def segments(*counts: int) -> DenseArrayBase:
     """The `operandSegmentSizes` of an op with operand groups of these sizes."""
-    if (found := _segments.get(counts)) is None:
-        found = _segments[counts] = DenseArrayBase.from_list(i32, counts)
-    return found
+    return numbers32(counts)
+
+
+@lru_cache(maxsize=1024)
+def _name(text: str) -> StringAttr:
+    return StringAttr(text)
 
 
 def fastmath(flags: Attribute | None) -> llvm.FastMathAttr:
@@ -286,7 +297,7 @@ class Builder:
     ) -> SSAValue | None:
         """`llvm.call_intrinsic` of the base name; the text emitter adds the suffix of an overload."""
         properties = {
-            "intrin": StringAttr(name),
+            "intrin": _name(name),
             "fastmathFlags": flags,
             "op_bundle_sizes": _NO_BUNDLES,
             "operandSegmentSizes": segments(len(operands), 0),
@@ -331,7 +342,7 @@ class Builder:
         if not constant and isinstance(index, int):
             index = self.constant(index)
         properties: dict[str, Attribute] = {
-            "rawConstantIndices": DenseArrayBase.from_list(i32, [index]) if constant else _DYNAMIC_INDEX,  # type: ignore[list-item]
+            "rawConstantIndices": numbers32((index,)) if constant else _DYNAMIC_INDEX,  # type: ignore[list-item]
             "elem_type": element,
             "noWrapFlags": _NO_WRAP,
         }

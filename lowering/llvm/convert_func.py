@@ -24,6 +24,7 @@ from ...core.roles import ENTRY_PREFIX as ENTRY_PREFIX
 from ...core.roles import NOALIAS as NOALIAS
 from ...core.roles import PREPARE as PREPARE
 from ...core.roles import ROLE as ROLE
+from ...core.walk import ops_of
 from .builder import Builder, ConversionTable
 from .state import ModuleState, Signature
 from .types import PTR, MemRefLayout, UnsupportedTypeError
@@ -57,10 +58,10 @@ def failing_functions(functions: dict[str, func.FuncOp]) -> set[str]:
     pending: list[str] = []
     for name, function in functions.items():
         fails = False
-        for op in function.walk():
-            if isinstance(op, cf.AssertOp | memref.AllocOp):
+        for op in ops_of(function, cf.AssertOp, memref.AllocOp, func.CallOp):
+            if not isinstance(op, func.CallOp):
                 fails = True
-            elif isinstance(op, func.CallOp):
+            else:
                 callers.setdefault(op.callee.string_value(), []).append(name)
         if fails:
             pending.append(name)

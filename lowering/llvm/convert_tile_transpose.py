@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import SSAValue
 
 from ...dialects import tile
-from .builder import Builder, ConversionTable
+from .builder import Builder, ConversionTable, numbers32
 
 LANES = 16
 QUARTER = 4
@@ -41,7 +40,7 @@ def convert_transpose(builder: Builder, op: tile.TransposeOp) -> None:
     """
 
     def shuffled(first: SSAValue, second: SSAValue, lanes: Sequence[int]) -> SSAValue:
-        properties = {"mask": DenseArrayBase.from_list(i32, lanes)}
+        properties = {"mask": numbers32(tuple(lanes))}
         return builder.emit(llvm.ShuffleVectorOp, (first, second), first.type, properties)
 
     def both(first: SSAValue, second: SSAValue, masks: tuple[Sequence[int], Sequence[int]]) -> list[SSAValue]:

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from .addressing import address, is_nontemporal, lane_alignment, layout_of, load_value, store_value
-from .builder import Builder, ConversionTable, constant_of, fastmath, number
+from .builder import Builder, ConversionTable, constant_of, fastmath, number, numbers32
 from .convert_arith import NO_BF16
 from .small_floats import element_type, is_bf16
 from .types import MemRefLayout
@@ -64,7 +64,7 @@ def broadcast(builder: Builder, scalar: SSAValue, vector_type: Attribute) -> SSA
     lanes = lanes_of(vector_type)
     poison = builder.emit(llvm_ext.PoisonOp, (), vector_type)
     first = builder.emit(llvm.InsertElementOp, (poison, scalar, builder.constant(0)), vector_type)
-    mask = {"mask": DenseArrayBase.from_list(i32, [0] * lanes)}
+    mask = {"mask": numbers32((0,) * lanes)}
     return builder.emit(llvm.ShuffleVectorOp, (first, poison), vector_type, mask)
 
 

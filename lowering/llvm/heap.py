@@ -8,6 +8,7 @@ from xdsl.dialects import llvm, memref
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from ...core.walk import ops_of
 from .builder import Builder
 from .types import PTR
 
@@ -37,10 +38,10 @@ class HeapTracker:
     def for_function(function: FuncOp) -> HeapTracker | None:
         """A tracker, or `None` when the function allocates nothing or frees buffers of unknown origin."""
         allocates = False
-        for op in function.walk():
+        for op in ops_of(function, memref.AllocOp, memref.DeallocOp):
             if isinstance(op, memref.AllocOp):
                 allocates = True
-            elif isinstance(op, memref.DeallocOp) and allocation_of(op.memref) is None:
+            elif allocation_of(op.memref) is None:
                 return None
         return HeapTracker() if allocates else None
 

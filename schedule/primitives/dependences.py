@@ -21,6 +21,7 @@ from ...analysis.access_regions import Access, body_accesses, root_buffer, shape
 from ...analysis.affine import Interval, bounds, from_terms, linear_terms
 from ...analysis.reductions import accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
+from ...core.walk import ops_of, walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
 from .affine import simplify, told_apart
@@ -51,7 +52,7 @@ class Touch:
 
 def orderless(block: BlockOp) -> Blame | None:
     """Why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
-    for op in block.body.walk():
+    for op in walk(block.body):
         if isinstance(
             op,
             memref.LoadOp
@@ -96,12 +97,12 @@ class Dependences:
         self.outer = outer
         self._dims: dict[SSAValue, int] = {}
         self._ranges: list[Interval | None] = []
-        self.blocks = [op for op in outer.walk() if isinstance(op, BlockOp)]
+        self.blocks = ops_of(outer, BlockOp)
 
     @cached_property
     def opaque(self) -> Blame | None:
         """Something in the loop whose effects are not known."""
-        for op in self.outer.walk():
+        for op in walk(self.outer):
             if isinstance(op, BlockOp):
                 blame = orderless(op)
                 if blame is not None:

@@ -1,0 +1,65 @@
+"""
+Ops in other ops, all at once: what passes look at on their way over a module, found in a fraction of the time of `Operation.walk`.
+
+`Operation.walk` hands each op up through three generators per level of nesting, and classes of ops are abstract base classes, for which
+`isinstance` is a call of Python code. With some thirty looks at a module of 10 000 ops that was a sixth of the time to compile.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from xdsl.ir import Block, Operation, Region
+
+AnyOp = TypeVar("AnyOp", bound=Operation)
+
+
+def walk(root: Operation | Region | Block) -> list[Operation]:
+    """The ops of `root.walk()`, in that order, as they are now: `root` itself if it is an op, then all inside, outer before inner."""
+    found: list[Operation] = []
+    pending: list[Operation] = []
+    if isinstance(root, Block):
+        if root.first_op is not None:
+            pending.append(root.first_op)
+    elif isinstance(root, Region):
+        _add_first_ops(root, pending)
+    else:
+        found.append(root)
+        for region in reversed(root.regions):
+            _add_first_ops(region, pending)
+    while pending:
+        op: Operation | None = pending.pop()
+        while op is not None:
+            found.append(op)
+            following = op.next_op
+            if op.regions:
+                if following is not None:
+                    pending.append(following)
+                for region in reversed(op.regions):
+                    _add_first_ops(region, pending)
+                break
+            op = following
+    return found
+
+
+def _add_first_ops(region: Region, pending: list[Operation]) -> None:
+    """Adds the first op of each block of `region` to `pending`, the last block first."""
+    block = region.last_block
+    while block is not None:
+        if block.first_op is not None:
+            pending.append(block.first_op)
+        block = block.prev_block
+
+
+def ops_of(root: Operation | Region | Block, *kinds: type[AnyOp]) -> list[AnyOp]:
+    """The ops of `root.walk()` that are instances of one of `kinds`, in that order, as they are now."""
+    fits: dict[type, bool] = {}
+    found: list[AnyOp] = []
+    for op in walk(root):
+        kind = op.__class__
+        fit = fits.get(kind)
+        if fit is None:
+            fit = fits[kind] = issubclass(kind, kinds)
+        if fit:
+            found.append(op)  # pyright: ignore[reportArgumentType]
+    return found
