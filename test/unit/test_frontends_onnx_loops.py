@@ -120,6 +120,12 @@ def test_a_condition_that_ends_the_turns(turns: int) -> None:
     assert np.array_equal(y, value) and n == count
 
 
+def test_a_condition_without_a_useful_bound_is_refused() -> None:
+    constants = f"m = Constant<value = int64 {{{2**63 - 1}}}>()  t = Constant<value = bool {{1}}>()"
+    with pytest.raises(OnnxError, match=r"ends the turns, of which there are at most 9223372036854775807"):
+        imported(WHILE.format(inputs="", constants=constants))
+
+
 def test_trip_count_and_condition_at_run_time() -> None:
     module = imported(WHILE.format(inputs=", int64 m, bool t", constants=""))
     executable = stepwell.compile(module, cache=False)

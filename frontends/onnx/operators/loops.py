@@ -29,6 +29,9 @@ UNROLLED: Final = 512
 UNROLLED_AT_MOST: Final = 20_000
 """Most nodes of all turns where a loop cannot be: where shapes or positions depend on the number of the turn."""
 
+GUARDED_AT_MOST: Final = 65_536
+"""Most turns of a loop that a condition ends: those after its end do nothing, but are counted to the last."""
+
 
 @converter("If")
 def if_(b: Emitter, condition: Known | Value, *, then_branch: Any, else_branch: Any) -> Any:
@@ -108,6 +111,11 @@ class Turns:
     ) -> list[Value]:
         """A loop of `count` turns of which those after the end of the condition do nothing."""
         b = self.b
+        if isinstance(count, int) and count > GUARDED_AT_MOST:
+            raise ConversionError(
+                f"a condition that is computed at run time ends the turns, of which there are at most {count}",
+                hint=f"such a loop needs a trip count of at most {GUARDED_AT_MOST}",
+            )
 
         def body(number: Value, carried: list[Value]) -> list[Value]:
             active, *values = carried
