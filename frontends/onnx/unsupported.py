@@ -5,6 +5,7 @@ once, with a stub to fill in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -203,16 +204,23 @@ def stub(missing: list[Missing]) -> str:
         inputs = "".join(f", x{number}: Value" for number in range(each.inputs))
         attributes = "".join(f", {name}=None" for name in each.attributes)
         domain = f', domain="{each.domain}"' if each.domain else ""
+        result = "Value" if each.outputs == 1 else f"tuple[{', '.join(['Value'] * each.outputs)}]"
         lines += [
             "",
             "",
             f'@converter("{each.operator}", since={each.version}{domain})',
-            f"def {_python_name(each.operator)}(b: Emitter{inputs}{', *' + attributes if attributes else ''}):",
-            f'    """{each.full_name}: {each.inputs} inputs, {each.outputs} outputs."""',
+            f"def {_python_name(each.full_name)}(b: Emitter{inputs}{', *' + attributes if attributes else ''}) -> {result}:",
+            f'    """{each.full_name}: {_count(each.inputs, "input")}, {_count(each.outputs, "output")}."""',
             f'    raise NotImplementedError("{each.full_name}")',
         ]
     return "\n".join(lines) + "\n"
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _python_name(operator: str) -> str:
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in operator).lstrip("_")
+    """`com.acme:TopTen` is `com_acme_top_ten`."""
+    words = "".join(f"_{char.lower()}" if char.isupper() else char for char in operator)
+    return re.sub(r"\W+_?", "_", words).strip("_")
