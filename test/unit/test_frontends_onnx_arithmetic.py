@@ -131,9 +131,7 @@ def test_triangles(rows: int, columns: int, k: int, upper: int, dtype: str) -> N
 
 
 def test_triangles_are_of_matrices() -> None:
-    with pytest.raises(
-        OnnxError, match=r"the input is tensor<4xf32>, expected matrices"
-    ):
+    with pytest.raises(OnnxError, match=r"the input is tensor<4xf32>, expected matrices"):
         text_of("Trilu", {"x": np.zeros(4, np.float32)}, version=14)
     with pytest.raises(
         OnnxError, match=r"input 1, 'k', is computed at run time, expected it to be known at import"
@@ -227,6 +225,12 @@ def test_casts_saturate_and_wrap(target: str) -> None:
         else:
             np.testing.assert_array_equal(from_floats, floats.astype(target))
         np.testing.assert_array_equal(from_integers, integers.astype(target))
+
+
+def test_a_known_value_of_another_type_stays_known() -> None:
+    x = np.array([-np.inf, 1.5, 300.0, np.nan], np.float32)
+    text = text_of("CastLike", {"x": x, "y": np.zeros(1, np.int8)}, version=21, known=["x"])
+    assert "dense<[-128, 1, 127, 0]> : tensor<4xi8>" in text and "graph.astype" not in text
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float64"])

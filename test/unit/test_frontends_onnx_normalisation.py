@@ -94,10 +94,24 @@ def test_group_normalization(version: int, shape: tuple[int, ...]) -> None:
         text_of("GroupNormalization", {"x": x, "w": weight, "b": bias}, version=version, num_groups=4)
 
 
-def test_batch_normalization_of_training_is_refused() -> None:
-    inputs = {"x": normal(0, 2, 3, 4), **{name: normal(1, 3) for name in "abcd"}}
-    with pytest.raises(OnnxError, match=r"training_mode is set, expected a model for inference"):
-        text_of("BatchNormalization", inputs, version=15, training_mode=1)
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 5), (2, 3, 4, 5)])
+def test_batch_normalization_of_training(shape: tuple[int, ...]) -> None:
+    """With the statistics of the batch; the given ones move towards them."""
+    x = normal(0, *shape)
+    weight, bias, mean = (normal(seed, shape[1]) for seed in (1, 2, 3))
+    variance = np.abs(normal(4, shape[1]))
+    inputs = {"x": x, "w": weight, "b": bias, "m": mean, "v": variance}
+    attributes: dict[str, Any] = {"training_mode": 1, "momentum": 0.75, "epsilon": 2**-10}
+    result, moved_mean, moved_variance = run(
+        "BatchNormalization", inputs, version=15, outputs=3, **attributes
+    )
+    axes = tuple(axis for axis in range(len(shape)) if axis != 1)
+    spread = (slice(None), *(None,) * (len(shape) - 2))
+    wide = standard(x, axes, 2**-10)[0] * weight[spread] + bias[spread]
+    np.testing.assert_allclose(result, wide, rtol=1e-5, atol=1e-5)
+    batch = x.astype(np.float64)
+    np.testing.assert_allclose(moved_mean, 0.75 * mean + 0.25 * batch.mean(axes), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(moved_variance, 0.75 * variance + 0.25 * batch.var(axes), rtol=1e-5)
 
 
 @pytest.mark.parametrize("axes", [None, (0, 1), (2, 3)])

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..folding import LARGEST
 from ..registry import Known, converter, direct
 from ..types import DTYPES, type_text
 from ..values import Value
@@ -140,7 +141,15 @@ def cast(b: Emitter, x: Value, *, to: int, saturate: int = 1, round_mode: str = 
 
 @converter("CastLike")
 def cast_like(b: Emitter, x: Value, like: Value, *, saturate: int = 1, round_mode: str = "up") -> Value:
-    return x if like.dtype == x.dtype else b.astype(x, dtype=like.dtype)
+    """What is known stays known: only the element type of `like` is wanted."""
+    if like.dtype == x.dtype:
+        return x
+    known = x.known
+    if known is None or known.size > LARGEST:
+        return b.astype(x, dtype=like.dtype)
+    from ....te import numeric
+
+    return b.constant(numeric.cast(x.dtype, like.dtype, known))
 
 
 # Bounds

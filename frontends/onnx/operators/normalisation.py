@@ -28,9 +28,23 @@ def batch_normalization(
     momentum: float = 0.9,
     training_mode: int = 0,
 ) -> Any:
-    """With the given mean and variance; those of the batch are for training."""
+    """With the given mean and variance; with `training_mode` those of the batch, the given ones moving towards them."""
     if training_mode:
-        raise ConversionError("training_mode is set, expected a model for inference")
+        axes = tuple(axis for axis in range(x.rank) if axis != 1)
+        old, mean = mean, b.mean(x, axis=axes)
+        centred = b.subtract(x, b.reshape(mean, shape=(-1, *(1,) * (x.rank - 2))))
+        past, variance = variance, b.mean(b.square(centred), axis=axes)
+        moved = [
+            b.add(b.multiply(before, momentum), b.multiply(now, 1 - momentum))
+            for before, now in ((old, mean), (past, variance))
+        ]
+        return (_normalised(b, x, weight, bias, mean, variance, epsilon), *moved)
+    return _normalised(b, x, weight, bias, mean, variance, epsilon)
+
+
+def _normalised(
+    b: Emitter, x: Value, weight: Value, bias: Value, mean: Value, variance: Value, epsilon: float
+) -> Value:
     factor = b.divide(weight, b.sqrt(b.add(variance, epsilon)))
     offset = b.subtract(bias, b.multiply(mean, factor))
     shape = (-1, *(1,) * (x.rank - 2))
