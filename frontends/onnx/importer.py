@@ -52,6 +52,9 @@ Progress = Callable[[int, int], None]
 
 LONGEST_MESSAGE: Final = 400
 
+_WORD: Final = re.compile(r"\w")
+"""What the name of a size has; exporters write `?` for one without a name."""
+
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_$.-]")
 
 
@@ -173,7 +176,7 @@ class Importer:
         if argument.name_hint != info.name:
             found[NAME] = StringAttr(info.name)
         names = [
-            dim.dim_param if extent is None else ""
+            dim.dim_param if extent is None and _WORD.search(dim.dim_param) else ""
             for dim, extent in zip(info.type.tensor_type.shape.dim, shaped.shape, strict=True)
         ]
         value.sizes = tuple(

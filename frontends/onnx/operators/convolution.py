@@ -10,7 +10,7 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..values import Value
 from .movement import pad_constant
-from .windows import Window, window_of
+from .windows import Window, padded_alike, window_of
 
 Ints = tuple[int, ...] | None
 
@@ -30,8 +30,19 @@ def conv(
     strides: Ints = None,
 ) -> Value:
     """Cross-correlation."""
+    if auto_pad in ("SAME_UPPER", "SAME_LOWER") and _needs_sizes(x, w, strides):
+        x = padded_alike(
+            b, x, [dim or 0 for dim in w.shape[2:]], strides, dilations, auto_pad == "SAME_LOWER"
+        )
+        auto_pad = "VALID"
     window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
     return _with_bias(b, convolve(b, x, w, window, group), bias)
+
+
+def _needs_sizes(x: Value, w: Value, strides: Ints) -> bool:
+    """Whether padding that keeps the extents depends on some that are not known: with steps of 1 it does not."""
+    unknown = x.rank == w.rank and None not in w.shape and None in x.shape[2:]
+    return unknown and strides is not None and len(strides) == x.rank - 2 and max(strides) > 1
 
 
 def _with_bias(b: Emitter, x: Value, bias: Value | None) -> Value:

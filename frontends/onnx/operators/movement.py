@@ -187,7 +187,8 @@ def pad_repeating(b: Emitter, x: Value, before: list[int], after: list[int], mod
 def _pad_axis(b: Emitter, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
     if not before and not after:
         return x
-    size = b.static_shape(x, "the input")[axis]
+    size = x.shape[axis]
+    assert size is not None
 
     def part(begin: int, end: int, step: int = 1) -> Value:
         return b.strided_slice(x, axes=(axis,), begin=(begin,), end=(end,), strides=(step,))
@@ -215,6 +216,6 @@ def _pad_axis(b: Emitter, x: Value, axis: int, before: int, after: int, mode: st
 
 
 def _stretched(b: Emitter, x: Value, axis: int, count: int) -> Value:
-    shape = list(b.static_shape(x, "the input"))
+    shape = list(extents_of(x))
     shape[axis] = count
-    return b.broadcast_to(x, shape=tuple(shape))
+    return broadcast(b, x, shape)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..emitter import Emitter
 from ..errors import ConversionError
+from ..sizes import Extent, combined, extents_of, vector
 from ..values import Value
 
 
@@ -90,10 +92,38 @@ def _same(
     before: list[int] = []
     after: list[int] = []
     for size, extent, stride, dilation in zip(x.shape[2:], kernel, strides, dilations, strict=True):
-        if size is None:
+        reach = dilation * (extent - 1) + 1
+        if stride == 1:
+            total = reach - 1
+        elif size is None:
             raise ConversionError(f"the input is {x.shaped}, expected its spatial extents to be known")
-        total = max((-(-size // stride) - 1) * stride + dilation * (extent - 1) + 1 - size, 0)
+        else:
+            total = max((-(-size // stride) - 1) * stride + reach - size, 0)
         small, large = total // 2, total - total // 2
         before.append(large if lower else small)
         after.append(small if lower else large)
     return tuple(before), tuple(after)
+
+
+def padded_alike(
+    b: Emitter,
+    x: Value,
+    kernel: Sequence[int],
+    strides: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    lower: bool,
+) -> Value:
+    """`x` with the zeros around it that `SAME_UPPER` (`SAME_LOWER`) asks for, also where extents are not known."""
+    pairs: list[Extent] = [0] * 4
+    rank = x.rank - 2
+    steps, reaches = strides or (1,) * rank, dilations or (1,) * rank
+    for size, extent, stride, dilation in zip(extents_of(x)[2:], kernel, steps, reaches, strict=True):
+        windows = combined("divide", combined("add", size, stride - 1), stride)
+        covered = combined(
+            "add", combined("multiply", combined("subtract", windows, 1), stride), dilation * (extent - 1) + 1
+        )
+        total = combined("maximum", combined("subtract", covered, size), 0)
+        small = combined("divide", total, 2)
+        large = combined("subtract", total, small)
+        pairs += [large, small] if lower else [small, large]
+    return b.dynamic_pad(x, vector(b, pairs), value=0)
