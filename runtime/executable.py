@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -14,17 +14,15 @@ from .arrays import ArrayType, check_type
 from .dlpack import as_inputs
 from .errors import ArgumentError
 from .program import BoundEntry, Program
+from .specialisations import Shapes as Shapes
+from .specialisations import Specialisations
 
 if TYPE_CHECKING:
     from ..analysis.memory import Memory
     from .compile import Source
     from .export import Exported
     from .profile import Measuring, Profile
-
-MOST_SPECIALISATIONS = 32
-"""Programs kept for different sizes of `?`; the one unused for longest goes first."""
-
-Shapes = tuple[tuple[int, ...], ...]
+    from .trace import Trace
 
 NO_SHAPE = (-1,)
 """In place of the shape of what is no array."""
@@ -60,9 +58,9 @@ class Executable:
         if self._bound is not None:
             # hides the method: no Python runs between the caller and machine code
             self.run_into = self._bound.native_run_into()  # pyright: ignore[reportAttributeAccessIssue]
-        self._specialised: OrderedDict[Shapes, BoundEntry] = OrderedDict()
+        self.specialisations = Specialisations()
+        """The programs for the shapes met so far; none for a program without `?`."""
         self._measuring: dict[Shapes | None, Measuring] = {}
-        self._table_lock = Lock()
         self._compile_lock = Lock()
 
     @property
@@ -172,12 +170,28 @@ class Executable:
                 self._measuring[shapes] = measuring_program(self._source(), shapes)
         return self._measuring[shapes].run(arrays, rounds)
 
+    def trace(self, *arrays: Any, tolerance: float | None = None) -> Trace:
+        """
+        Every value that the program computes from these arrays, beside the reference; `.first` is the first that diverges, `print`
+        shows a table (docs/profiling.md). `tolerance`: relative errors of floats that are none, in place of those of the types.
+
+        Slow: the program is compiled once more, to return them all, and the reference is NumPy. Raises CompileError for a program that
+        is not on the graph stair.
+        """
+        from .trace import trace
+
+        arrays = self._own(arrays)
+        self._check(arrays)
+        if self._bound is not None:
+            return trace(self._source(), self._bound, arrays, None, tolerance)
+        shapes = tuple([array.shape for array in arrays])
+        return trace(self._source(), self._for(arrays), arrays, shapes, tolerance)
+
     def programs(self) -> dict[Shapes | None, Program]:
         """The programs loaded by now: one, by None, or for a program with `?` those for the shapes met and not yet given up."""
         if self._program is not None:
             return {None: self._program}
-        with self._table_lock:
-            return {shapes: bound.program for shapes, bound in self._specialised.items()}
+        return {shapes: bound.program for shapes, bound in self.specialisations.entries().items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """
@@ -198,25 +212,15 @@ class Executable:
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
         """The entry specialised to the shapes of `arrays`, compiled on first use; other arguments fit it or it says why not."""
         shapes = tuple([array.shape if isinstance(array, np.ndarray) else NO_SHAPE for array in arrays])
-        if (known := self._known(shapes)) is not None:
+        if (known := self.specialisations.find(shapes)) is not None:
             return known
         self._check(arrays)
         with self._compile_lock:
-            if (known := self._known(shapes)) is not None:
+            if (known := self.specialisations.find(shapes)) is not None:
                 return known
+            start = time.perf_counter()
             bound = self._load(shapes).entry(self.entry)
-            with self._table_lock:
-                self._specialised[shapes] = bound
-                while len(self._specialised) > MOST_SPECIALISATIONS:
-                    self._specialised.popitem(last=False)
-        return bound
-
-    def _known(self, shapes: Shapes) -> BoundEntry | None:
-        """The entry for `shapes` if it is compiled; it becomes the one used last."""
-        with self._table_lock:
-            bound = self._specialised.get(shapes)
-            if bound is not None:
-                self._specialised.move_to_end(shapes)
+            self.specialisations.add(shapes, bound, time.perf_counter() - start)
         return bound
 
     def _check(self, arrays: Sequence[Any]) -> None:

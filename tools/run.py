@@ -59,6 +59,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print times")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
+    parser.add_argument(
+        "--trace-values", action="store_true", help="compare all values with the reference; 1 if one diverges"
+    )
     parser.add_argument("--print", action="store_true", dest="print_results", help="print the results")
     parser.add_argument("--ir", metavar="STAIR", help="print the program on a stair instead of running it")
     parser.add_argument(
@@ -107,6 +110,10 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
     if options.profile:
         print(executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None))
         return 0
+    if options.trace_values:
+        traced = executable.trace(*arrays)
+        print(traced)
+        return 0 if traced.first is None else 1
     results: tuple[Any, ...] = ()
     times: list[float] = []
     for _ in range(max(options.repeat, 1)):
@@ -250,6 +257,8 @@ def _report(
         )
     if options.output:
         write_arrays(Path(options.output), dict(zip(names, results, strict=True)))
+    for each in executable.specialisations:
+        print(f"specialised for {each}")
     if not (options.print_results or options.repeat > 1 or options.output):
         for (name, type_), result in zip(executable.output_types, results, strict=True):
             print(f"{name}: {type_} {_summary(result)}")

@@ -1,0 +1,107 @@
+"""The programs that an executable with `?` has compiled for the shapes it was called with."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from .program import BoundEntry
+
+Shapes = tuple[tuple[int, ...], ...]
+
+MOST_SPECIALISATIONS = 32
+"""Programs kept at first; the one unused for longest goes first."""
+
+
+@dataclass(frozen=True)
+class Specialisation:
+    """A program for some shapes of the arguments."""
+
+    shapes: Shapes
+    calls: int
+    """Calls that found it ready: all but the first one."""
+    seconds: float
+    """What it took to compile and load it, or to take it from the compile cache on disk."""
+
+    def __str__(self) -> str:
+        shapes = ", ".join("x".join(map(str, shape)) or "scalar" for shape in self.shapes)
+        return f"{shapes}: ready after {self.seconds:.3f} s, found by {self.calls} calls"
+
+
+class Specialisations:
+    """
+    The programs kept, in the order of their last use, and how many had to go.
+
+    At most `limit` are kept, which may be set at any time: `exe.specialisations.limit = 4`. A program that went is compiled, or taken from
+    the compile cache on disk, when its shapes come again. Safe for several threads.
+    """
+
+    def __init__(self, limit: int = MOST_SPECIALISATIONS):
+        self._limit = limit
+        self._given_up = 0
+        self._lock = Lock()
+        self._kept: OrderedDict[Shapes, tuple[BoundEntry, Specialisation]] = OrderedDict()
+
+    @property
+    def limit(self) -> int:
+        """How many are kept at most. Raises ArgumentError when set to less than one."""
+        return self._limit
+
+    @limit.setter
+    def limit(self, limit: int) -> None:
+        if limit < 1:
+            raise ArgumentError(f"the limit of specialisations is {limit}, expected at least 1")
+        with self._lock:
+            self._limit = limit
+            self._shrink()
+
+    @property
+    def given_up(self) -> int:
+        """How many were dropped because there were too many."""
+        return self._given_up
+
+    def __iter__(self) -> Iterator[Specialisation]:
+        with self._lock:
+            return iter([each for _, each in self._kept.values()])
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __str__(self) -> str:
+        lines = [f"{len(self)} of at most {self.limit} specialisations, {self.given_up} given up"]
+        return "\n".join([*lines, *(f"  {each}" for each in self)])
+
+    # For the executable
+
+    def find(self, shapes: Shapes) -> BoundEntry | None:
+        """The entry for `shapes` if it is ready; it becomes the one used last."""
+        with self._lock:
+            found = self._kept.get(shapes)
+            if found is None:
+                return None
+            bound, row = found
+            self._kept[shapes] = bound, replace(row, calls=row.calls + 1)
+            self._kept.move_to_end(shapes)
+        return bound
+
+    def add(self, shapes: Shapes, bound: BoundEntry, seconds: float) -> None:
+        """Keeps an entry that took so long to make; the ones unused for longest go where there are too many."""
+        with self._lock:
+            self._kept[shapes] = bound, Specialisation(shapes, 0, seconds)
+            self._shrink()
+
+    def entries(self) -> dict[Shapes, BoundEntry]:
+        """What is kept, by shapes."""
+        with self._lock:
+            return {shapes: bound for shapes, (bound, _) in self._kept.items()}
+
+    def _shrink(self) -> None:
+        while len(self._kept) > self._limit:
+            self._kept.popitem(last=False)
+            self._given_up += 1
