@@ -17,6 +17,9 @@ import numpy as np
 from stepwell.frontends.onnx.registry import find
 from stepwell.frontends.onnx.types import DTYPES, type_text
 
+UNITS = 2
+"""Beside its own tolerances, a case has so many units in the last place of its largest element."""
+
 COUNTED = {number for number, name in DTYPES.items() if name != "bf16"}
 
 
@@ -117,6 +120,13 @@ def compare(found: Any, wanted: Any, case: Case) -> None:
     assert found.dtype == wanted.dtype, f"dtype {found.dtype}, expected {wanted.dtype}"
     assert found.shape == wanted.shape, f"shape {found.shape}, expected {wanted.shape}"
     if wanted.dtype.kind == "f":
-        np.testing.assert_allclose(found, wanted, rtol=case.rtol, atol=case.atol)
+        atol = max(case.atol, UNITS * unit(wanted))
+        np.testing.assert_allclose(found, wanted, rtol=case.rtol, atol=atol)
     else:
         np.testing.assert_array_equal(found, wanted)
+
+
+def unit(array: Any) -> float:
+    """What the last bit of the largest finite element is worth: sums are rounded by the size of their terms, not of their result."""
+    finite = np.abs(array[np.isfinite(array)].astype(np.float64))
+    return float(finite.max(initial=0.0)) * float(np.finfo(array.dtype).eps)
