@@ -20,6 +20,7 @@ THEMES = (
     "classic",
     "quantized",
     "quantized_convolution",
+    "quantized_fusions",
     "attention",
     "losses",
     "training",

@@ -1,0 +1,232 @@
+"""
+Quantised operators of the set `com.microsoft`, which the quantiser of onnxruntime writes.
+
+Other than products they are computed on the real numbers: every operand becomes floats, the result is quantised again. All of it is one kernel.
+Source: the operator documentation of onnxruntime, ContribOperators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ..emitter import Emitter
+from ..errors import ConversionError
+from ..registry import converter
+from ..values import Value
+from .pooling import average_pool
+from .quantized import (
+    dequantize_linear,
+    dynamic_quantize_linear,
+    matmul_integer,
+    quantize_linear,
+    rescaled,
+)
+from .reduction import flattened
+from .signed_bytes import cast
+
+DOMAIN: Final = "com.microsoft"
+
+_FLATTENED_SOFTMAX: Final = flattened(lambda b, x, axis: b.softmax(x, axis=axis))
+
+converter("QuantizeLinear", domain=DOMAIN)(quantize_linear)
+converter("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
+
+
+def _quantised(b: Emitter, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
+    """As the zero point, or without one as `like`."""
+    if zero_point is None and like.dtype == "i8":
+        import numpy as np
+
+        zero_point = b.constant(np.zeros((), np.int8))
+    return quantize_linear(b, x, scale, zero_point)
+
+
+def _binary(op: str) -> Callable[..., Value]:
+    def convert(
+        b: Emitter,
+        x: Value,
+        x_scale: Value,
+        x_zero: Value,
+        y: Value,
+        y_scale: Value,
+        y_zero: Value,
+        scale: Value,
+        zero_point: Value | None = None,
+    ) -> Value:
+        found = getattr(b, op)(
+            dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero)
+        )
+        return _quantised(b, found, scale, zero_point, x)
+
+    return convert
+
+
+converter("QLinearAdd", domain=DOMAIN)(_binary("add"))
+converter("QLinearMul", domain=DOMAIN)(_binary("multiply"))
+
+
+@converter("QLinearSigmoid", domain=DOMAIN)
+def qlinear_sigmoid(
+    b: Emitter, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero_point: Value | None = None
+) -> Value:
+    return _quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
+
+
+@converter("QLinearLeakyRelu", domain=DOMAIN)
+def qlinear_leaky_relu(
+    b: Emitter,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    scale: Value,
+    zero_point: Value | None = None,
+    *,
+    alpha: float = 0.01,
+) -> Value:
+    real = b.leaky_relu(dequantize_linear(b, x, x_scale, x_zero), alpha=alpha)
+    return _quantised(b, real, scale, zero_point, x)
+
+
+@converter("QLinearSoftmax", domain=DOMAIN)
+def qlinear_softmax(
+    b: Emitter,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    scale: Value,
+    zero_point: Value | None = None,
+    *,
+    axis: int = -1,
+    opset: int,
+) -> Value:
+    """`opset` is the version of `Softmax` that it stands for."""
+    real = dequantize_linear(b, x, x_scale, x_zero)
+    found = b.softmax(real, axis=axis) if opset >= 13 else _FLATTENED_SOFTMAX(b, real, axis=axis)
+    return _quantised(b, found, scale, zero_point, x)
+
+
+@converter("QLinearGlobalAveragePool", domain=DOMAIN)
+def qlinear_global_average_pool(
+    b: Emitter,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    scale: Value,
+    zero_point: Value | None = None,
+    *,
+    channels_last: int = 0,
+) -> Value:
+    axes = tuple(range(1, x.rank - 1) if channels_last else range(2, x.rank))
+    real = b.mean(dequantize_linear(b, x, x_scale, x_zero), axis=axes, keepdims=True)
+    return _quantised(b, real, scale, zero_point, x)
+
+
+@converter("QLinearAveragePool", domain=DOMAIN)
+def qlinear_average_pool(
+    b: Emitter,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    scale: Value,
+    zero_point: Value | None = None,
+    *,
+    kernel_shape: tuple[int, ...],
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    channels_last: int = 0,
+    count_include_pad: int = 0,
+    pads: tuple[int, ...] | None = None,
+    strides: tuple[int, ...] | None = None,
+) -> Value:
+    if channels_last:
+        raise ConversionError(
+            "channels_last is set, expected images with channels before the spatial dimensions"
+        )
+    real = average_pool(
+        b,
+        dequantize_linear(b, x, x_scale, x_zero),
+        kernel_shape=kernel_shape,
+        auto_pad=auto_pad,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+        pads=pads,
+        strides=strides,
+    )
+    return _quantised(b, real, scale, zero_point, x)
+
+
+@converter("QLinearConcat", domain=DOMAIN)
+def qlinear_concat(b: Emitter, scale: Value, zero_point: Value, *inputs: Value, axis: int) -> Value:
+    """The inputs are triples of numbers, their scale and zero point."""
+    if not inputs or len(inputs) % 3:
+        raise ConversionError(f"the node has {len(inputs)} inputs after the zero point, expected groups of 3")
+    parts = [dequantize_linear(b, *inputs[at : at + 3]) for at in range(0, len(inputs), 3)]
+    return quantize_linear(b, b.concat(*parts, axis=axis), scale, zero_point)
+
+
+# Products
+
+
+@converter("QGemm", domain=DOMAIN)
+def qgemm(
+    b: Emitter,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    y: Value,
+    y_scale: Value,
+    y_zero: Value,
+    z: Value | None = None,
+    scale: Value | None = None,
+    zero_point: Value | None = None,
+    *,
+    alpha: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Value:
+    """`alpha * op(x) @ op(y) + z`, where `z` are 32-bit sums; quantised when there is a scale, else floats."""
+    x = b.permute_dims(x, axes=(1, 0)) if transA else x
+    y = b.permute_dims(y, axes=(1, 0)) if transB else y
+    sums = matmul_integer(b, x, y, x_zero, y_zero)
+    if z is not None:
+        sums = b.add(sums, z)
+    factor = b.multiply(cast(b, x_scale, "f32"), cast(b, y_scale, "f32"))
+    if alpha != 1:
+        factor = b.multiply(factor, alpha)
+    if scale is None:
+        return b.multiply(b.astype(sums, dtype="f32"), factor)
+    real = b.divide(factor, cast(b, scale, "f32"))
+    if zero_point is None:
+        raise ConversionError("y_zero_point is missing, expected it with y_scale")
+    return rescaled(b, sums, real, zero_point)
+
+
+@converter("MatMulIntegerToFloat", domain=DOMAIN)
+def matmul_integer_to_float(
+    b: Emitter,
+    x: Value,
+    y: Value,
+    x_scale: Value,
+    y_scale: Value,
+    x_zero: Value | None = None,
+    y_zero: Value | None = None,
+    bias: Value | None = None,
+) -> Value:
+    sums = b.astype(matmul_integer(b, x, y, x_zero, y_zero), dtype="f32")
+    found = b.multiply(sums, b.multiply(x_scale, y_scale))
+    return found if bias is None else b.add(found, bias)
+
+
+@converter("DynamicQuantizeMatMul", domain=DOMAIN)
+def dynamic_quantize_matmul(
+    b: Emitter,
+    x: Value,
+    y: Value,
+    y_scale: Value,
+    y_zero: Value | None = None,
+    bias: Value | None = None,
+) -> Value:
+    """The product of floats, quantised by their range, and quantised weights."""
+    quantised, x_scale, x_zero = dynamic_quantize_linear(b, x)
+    return matmul_integer_to_float(b, quantised, y, x_scale, y_scale, x_zero, y_zero, bias)
