@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx_one_node import run, text_of
+from onnx_one_node import model_of, run, text_of
 from stepwell.frontends.onnx import OnnxError
 
 Array = np.ndarray[Any, Any]
@@ -326,3 +327,44 @@ def test_running_sums_have_an_axis() -> None:
         OnnxError, match=r"'axis', is computed at run time, expected it to be known at import"
     ):
         text_of("CumSum", {"x": normal(0, 2), "axis": np.array(0)}, version=14)
+
+
+# Extents that are not known
+
+
+OPEN: dict[str, tuple[dict[str, Array], int, dict[str, Any]]] = {
+    "Softmax": ({}, 11, {"axis": 1}),
+    "Hardmax": ({}, 11, {"axis": 1}),
+    "LogSoftmax": ({}, 13, {"axis": 0}),
+    "EyeLike": ({}, 22, {"k": 1}),
+    "Trilu": ({}, 14, {"upper": 0}),
+    "LRN": ({}, 13, {"size": 3}),
+    "LayerNormalization": ({"w": normal(1, 4)}, 17, {}),
+    "RMSNormalization": ({"w": normal(1, 4)}, 23, {}),
+    "LpNormalization": ({}, 22, {"axis": 0}),
+    "MeanVarianceNormalization": ({}, 13, {"axes": [0, -1]}),
+    "ReduceL2": ({"axes": np.array([0])}, 18, {}),
+    "ReduceLogSumExp": ({}, 18, {"keepdims": 0}),
+    "CumSum": ({"axis": np.array(0)}, 14, {"reverse": 1}),
+    "Softplus": ({}, 22, {}),
+    "Dropout": ({}, 22, {}),
+}
+
+
+@pytest.mark.parametrize("operator", OPEN)
+def test_extents_are_known_at_run_time(operator: str) -> None:
+    """One program for all sizes of all dimensions but the last."""
+    others, version, attributes = OPEN[operator]
+    rank = {"EyeLike": 2, "LRN": 4, "MeanVarianceNormalization": 4}.get(operator, 3)
+    options: dict[str, Any] = {"version": version, "known": list(others), **attributes}
+    outputs = 2 if operator == "Dropout" else 1
+    shape = (2, 3, 5, 4)[4 - rank :]
+    model = model_of(operator, {"x": normal(0, *shape), **others}, outputs=outputs, **options)
+    for number, dim in enumerate(model.graph.input[0].type.tensor_type.shape.dim[:-1]):
+        dim.dim_param = f"n{number}"
+    executable = stepwell.compile(stepwell.from_onnx(model), cache=False)
+    for seed, sizes in enumerate([shape, tuple(extent + 2 for extent in shape[:-1]) + (4,)]):
+        x = normal(seed, *sizes)
+        wanted = run(operator, {"x": x, **others}, outputs=outputs, **options)
+        for one, two in zip(executable(x), wanted, strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)

@@ -6,8 +6,11 @@ import math
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import broadcast
 from ..registry import Known, converter
+from ..sizes import extents_of
 from ..values import Value
+from .arithmetic import positions
 from .reduction import flattened
 from .widening import rounded_once
 
@@ -155,16 +158,10 @@ def _shrink_integers(b: Emitter, x: Value, bias: float, lambd: float) -> Value:
 
 def _hardmax(b: Emitter, x: Value, *, axis: int = -1) -> Value:
     """1 at the first largest element along `axis`, 0 elsewhere."""
-    import numpy as np
-
-    extent = x.shape[axis]
-    if extent is None:
-        raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known")
+    extent = extents_of(x)[axis]
     if extent == 0:
         return x
-    shape = [1] * x.rank
-    shape[axis] = extent
-    numbers = b.constant(np.arange(extent, dtype=np.int64).reshape(shape))
+    numbers = positions(b, extent, x.rank, axis)
     return b.astype(b.equal(numbers, b.argmax(x, axis=axis, keepdims=True)), dtype=x.dtype)
 
 
@@ -200,4 +197,4 @@ def dropout_by_attribute(b: Emitter, x: Value, *, ratio: float = 0.5) -> tuple[V
 def _kept(b: Emitter, x: Value, mask: str) -> tuple[Value, ...]:
     if len(b.wanted) < 2 or not b.wanted[1]:
         return (x,)
-    return x, b.full(b.static_shape(x, "the input"), 1, mask)
+    return x, broadcast(b, b.full((), 1, mask), extents_of(x))

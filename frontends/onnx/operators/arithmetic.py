@@ -94,12 +94,12 @@ def eye_like(b: Emitter, x: Value, *, dtype: int | None = None, k: int = 0) -> V
 
     if x.rank != 2:
         raise ConversionError(f"the input is {x.shaped}, expected a matrix")
-    rows, columns = b.static_shape(x, "the input")
+    rows, columns = extents_of(x)
     target = x.dtype if dtype is None else dtype_of_number(dtype)
-    diagonal = max(-rows, min(k, columns))
-    if rows * columns <= LARGEST:
-        ones = b.constant(np.eye(rows, columns, diagonal, dtype=np.bool_))
+    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= LARGEST:
+        ones = b.constant(np.eye(rows, columns, max(-rows, min(k, columns)), dtype=np.bool_))
     else:
+        diagonal = max(-LARGEST_EXTENT, min(k, LARGEST_EXTENT))
         ones = b.equal(positions(b, columns, 2, 1), positions(b, rows, 2, 0, diagonal))
     return ones if target == "i1" else b.astype(ones, dtype=target)
 

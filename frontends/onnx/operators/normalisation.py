@@ -7,7 +7,9 @@ from typing import Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import reshaped
 from ..registry import converter, direct
+from ..sizes import extents_of, product
 from ..types import DTYPES
 from ..values import Value
 from .widening import rounded_once
@@ -177,16 +179,17 @@ def lrn(
 
     The sum over channels is `size` times an average pooling of images whose rows are the channels.
     """
-    shape = b.static_shape(x, "the input")
-    if x.rank < 3:
-        raise ConversionError(f"the input is {x.shaped}, expected rank 3 or more")
-    batch, channels = shape[:2]
-    images = b.reshape(b.square(x), shape=(batch, 1, channels, -1))
+    if x.rank < 2:
+        raise ConversionError(f"the input is {x.shaped}, expected rank 2 or more")
+    shape = extents_of(x)
+    batch, channels, *spatial = shape
+    images = reshaped(b, b.square(x), (batch, channels, 1, product(spatial)))
     mean = b.avg_pool2d(
         images,
         pool_size=(size, 1),
         padding=(floor((size - 1) / 2), 0, ceil((size - 1) / 2), 0),
+        layout="NHWC",
         count_include_pad=True,
     )
-    base = b.add(b.multiply(b.reshape(mean, shape=shape), alpha), bias)
+    base = b.add(b.multiply(reshaped(b, mean, shape), alpha), bias)
     return b.divide(x, b.power(base, beta))

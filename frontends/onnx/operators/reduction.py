@@ -8,7 +8,9 @@ from math import prod
 from typing import Any
 
 from ..emitter import Emitter
+from ..forms import reshaped
 from ..registry import Known, converter, direct
+from ..sizes import extents_of, product
 from ..values import Value
 from .movement import ints
 
@@ -23,9 +25,9 @@ def flattened(build: Callable[..., Value]) -> Callable[..., Value]:
         axis = axis + x.rank if axis < 0 else axis
         if axis == x.rank - 1:
             return build(b, x, axis=-1)
-        shape = b.static_shape(x, "the input")
-        rows = b.reshape(x, shape=(prod(shape[:axis]), prod(shape[axis:])))
-        return b.reshape(build(b, rows, axis=-1), shape=shape)
+        shape = extents_of(x)
+        rows = reshaped(b, x, (product(shape[:axis]), product(shape[axis:])))
+        return reshaped(b, build(b, rows, axis=-1), shape)
 
     return convert
 
