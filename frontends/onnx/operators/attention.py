@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
-from ....dialects.graph.shapes import Shaped
-from ....dialects.graph.signature import tensor_type
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import reshaped
 from ..registry import converter
+from ..sizes import extents_of
 from ..values import Value
 from .elementwise import dtype_of_number
 
@@ -86,27 +86,19 @@ def _heads(b: Emitter, x: Value, heads: int | None, what: str) -> Value:
     width = _extent(x, 2, what)
     if width % heads:
         raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
-    return b.permute_dims(reshaped(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
+    return b.permute_dims(_reshaped(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
 
 
-def reshaped(b: Emitter, x: Value, extents: tuple[int | None, ...]) -> Value:
+def _reshaped(b: Emitter, x: Value, extents: tuple[int | None, ...]) -> Value:
     """`x` in a shape in which `None` stands for the same extent of `x`, and at most one is -1."""
-    import numpy as np
-
-    wanted = tuple(x.shape[axis] if extent is None else extent for axis, extent in enumerate(extents))
-    open_ = [axis for axis, extent in enumerate(wanted) if extent is None or extent == -1]
-    if len(open_) <= 1:
-        return b.reshape(x, shape=tuple(-1 if extent is None else extent for extent in wanted))
-    sizes = np.array([0 if extent is None else extent for extent in wanted], np.int64)
-    shape = tuple(None if axis in open_ else extent for axis, extent in enumerate(wanted))
-    types = [tensor_type(Shaped(shape, x.dtype))]
-    return b.dynamic_reshape(x, b.constant(sizes), copy_zeros=True, result_types=types)
+    source = extents_of(x)
+    return reshaped(b, x, [source[axis] if extent is None else extent for axis, extent in enumerate(extents)])
 
 
 def _packed(b: Emitter, x: Value) -> Value:
     """The opposite of `_heads`."""
     x = b.permute_dims(x, axes=(0, 2, 1, 3))
-    return reshaped(b, x, (None, None, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
+    return _reshaped(b, x, (None, None, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
 
 
 def _scores(b: Emitter, q: Value, k: Value, factor: float) -> Value:
@@ -125,9 +117,9 @@ def _grouped(b: Emitter, x: Value, y: Value) -> Value:
     if heads % shared:
         raise ConversionError(f"{heads} heads of Q do not divide into the {shared} heads of K and V")
     rows = x.shape[2]
-    folded = reshaped(b, x, (None, shared, -1 if rows is None else heads // shared * rows, None))
+    folded = _reshaped(b, x, (None, shared, -1 if rows is None else heads // shared * rows, None))
     result = b.matmul(folded, y)
-    return reshaped(b, result, (None, heads, -1 if rows is None else rows, None))
+    return _reshaped(b, result, (None, heads, -1 if rows is None else rows, None))
 
 
 def _weights(
@@ -350,7 +342,7 @@ def rotary_embedding(
     second = b.add(b.multiply(left, sin), b.multiply(right, cos))
     if interleaved:
         wide = b.concat(b.expand_dims(first, axis=(4,)), b.expand_dims(second, axis=(4,)), axis=4)
-        pieces = [reshaped(b, wide, (None, None, None, turned))]
+        pieces = [_reshaped(b, wide, (None, None, None, turned))]
     else:
         pieces = [first, second]
     if turned < size:
