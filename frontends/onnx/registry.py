@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -236,5 +237,9 @@ def load() -> None:
     from . import operators
 
     operators.load()
-    for loader in registry().extensions_of(PLUGIN_KIND).values():
-        loader()
+    for name, loader in registry().extensions_of(PLUGIN_KIND).items():
+        try:
+            loader()
+        except Exception as error:  # a package that is broken takes no others with it
+            problem = f"skipped, they cannot be loaded: {type(error).__name__}: {error}"
+            print(f"warning: converters '{name}': {problem}", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -229,17 +229,35 @@ def test_a_malformed_rule(rule: Any) -> None:
 # Other packages
 
 
-def test_an_installed_package_brings_converters(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load() -> None:
-        converter("Scale", domain="com.acme")(lambda b, x: b.multiply(x, 5))
-
+def install(monkeypatch: pytest.MonkeyPatch, name: str, load: Callable[[], object]) -> None:
+    """As if a package named a loader of converters in an entry point."""
     found = plugins()
-    extensions = {kind: dict(loaders) for kind, loaders in found.extensions.items()}
-    monkeypatch.setattr(found, "extensions", extensions)
-    found.add_plugin(StepwellPlugin(extensions={registry.PLUGIN_KIND: {"acme": load}}), "acme")
+    kinds = {kind: dict(loaders) for kind, loaders in found.extensions.items()}
+    monkeypatch.setattr(found, "extensions", kinds)
+    monkeypatch.setattr(found, "owner", dict(found.owner))
+    monkeypatch.setattr(found, "root", dict(found.root))
+    assert not found.add_plugin(StepwellPlugin(extensions={registry.PLUGIN_KIND: {name: load}}), name)
     registry.load.cache_clear()
     monkeypatch.setattr("stepwell.frontends.onnx.operators.load", lambda: None)
+
+
+def test_an_installed_package_brings_converters(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, "acme", lambda: converter("Scale", domain="com.acme")(lambda b, x: b.multiply(x, 5)))
     np.testing.assert_array_equal(run(acme("Scale")), X * 5)
+
+
+def test_a_package_that_fails_is_skipped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load() -> None:
+        raise ImportError("no module named acme")
+
+    install(monkeypatch, "acme", load)
+    assert "com.acme:Scale (opset 1), node 'n'" in message(acme("Scale"))
+    warning = (
+        "warning: converters 'acme': skipped, they cannot be loaded: ImportError: no module named acme\n"
+    )
+    assert capsys.readouterr().err == warning
 
 
 def test_a_conversion_error_names_the_node_and_has_a_hint() -> None:

@@ -1,0 +1,157 @@
+"""`stepwell-import-onnx`: what it writes, and its options."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto as T
+from onnx_broken_models import info, model, node, tensor
+from stepwell.testing.in_process import call_tool
+from stepwell.testing.run_line import Command
+from stepwell.tools.import_onnx import main
+from stepwell.tools.run import main as run_main
+
+X = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def saved(made: onnx.ModelProto) -> str:
+    Path("net.onnx").write_bytes(made.SerializeToString())
+    return "net.onnx"
+
+
+def large() -> onnx.ModelProto:
+    """x · w, the weight too large for the text."""
+    matrix = np.arange(3 * 400).reshape(3, 400) / 1000
+    return model(
+        [node("MatMul", "x w", "y", "mm")], outputs=[info("y", (2, 400))], tensors=[tensor("w", matrix)]
+    )
+
+
+def run(path: str, **arrays: np.ndarray) -> list[np.ndarray]:
+    np.savez("in.npz", **arrays)
+    finished = call_tool(
+        run_main, Command(["stepwell-run", path, "--inputs", "in.npz", "--output", "out.npz"]), b""
+    )
+    assert finished.exit_code == 0, finished.stderr.decode()
+    with np.load("out.npz") as found:
+        return [found[name] for name in found.files]
+
+
+def written(*words: str) -> str:
+    assert main([*words, "-o", "net.mlir"]) == 0
+    return Path("net.mlir").read_text()
+
+
+def test_the_output_runs() -> None:
+    text = written(saved(large()))
+    assert "graph.weight" in text and 'stepwell.weights = "net.safetensors"' in text
+    (found,) = run("net.mlir", x=X)
+    np.testing.assert_allclose(
+        found, X @ (np.arange(1200).reshape(3, 400) / 1000).astype("f"), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_the_weights_go_where_they_are_wanted(folder: Path) -> None:
+    (folder / "data").mkdir()
+    text = written(saved(large()), "--weights", "data/w.safetensors")
+    assert 'stepwell.weights = "data/w.safetensors"' in text
+    assert sorted(path.name for path in folder.iterdir()) == ["data", "net.mlir", "net.onnx"]
+    run("net.mlir", x=X)
+
+
+def test_standard_output(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    path = saved(model())
+    assert main([path]) == 0
+    printed, error = capsys.readouterr()
+    assert "graph.relu" in printed and error == ""
+    assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]
+
+
+def test_entry_and_places() -> None:
+    text = written(saved(model()), "--entry", "net", "--print-debuginfo")
+    assert "func.func @net(" in text
+    assert 'loc("act"("net.onnx":1:1))' in text
+
+
+def test_sizes() -> None:
+    shape = ["batch", None]
+    path = saved(model(inputs=[info("x", shape)], outputs=[info("y", shape)]))
+    assert "tensor<?x?xf32>" in written(path)
+    assert "tensor<4x?xf32>" in written(path, "--dim", "batch=4")
+    assert "tensor<4x5xf32>" in written(path, "--dim", "batch=4", "--dim", "x:1=5")
+
+
+@pytest.mark.parametrize("value", ["3,2", "shape.npy"])
+def test_bound_inputs(value: str) -> None:
+    np.save("shape.npy", np.array([3, 2]))
+    inputs = [info("x"), info("s", (2,), T.INT64)]
+    path = saved(model([node("Reshape", "x s", "y")], inputs=inputs, outputs=[info("y", (3, 2))]))
+    assert "(%x: tensor<2x3xf32>)" in written(path, "--bind", f"s={value}")
+
+
+@pytest.mark.parametrize(("value", "type_"), [("2", "i64"), ("2.5", "f32")])
+def test_bound_scalars(value: str, type_: str) -> None:
+    number = T.INT64 if type_ == "i64" else T.FLOAT
+    inputs = [info(name, shape, number) for name, shape in (("x", (2, 3)), ("k", ()))]
+    path = saved(model([node("Mul", "x k", "y")], inputs=inputs, outputs=[info("y", (2, 3), number)]))
+    assert f"tensor<{type_}>" in written(path, "--bind", f"k={value}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--dim", "batch"], "--dim 'batch' is malformed, expected NAME=N"),
+        (["--dim", "batch=x"], "--dim 'batch=x' is malformed, expected NAME=N"),
+        (["--dim", "=1"], "--dim '=1' is malformed, expected NAME=N"),
+        (
+            ["--dim", "batch=1"],
+            "model 'net.onnx': there is no size 'batch' to give a value\nhint: sizes are none",
+        ),
+        (["--bind", "s"], "--bind 's' is malformed, expected INPUT=VALUE"),
+        (["--bind", "s=a,b"], "--bind 's=a,b': 'a,b' is no list of numbers and no .npy file"),
+        (["--bind", "q=1"], "model 'net.onnx': there is no input 'q' to give a value\nhint: inputs are 'x'"),
+    ],
+)
+def test_malformed_options(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert main([saved(model()), *words, "-o", "net.mlir"]) == 1
+    assert capsys.readouterr() == ("", f"error: {message}\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]
+
+
+def test_a_stub_is_written(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    path = saved(model([node("Wobble", "x", "y", "act", by=2)]))
+    assert main([path, "-o", "net.mlir", "--stub", "mine.py"]) == 1
+    assert "Wobble (opset 20), node 'act'" in capsys.readouterr().err
+    assert "def wobble(b: Emitter, x0: Value, *, by=None) -> Value:" in Path("mine.py").read_text()
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.py", "net.onnx"]
+
+
+def test_an_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main([saved(large()), "-o", "nowhere/net.mlir"]) == 1
+    assert "nowhere" in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]
+
+
+def test_a_bar_only_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(model())
+    written(path)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    written(path)
+    assert "import" in capsys.readouterr().err
+    written(path, "--quiet")
+    assert capsys.readouterr().err == ""
