@@ -66,6 +66,7 @@ PASSES: dict[str, str] = {
     "canonicalize-ops": "rewrites.canonicalize_ops:CanonicalizeOpsPass",
     "simplify-inference": "rewrites.simplify_inference:SimplifyInferencePass",
     "specialize-shapes": "rewrites.specialize_shapes:SpecializeShapesPass",
+    "expose-values": "rewrites.expose_values:ExposeValuesPass",
     "externalize-weights": "rewrites.externalize_weights:ExternalizeWeightsPass",
     "inline-weights": "rewrites.externalize_weights:InlineWeightsPass",
     "verify-weights": "rewrites.externalize_weights:VerifyWeightsPass",

@@ -60,15 +60,15 @@ class CalibrateModulePass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         plan = CalibrationPlan(op, self.entry, self.recursive, self.multi, self.name)
         calls = plan.collect()
-        _return(plan.function, [value for call in calls for value in call.recorded])
+        return_values(plan.function, [value for call in calls for value in call.recorded])
         self.count("recorded calls", len(calls))
         plan.release()
         for function in functions_of(op):
             function.attributes.pop(COMPILER, None)
 
 
-def _return(entry: func.FuncOp, values: list[SSAValue]) -> None:
-    """Makes `entry` return `values`."""
+def return_values(entry: func.FuncOp, values: list[SSAValue]) -> None:
+    """Makes `entry`, a function of one block, return `values` and nothing else."""
     old = entry.body.block.last_op
     assert old is not None
     new = func.ReturnOp(*values)
