@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from counts import FULL
+from onnx import TypeProto, helper, numpy_helper
 from onnx_one_node import run, text_of
 from stepwell.frontends.onnx import OnnxError
 
@@ -213,6 +215,21 @@ def test_frames_without_a_window() -> None:
     np.testing.assert_allclose(found, parts(wanted), rtol=1e-4, atol=1e-5)
 
 
+def test_batches_of_any_size() -> None:
+    node = helper.make_node("STFT", ["x", "step", "", "length"], ["y"])
+    known = [numpy_helper.from_array(np.array(each), name) for name, each in (("step", 2), ("length", 4))]
+    infos = [helper.make_tensor_value_info("x", 1, ["N", 9, 1])]
+    graph = helper.make_graph([node], "g", infos, [helper.make_value_info("y", TypeProto())], known)
+    module = stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+    executable = stepwell.compile(module, cache=False)
+    for batch in (1, 3):
+        x = np.random.default_rng(batch).standard_normal((batch, 9, 1)).astype(np.float32)
+        wanted = np.fft.rfft(
+            np.stack([x[:, at : at + 4, 0] for at in range(0, 6, 2)], axis=1).astype(np.float64)
+        )
+        np.testing.assert_allclose(executable(x)[0], parts(wanted), rtol=1e-4, atol=1e-5)
+
+
 def test_transforms_that_are_refused() -> None:
     x = np.zeros((2, 8, 1), np.float32)
     message = refused("DFT", {"x": x}, version=17, axis=2)
@@ -237,3 +254,5 @@ def test_transforms_that_are_refused() -> None:
     assert "frames of 9 every 2 do not fit into the signal tensor<2x8x1xf32>" in message
     message = refused("STFT", {"x": np.zeros((2, 8, 2), np.float32), "s": step}, version=17, known=("s",))
     assert "onesided is set and the signal is tensor<2x8x2xf32>, expected a real one" in message
+    message = refused("STFT", {"x": np.zeros((2, 8, 3), np.float32), "s": step}, version=17, known=("s",))
+    assert "the signal is tensor<2x8x3xf32>, expected a known length, and one or two parts" in message

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import reshaped
 from ..registry import Known, converter
+from ..sizes import extents_of, product
 from ..values import Value
 
 if TYPE_CHECKING:
@@ -108,12 +110,12 @@ def _product(b: Emitter, x: Value, matrix: np.ndarray[Any, Any]) -> Value:
     import numpy as np
 
     taken, parts, *results = matrix.shape
-    outer = b.static_shape(x, "the signal")[:-2]
+    outer = extents_of(x)[:-2]
     wide = np.float64 if x.dtype == "f64" else np.float32
     flat = b.constant(matrix.reshape(taken * parts, prod(results)).astype(wide))
-    rows = b.reshape(x, shape=(prod(outer), taken * parts))
+    rows = reshaped(b, x, (product(outer), taken * parts))
     rows = rows if rows.dtype == flat.dtype else b.astype(rows, dtype=flat.dtype)
-    found = b.reshape(b.matmul(rows, flat), shape=(*outer, *results))
+    found = reshaped(b, b.matmul(rows, flat), (*outer, *results))
     return found if found.dtype == x.dtype else b.astype(found, dtype=x.dtype)
 
 
@@ -132,7 +134,9 @@ def stft(
 
     if x.rank != 3:
         raise ConversionError(f"the signal is {x.shaped}, expected batch x length x parts")
-    _, extent, parts = b.static_shape(x, "the signal")
+    extent, parts = x.shape[1:]
+    if extent is None or parts not in (1, 2):
+        raise ConversionError(f"the signal is {x.shaped}, expected a known length, and one or two parts")
     length = _number(frame_length)
     if length is None:
         length = extent if window is None else b.size(window, "the window")
