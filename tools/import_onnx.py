@@ -60,6 +60,13 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--stub", metavar="FILE.py", help="write converters to fill in for what is not supported"
     )
+    parser.add_argument(
+        "--converters",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="run a file that defines converters",
+    )
     parser.add_argument("--print-debuginfo", action="store_true", help="print the node of every op")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
@@ -72,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
     from ..frontends.onnx import from_onnx
     from ..frontends.onnx.unsupported import UnsupportedError, stub
 
+    for path in options.converters:
+        load_converters(path)
     weights = weights_path(options)
     fresh = not weights.exists()
     try:
@@ -98,6 +107,18 @@ def run(options: argparse.Namespace) -> int:
             weights.unlink(missing_ok=True)
         raise
     return 0
+
+
+def load_converters(path: str) -> None:
+    """Runs a file with converters. Raises `StepwellError` when that fails."""
+    import runpy
+
+    try:
+        runpy.run_path(path)
+    except Exception as error:
+        cause = (error.strerror or "").lower() if isinstance(error, OSError) else ""
+        message = f"--converters '{path}': {cause or f'{type(error).__name__}: {error}'}"
+        raise StepwellError(Diagnostic(message)) from error
 
 
 def weights_path(options: argparse.Namespace) -> Path:

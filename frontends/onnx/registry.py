@@ -27,7 +27,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 from ...core.diagnostics import did_you_mean
@@ -105,18 +104,21 @@ def converter(
     domain: str = "",
     check: Callable[[Mapping[str, Any]], str | None] | None = None,
     at_run_time: bool = False,
+    replace: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """
     Registers a function as the converter of `operator` from version `since` of its operator set on.
 
     `check` is given the attributes of a node, and says what is wrong with them. With `at_run_time` it stands in for the converter that must know
     an input, where that follows from shapes that are not known yet. A function may be registered several times. Raises `ValueError`
-    when there is a converter for that version already.
+    when there is a converter for that version already, unless it is to `replace` it.
     """
+    _load_for(sys._getframe(1).f_globals)
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         inputs, attributes = _declared(function)
-        _add(Converter(operator, _domain(domain), since, function, inputs, attributes, check, at_run_time))
+        made = Converter(operator, _domain(domain), since, function, inputs, attributes, check, at_run_time)
+        _add(made, replace)
         return function
 
     return register
@@ -146,6 +148,7 @@ def direct(
     `attributes` maps names of ONNX to rules (`AttributeRule`); `ignored` ones do not change the result; an `excluded` one is refused, with the
     reason given; `extra` are properties that the op always gets. Raises `TypeError` for a malformed rule.
     """
+    _load_for(sys._getframe(1).f_globals)
     rules = {name: _rule(name, rule) for name, rule in attributes.items()}
     refused = dict(excluded or {})
     fixed = dict(extra or {})
@@ -201,9 +204,11 @@ def _domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def _add(new: Converter) -> None:
+def _add(new: Converter, replace: bool = False) -> None:
     table = _at_run_time if new.at_run_time else _table
     versions = table.setdefault((new.domain, new.operator), [])
+    if replace:
+        versions[:] = [old for old in versions if old.since != new.since]
     if any(old.since == new.since for old in versions):
         raise ValueError(f"{new.operator} has a converter since version {new.since} already")
     versions.append(new)
@@ -230,9 +235,15 @@ def known_operators() -> dict[str, list[Converter]]:
     }
 
 
-@cache
+_loaded = False
+
+
 def load() -> None:
     """Defines the converters of Stepwell, and those of installed packages."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
     from ...core.plugins import registry
     from . import operators
 
@@ -243,3 +254,9 @@ def load() -> None:
         except Exception as error:  # a package that is broken takes no others with it
             problem = f"skipped, they cannot be loaded: {type(error).__name__}: {error}"
             print(f"warning: converters '{name}': {problem}", file=sys.stderr)
+
+
+def _load_for(caller: Mapping[str, Any]) -> None:
+    """Whoever comes from outside comes after the converters of Stepwell, and so hears of those that are there already."""
+    if not str(caller.get("__name__")).startswith(f"{__package__}.operators"):
+        load()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -152,6 +155,29 @@ def test_the_same_version_twice() -> None:
         direct("Relu", "relu")
 
 
+def test_one_may_replace_another() -> None:
+    @converter("Relu", replace=True)
+    def mine(b: Emitter, x: Value) -> Value:
+        return b.negative(x)
+
+    np.testing.assert_array_equal(run(model()), -X)
+
+
+def test_those_of_stepwell_come_first(tmp_path: Path) -> None:
+    """A module of converters may be the first that a program imports."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from stepwell.frontends.onnx import converter, direct, registry\n"
+        "for define in (converter('Relu'), lambda _: direct('Relu', 'relu')):\n"
+        "    try:\n"
+        "        define(lambda b, x: x)\n"
+        "    except ValueError as error:\n"
+        "        print(error)\n"
+    )
+    finished = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
+    assert finished.stdout == "Relu has a converter since version 1 already\n" * 2
+
+
 def test_one_function_for_several_operators() -> None:
     @converter("Scale", domain="com.acme")
     @converter("Same", domain="com.acme")
@@ -237,7 +263,7 @@ def install(monkeypatch: pytest.MonkeyPatch, name: str, load: Callable[[], objec
     monkeypatch.setattr(found, "owner", dict(found.owner))
     monkeypatch.setattr(found, "root", dict(found.root))
     assert not found.add_plugin(StepwellPlugin(extensions={registry.PLUGIN_KIND: {name: load}}), name)
-    registry.load.cache_clear()
+    monkeypatch.setattr(registry, "_loaded", False)
     monkeypatch.setattr("stepwell.frontends.onnx.operators.load", lambda: None)
 
 

@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto as T
 from onnx_broken_models import info, model, node, tensor
+from stepwell.frontends.onnx import registry
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.import_onnx import main
@@ -136,6 +137,25 @@ def test_a_stub_is_written(capsys: pytest.CaptureFixture[str], folder: Path) -> 
     assert "Wobble (opset 20), node 'act'" in capsys.readouterr().err
     assert "def wobble(b: Emitter, x0: Value, *, by=None) -> Value:" in Path("mine.py").read_text()
     assert sorted(path.name for path in folder.iterdir()) == ["mine.py", "net.onnx"]
+
+
+def test_converters_of_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    registry.load()
+    monkeypatch.setattr(registry, "_table", {key: list(found) for key, found in registry._table.items()})
+    path = saved(model([node("Wobble", "x", "y", "act")]))
+    Path("mine.py").write_text(
+        "from stepwell.frontends.onnx import converter\n\n"
+        "@converter('Wobble')\n"
+        "def wobble(b, x):\n"
+        "    return b.relu(x)\n"
+    )
+    assert "graph.relu" in written(path, "--converters", "mine.py")
+    assert main([path, "--converters", "mine.py"]) == 1
+    assert main([path, "--converters", "nowhere.py"]) == 1
+    assert capsys.readouterr().err == (
+        "error: --converters 'mine.py': ValueError: Wobble has a converter since version 1 already\n"
+        "error: --converters 'nowhere.py': no such file or directory\n"
+    )
 
 
 def test_an_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
