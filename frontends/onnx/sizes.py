@@ -263,7 +263,8 @@ def elements_of(value: Value) -> np.ndarray[Any, Any] | None:
         return objects(value.known.reshape(-1).tolist()).reshape(value.known.shape)
     if not isinstance(value, RuntimeValue) or value.dtype == "i1":
         return None
-    return objects([Size("element", value.ssa, place) for place in range(count)]).reshape(value.shape)
+    shape = [dim or 0 for dim in value.shape]
+    return objects([Size("element", value.ssa, place) for place in range(count)]).reshape(shape)
 
 
 # Ops that compute them
@@ -276,7 +277,7 @@ def vector(b: Emitter, extents: Sequence[Extent], dtype: str = "i64") -> Value:
     from .types import numpy_dtype
 
     if not any(isinstance(each, Size) for each in extents):
-        return KnownValue(np.array([int(each) for each in extents], np.int64).astype(numpy_dtype(dtype)))
+        return KnownValue(np.array(_numbers(extents), np.int64).astype(numpy_dtype(dtype)))
     parts: list[Value] = []
     place = 0
     while place < len(extents):
@@ -300,6 +301,10 @@ def _run(extents: Sequence[Extent], place: int) -> int:
     return count
 
 
+def _numbers(extents: Sequence[Extent]) -> list[int]:
+    return [int(each) for each in extents if not isinstance(each, Size)]
+
+
 def _follows(first: Extent, other: Extent, distance: int) -> bool:
     if not isinstance(first, Size) or not isinstance(other, Size):
         return not isinstance(first, Size) and not isinstance(other, Size)
@@ -315,7 +320,7 @@ def _part(b: Emitter, extents: Sequence[Extent], dtype: str) -> Value:
     first = extents[0]
     if not isinstance(first, Size):
         kind = numpy_dtype(dtype if dtype == "i1" else "i64")
-        return KnownValue(np.array([int(each) for each in extents], np.int64).astype(kind))
+        return KnownValue(np.array(_numbers(extents), np.int64).astype(kind))
     if first.op == "size":
         tensor, axis = first.args
         shape = b.shapes.get((b.block, tensor))
