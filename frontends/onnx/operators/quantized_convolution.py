@@ -114,9 +114,8 @@ def _padded(b: Emitter, x: Value, zero_point: Value | None, window: Window) -> V
     if known is not None or not any(before + after):
         return pad_constant(b, x, before, after, 0 if known is None else int(known.reshape(())))
     assert zero_point is not None
-    everywhere = b.broadcast_to(b.full((), True, "i1"), shape=b.static_shape(x, "the input"))
-    inside = pad_constant(b, everywhere, before, after, 0)
-    return b.where(inside, pad_constant(b, x, before, after, 0), b.astype(zero_point, dtype="i8"))
+    byte = b.astype(zero_point, dtype="i8")  # the sum below wraps, as the difference does
+    return b.add(pad_constant(b, b.subtract(x, byte), before, after, 0), byte)
 
 
 def _windows(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Value:
