@@ -1,0 +1,10 @@
+"""What `com.acme:Bend` means: no element is less than `floor`."""
+
+from __future__ import annotations
+
+from stepwell.frontends.onnx import Emitter, Value, converter
+
+
+@converter("Bend", domain="com.acme")
+def bend(b: Emitter, x: Value, *, floor: float = 0.0) -> Value:
+    return b.maximum(x, floor)
