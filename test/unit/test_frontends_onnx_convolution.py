@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import helper, numpy_helper
 from onnx_one_node import run, text_of
 from stepwell.frontends.onnx import OnnxError
 
@@ -176,3 +178,28 @@ def test_a_window_that_does_not_fit_is_refused() -> None:
     inputs = {"x": np.zeros((1, 1, 2, 6, 6), np.float32), "w": np.zeros((1, 1, 3, 1, 1), np.float32)}
     with pytest.raises(OnnxError, match="a window of 3 does not fit into the 2 planes"):
         text_of("Conv", inputs, version=22)
+
+
+def test_extents_may_be_unknown() -> None:
+    """Of transposed convolutions and of blocks of pixels, for every size of image."""
+    weight = whole(np.random.default_rng(7), 2, 4, 3, 3)
+    nodes = [
+        helper.make_node("ConvTranspose", ["x", "w"], ["t"], strides=[2, 2], pads=[1, 0, 1, 1]),
+        helper.make_node("DepthToSpace", ["t"], ["s"], blocksize=2),
+        helper.make_node("SpaceToDepth", ["s"], ["y"], blocksize=2),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", 1, ["n", 2, "h", "w"])],
+        [helper.make_tensor_value_info("y", 1, [None] * 4)],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    module = stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+    executable = stepwell.compile(module, cache=False)
+    for shape in ((1, 2, 3, 4), (2, 2, 5, 2)):
+        x = whole(np.random.default_rng(8), *shape)
+        full = [2 * shape[2] - 1, 2 * shape[3]]
+        wanted = scattered(x, weight, [2, 2], [1, 1], [1, 0], full, 1)
+        (found,) = executable(x)
+        assert np.array_equal(found, wanted)

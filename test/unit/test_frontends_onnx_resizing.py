@@ -169,3 +169,81 @@ def test_first_forms() -> None:
 def test_what_is_not_in_the_specification_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OnnxError, match=message):
         resized(text_of, np.zeros((1, 1, 4), np.float32), **options)
+
+
+def of_any_size(nodes: list[Any], *arrays: tuple[str, Array]) -> Any:
+    """A model of an image whose extents are not known."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", 1, ["n", 2, "h", "w"])],
+        [helper.make_tensor_value_info("y", 1, [None] * 4)],
+        [numpy_helper.from_array(array, name) for name, array in arrays],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
+
+
+UNKNOWN = [
+    ({"mode": "nearest"}, 2.0),
+    ({"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "ceil"}, 1.5),
+    ({"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"}, 0.5),
+    ({"mode": "linear", "coordinate_transformation_mode": "align_corners"}, 2.0),
+    ({"mode": "linear", "antialias": 1}, 0.5),
+    ({"mode": "cubic", "exclude_outside": 1, "coordinate_transformation_mode": "pytorch_half_pixel"}, 1.5),
+]
+
+
+@pytest.mark.parametrize(("options", "scale"), UNKNOWN)
+def test_extents_may_be_unknown(options: dict[str, Any], scale: float) -> None:
+    import stepwell
+
+    scales = np.array([1, 1, scale, 2], np.float32)
+    model = of_any_size([helper.make_node("Resize", ["x", "", "s"], ["y"], **options)], ("s", scales))
+    executable = stepwell.compile(from_onnx(model), cache=False)
+    for shape in ((1, 2, 4, 3), (2, 2, 1, 5) if scale >= 1 else (2, 2, 6, 5)):
+        x = RNG.standard_normal(shape).astype(np.float32)
+        (found,), wanted = executable(x), resized(expected, x, scales=scales, **options)
+        assert found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_sizes_may_follow_from_shapes() -> None:
+    """To the extents of another tensor, as exporters write it."""
+    import stepwell
+
+    nodes = [
+        helper.make_node("AveragePool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Shape", ["x"], ["full"]),
+        helper.make_node("Slice", ["full", "two", "four"], ["spatial"]),
+        helper.make_node("Shape", ["p"], ["small"]),
+        helper.make_node("Slice", ["small", "zero", "two"], ["leading"]),
+        helper.make_node("Concat", ["leading", "spatial"], ["sizes"], axis=0),
+        helper.make_node("Resize", ["p", "", "", "sizes"], ["y"], mode="linear"),
+    ]
+    numbers = [(name, np.array([value])) for name, value in (("zero", 0), ("two", 2), ("four", 4))]
+    executable = stepwell.compile(from_onnx(of_any_size(nodes, *numbers)), cache=False)
+    for shape in ((1, 2, 4, 6), (2, 2, 5, 8)):
+        x = RNG.standard_normal(shape).astype(np.float32)
+        high, wide = shape[2] // 2, shape[3] // 2
+        pooled = x[:, :, : 2 * high, : 2 * wide].reshape(*shape[:2], high, 2, wide, 2).mean((3, 5))
+        wanted = resized(expected, pooled, sizes=list(shape), mode="linear")
+        np.testing.assert_allclose(executable(x)[0], wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"coordinate_transformation_mode": "tf_crop_and_resize"},
+            "expected the extents of the input to be known",
+        ),
+    ],
+)
+def test_what_needs_extents_is_refused(options: dict[str, Any], message: str) -> None:
+    model = of_any_size(
+        [helper.make_node("Resize", ["x", "r", "s"], ["y"], **options)],
+        ("r", np.array([0, 0, 0, 0, 1, 1, 1, 1], np.float32)),
+        ("s", np.array([1, 1, 2, 2], np.float32)),
+    )
+    with pytest.raises(OnnxError, match=message):
+        from_onnx(model)

@@ -7,7 +7,9 @@ from math import prod
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import reshaped
 from ..registry import converter
+from ..sizes import combined, extents_of, product
 from ..values import Value
 from .movement import pad_constant
 from .windows import Window, padded_alike, window_of
@@ -257,13 +259,13 @@ def _dealt(b: Emitter, x: Value, directions: list[Direction]) -> Value:
     strides = tuple(each.stride for each in directions)
     rank = len(directions)
     if prod(strides) > 1:
-        batch, channels, *extents = b.static_shape(x, "the result")
-        channels //= prod(strides)
-        x = b.reshape(x, shape=(batch, channels, *strides, *extents))
+        batch, channels, *extents = extents_of(x)
+        channels = combined("divide", channels, prod(strides))
+        x = reshaped(b, x, [batch, channels, *strides, *extents])
         order = [axis for number in range(rank) for axis in (2 + rank + number, 2 + number)]
         x = b.permute_dims(x, axes=(0, 1, *order))
-        places = tuple(extent * stride for extent, stride in zip(extents, strides, strict=True))
-        x = b.reshape(x, shape=(batch, channels, *places))
+        places = [product(pair) for pair in zip(extents, strides, strict=True)]
+        x = reshaped(b, x, [batch, channels, *places])
     first = [0, 0, *(-(each.before % each.stride) for each in directions)]
     last = [0, 0, *(-(-(each.before + each.extra) % each.stride) for each in directions)]
     return pad_constant(b, x, first, last, 0)

@@ -7,7 +7,9 @@ from typing import Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import reshaped
 from ..registry import Known, converter
+from ..sizes import Extent, Size, combined, extents_of, product
 from ..values import Value
 from .movement import ints, pad_constant
 
@@ -17,39 +19,37 @@ Ints = tuple[int, ...] | None
 @converter("DepthToSpace")
 def depth_to_space(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
     """Channels become blocks of pixels; the channels of a block lie together (`CRD`) or apart."""
-    batch, channels, height, width = _image(b, x)
-    if blocksize < 1 or channels % blocksize**2:
+    batch, channels, height, width = _image(x)
+    if isinstance(channels, Size) or blocksize < 1 or channels % blocksize**2:
         raise ConversionError(f"{channels} channels do not divide into blocks of {blocksize} by {blocksize}")
     depth, block = channels // blocksize**2, (blocksize, blocksize)
     if _blocks_first(mode):
-        x = b.reshape(x, shape=(batch, *block, depth, height, width))
+        x = reshaped(b, x, [batch, *block, depth, height, width])
         x = b.permute_dims(x, axes=(0, 3, 4, 1, 5, 2))
     else:
-        x = b.reshape(x, shape=(batch, depth, *block, height, width))
+        x = reshaped(b, x, [batch, depth, *block, height, width])
         x = b.permute_dims(x, axes=(0, 1, 4, 2, 5, 3))
-    return b.reshape(x, shape=(batch, depth, height * blocksize, width * blocksize))
+    return reshaped(b, x, [batch, depth, product([height, blocksize]), product([width, blocksize])])
 
 
 @converter("SpaceToDepth")
 def space_to_depth(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
     """The inverse of `DepthToSpace`."""
-    batch, channels, height, width = _image(b, x)
-    if blocksize < 1 or height % blocksize or width % blocksize:
+    batch, channels, height, width = _image(x)
+    known = [each for each in (height, width) if not isinstance(each, Size)]
+    if blocksize < 1 or any(each % blocksize for each in known):
         raise ConversionError(f"{height} by {width} pixels do not divide into blocks of {blocksize}")
-    high, wide = height // blocksize, width // blocksize
-    x = b.reshape(x, shape=(batch, channels, high, blocksize, wide, blocksize))
+    high, wide = combined("divide", height, blocksize), combined("divide", width, blocksize)
+    x = reshaped(b, x, [batch, channels, high, blocksize, wide, blocksize])
     x = b.permute_dims(x, axes=(0, 3, 5, 1, 2, 4) if _blocks_first(mode) else (0, 1, 3, 5, 2, 4))
-    return b.reshape(x, shape=(batch, channels * blocksize**2, high, wide))
+    return reshaped(b, x, [batch, product([channels, blocksize**2]), high, wide])
 
 
-def _image(b: Emitter, x: Value) -> tuple[int, int, int, int]:
-    """The extents of an image, -1 for a batch that is not known."""
+def _image(x: Value) -> tuple[Extent, ...]:
+    """The extents of an image."""
     if x.rank != 4:
         raise ConversionError(f"the input is {x.shaped}, expected rank 4")
-    if None in x.shape[1:]:
-        b.static_shape(x, "the input")
-    batch, *rest = (-1 if extent is None else extent for extent in x.shape)
-    return batch, rest[0], rest[1], rest[2]
+    return extents_of(x)
 
 
 def _blocks_first(mode: str) -> bool:

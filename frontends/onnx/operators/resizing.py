@@ -10,8 +10,11 @@ from typing import Any
 from ..emitter import Emitter
 from ..errors import ConversionError
 from ..registry import Known, converter
+from ..sizes import Extent, Size, extents_of
 from ..values import Value
+from .dynamic import entries
 from .movement import ints
+from .resizing_sizes import along_unknown, repeated_along, scaled
 
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 COORDINATES = (
@@ -54,33 +57,44 @@ class Sampling:
 class Line:
     """The resizing of one axis."""
 
-    size: int
-    wanted: int
-    scale: float
+    size: Extent
+    wanted: Extent
+    scale: float | None
+    """`None` for the quotient of extents that are not known."""
     crop: tuple[float, float] | None = None
     """Where the first and the last element of the result lie, as shares of the axis."""
 
-    def places(self, coordinates: str) -> Any:
-        """The place of each element of the result on the axis of the input, in elements."""
-        import numpy as np
+    @property
+    def known(self) -> tuple[int, int, float] | None:
+        """The three where they are all known."""
+        if isinstance(self.size, Size) or isinstance(self.wanted, Size) or self.scale is None:
+            return None
+        return self.size, self.wanted, self.scale
 
-        at = np.arange(self.wanted, dtype=np.float64)
-        length = self.scale * self.size
-        match coordinates:
-            case "align_corners":
-                return at * 0 if length == 1 else at * (self.size - 1) / (length - 1)
-            case "asymmetric":
-                return at / self.scale
-            case "tf_crop_and_resize":
-                first, last = self.crop or (0.0, 1.0)
-                if length == 1:
-                    return at * 0 + (first + last) / 2 * (self.size - 1)
-                return first * (self.size - 1) + at * (last - first) * (self.size - 1) / (length - 1)
-            case "pytorch_half_pixel" if length == 1:
-                return at * 0 - 0.5
-            case "half_pixel_symmetric":
-                return self.size / 2 * (1 - self.wanted / length) + (at + 0.5) / self.scale - 0.5
-        return (at + 0.5) / self.scale - 0.5
+
+def places_of(
+    size: int, wanted: int, scale: float, crop: tuple[float, float] | None, coordinates: str
+) -> Any:
+    """The place of each element of the result on the axis of the input, in elements."""
+    import numpy as np
+
+    at = np.arange(wanted, dtype=np.float64)
+    length = scale * size
+    match coordinates:
+        case "align_corners":
+            return at * 0 if length == 1 else at * (size - 1) / (length - 1)
+        case "asymmetric":
+            return at / scale
+        case "tf_crop_and_resize":
+            first, last = crop or (0.0, 1.0)
+            if length == 1:
+                return at * 0 + (first + last) / 2 * (size - 1)
+            return first * (size - 1) + at * (last - first) * (size - 1) / (length - 1)
+        case "pytorch_half_pixel" if length == 1:
+            return at * 0 - 0.5
+        case "half_pixel_symmetric":
+            return size / 2 * (1 - wanted / length) + (at + 0.5) / scale - 0.5
+    return (at + 0.5) / scale - 0.5
 
 
 @converter("Resize", since=18)
@@ -111,29 +125,72 @@ def resize(
         bool(antialias),
         extrapolation_value,
     )
-    along = tuple(range(x.rank)) if axes is None else tuple(axis % x.rank for axis in axes)
     factors = _numbers(scales)
     extents = None if sizes is None or not _numbers(sizes) else ints(sizes)
     if (extents is None) == (not factors):
         raise ConversionError("scales and sizes are both given or both missing, expected one of them")
     crops = _numbers(roi) if coordinate_transformation_mode == "tf_crop_and_resize" else ()
+    along = tuple(range(x.rank)) if axes is None else tuple(axis % x.rank for axis in axes)
     if len(extents or factors) != len(along) or len(crops) not in (0, 2 * len(along)):
         raise ConversionError(f"roi, scales or sizes do not have one entry for each of {len(along)} axes")
-    lines: dict[int, Line] = {}
     shared = _shared_scale(x, along, extents, keep_aspect_ratio_policy)
+    lines: dict[int, Line] = {}
     for number, axis in enumerate(along):
         crop = (crops[number], crops[number + len(along)]) if crops else None
         if factors and factors[number] == 1 and crop in (None, (0.0, 1.0)):
-            continue  # also where the extent is not known
-        size = x.shape[axis]
-        if size is None:
-            raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known")
+            continue
+        size = extents_of(x)[axis]
         if extents is None:
-            lines[axis] = Line(size, int(factors[number] * size), factors[number], crop)
-        elif shared is not None:
+            lines[axis] = Line(size, scaled(size, factors[number]), factors[number], crop)
+        elif shared is not None and not isinstance(size, Size):
             lines[axis] = Line(size, int(shared * size + 0.5), shared, crop)
         else:
-            lines[axis] = Line(size, extents[number], extents[number] / size if size else 1.0, crop)
+            lines[axis] = _stretched(size, extents[number], crop)
+    return resized(b, x, lines, sampling)
+
+
+def _stretched(size: Extent, wanted: Extent, crop: tuple[float, float] | None = None) -> Line:
+    if isinstance(size, Size) or isinstance(wanted, Size):
+        return Line(size, wanted, None, crop)
+    return Line(size, wanted, wanted / size if size else 1.0, crop)
+
+
+@converter("Resize", since=11, at_run_time=True)
+def resize_to_sizes(
+    b: Emitter,
+    x: Value,
+    roi: Known | None = None,
+    scales: Known | None = None,
+    sizes: Value | None = None,
+    *,
+    antialias: int = 0,
+    axes: tuple[int, ...] | None = None,
+    coordinate_transformation_mode: str = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    keep_aspect_ratio_policy: str = "stretch",
+    mode: str = "nearest",
+    nearest_mode: str = "round_prefer_floor",
+) -> Value:
+    """To sizes that are computed from shapes."""
+    if sizes is None or _numbers(scales) or keep_aspect_ratio_policy != "stretch":
+        raise ConversionError(
+            "sizes are computed at run time, expected no scales and keep_aspect_ratio_policy stretch"
+        )
+    sampling = Sampling(
+        mode,
+        coordinate_transformation_mode,
+        nearest_mode,
+        cubic_coeff_a,
+        not exclude_outside,
+        bool(antialias),
+    )
+    along = tuple(range(x.rank)) if axes is None else tuple(axis % x.rank for axis in axes)
+    source, lines = extents_of(x), dict[int, Line]()
+    for axis, wanted in zip(along, entries(sizes, "sizes"), strict=True):
+        if wanted != source[axis]:
+            lines[axis] = _stretched(source[axis], wanted)
     return resized(b, x, lines, sampling)
 
 
@@ -184,12 +241,9 @@ def _upsampled(b: Emitter, x: Value, scales: tuple[float, ...], mode: str) -> Va
     if len(scales) != x.rank:
         raise ConversionError(f"scales are {list(scales)}, expected {x.rank}")
     lines: dict[int, Line] = {}
-    for axis, scale in enumerate(scales):
-        size = x.shape[axis]
+    for axis, (size, scale) in enumerate(zip(extents_of(x), scales, strict=True)):
         if scale != 1:
-            if size is None:
-                raise ConversionError(f"the input is {x.shaped}, expected extent {axis} to be known")
-            lines[axis] = Line(size, int(scale * size), scale)
+            lines[axis] = Line(size, scaled(size, scale), scale)
     return resized(b, x, lines, Sampling(mode, "asymmetric", "floor"))
 
 
@@ -225,21 +279,24 @@ def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) ->
 
     sampling.check()
     for axis, line in lines.items():
-        if line.scale <= 0 or (line.size == 0 and line.wanted):
+        if (line.scale or 1) <= 0 or (line.size == 0 and line.wanted):
             raise ConversionError(f"axis {axis} of {line.size} elements has the scale {line.scale}")
     dtype = x.dtype
     if sampling.mode != "nearest" and not dtype.startswith(("f", "b")):
         x = b.astype(x, dtype="f32" if dtype in ("i8", "ui8", "i16", "ui16") else "f64")
-    order = sorted(lines, key=lambda axis: lines[axis].wanted / max(lines[axis].size, 1))
     missing: list[tuple[int, Any]] = []
-    for axis in order:
-        places = lines[axis].places(sampling.coordinates)
+    for axis in sorted(lines, key=lambda axis: _growth(lines[axis])):
+        known = lines[axis].known
+        if known is None:
+            x = along_unknown(b, x, axis, lines[axis], sampling)
+            continue
+        places = places_of(*known, lines[axis].crop, sampling.coordinates)
         if sampling.coordinates == "tf_crop_and_resize":
-            missing.append((axis, (places < 0) | (places > lines[axis].size - 1)))
+            missing.append((axis, (places < 0) | (places > known[0] - 1)))
         if sampling.mode == "nearest":
-            x = picked(b, x, axis, _nearest(places, lines[axis].size, sampling.nearest))
+            x = picked(b, x, axis, _nearest(places, known[0], sampling.nearest))
         else:
-            x = _weighed(b, x, axis, *_table(places, lines[axis], sampling))
+            x = _weighed(b, x, axis, *_table(places, known[0], known[2], sampling))
     for axis, mask in missing:
         if mask.any():
             shape = [1] * x.rank
@@ -247,6 +304,12 @@ def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) ->
             fill = np.asarray(sampling.extrapolation)
             x = b.where(b.constant(mask.reshape(shape)), _typed(fill, x.dtype), x)
     return b.astype(b.round(x), dtype=dtype) if x.dtype != dtype else x
+
+
+def _growth(line: Line) -> float:
+    """What shrinks comes first."""
+    known = line.known
+    return (line.scale or 1.0) if known is None else known[1] / max(known[0], 1)
 
 
 def _typed(array: Any, dtype: str) -> Any:
@@ -274,14 +337,8 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     size, count = x.shape[axis], len(indices)
     if size == count and (indices == np.arange(count)).all():
         return x
-    if size and count % size == 0 and None not in x.shape:
-        times = count // size
-        if (indices == np.arange(count) // times).all():
-            shape = list(b.static_shape(x, "the input"))
-            spread = b.expand_dims(x, axis=(axis + 1,))
-            spread = b.broadcast_to(spread, shape=(*shape[: axis + 1], times, *shape[axis + 1 :]))
-            shape[axis] = count
-            return b.reshape(spread, shape=tuple(shape))
+    if size and count % size == 0 and (indices == np.arange(count) // (count // size)).all():
+        return repeated_along(b, x, axis, count // size)
     steps = np.unique(np.diff(indices))
     if len(steps) == 1 and steps[0] > 0:
         end = int(indices[-1]) + 1
@@ -291,27 +348,34 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     return b.take(x, b.constant(indices), axis=axis)
 
 
-def _table(places: Any, line: Line, sampling: Sampling) -> tuple[Any, Any]:
+def taps_of(sampling: Sampling, stretch: float) -> Any:
+    """The elements that count, as distances from the last one before the place; the kernel is `1 / stretch` times as wide."""
+    import numpy as np
+
+    reach = ceil((1 if sampling.mode == "linear" else 2) / stretch)
+    return np.arange(1 - reach, reach + 1)
+
+
+def _table(places: Any, size: int, scale: float, sampling: Sampling) -> tuple[Any, Any]:
     """(positions, weights) of what each element of the result is made of, of shape (elements, taps)."""
     import numpy as np
 
-    stretch = min(line.scale, 1.0) if sampling.antialias else 1.0
-    reach = ceil((1 if sampling.mode == "linear" else 2) / stretch)
-    taps = np.floor(places)[:, None] + np.arange(1 - reach, reach + 1)
+    stretch = min(scale, 1.0) if sampling.antialias else 1.0
+    taps = np.floor(places)[:, None] + taps_of(sampling, stretch)
     distance = np.abs(taps - places[:, None]) * stretch
-    weights = np.maximum(1 - distance, 0) if sampling.mode == "linear" else _cubic(distance, sampling.cubic)
-    inside = (taps >= 0) & (taps < line.size)
+    weights = np.maximum(1 - distance, 0) if sampling.mode == "linear" else cubic(distance, sampling.cubic)
+    inside = (taps >= 0) & (taps < size)
     if not sampling.outside:
         weights = weights * inside
     if sampling.antialias or not sampling.outside:
         total = weights.sum(axis=1, keepdims=True)
         weights = weights / np.where(total == 0, 1, total)
     used = (weights != 0).any(axis=0)
-    positions = np.clip(taps, 0, max(line.size - 1, 0)).astype(np.int64)
+    positions = np.clip(taps, 0, max(size - 1, 0)).astype(np.int64)
     return positions[:, used], weights[:, used]
 
 
-def _cubic(distance: Any, a: float) -> Any:
+def cubic(distance: Any, a: float) -> Any:
     """
     The kernel of cubic convolution with the free parameter `a`.
 
