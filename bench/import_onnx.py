@@ -2,7 +2,7 @@
 How long the import of ONNX models takes and how much memory it wants, and how long `stepwell.compile` takes for them, without a cache and
 from it.
 
-Without arguments: two made models with 100 MB of weights, in the file and beside it. With `--models`: those of test/models as well.
+Without arguments: two made models with 100 MB of weights, inside the file and in another. With `--models`: those of test/models as well.
 Every model is measured in a process of its own; memory is what the process has at most, less what it had with all packages loaded.
 """
 
@@ -14,14 +14,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from suite.report import aligned
+from suite.worker import CLOCKS
 
 HERE = Path(__file__)
 MODELS = HERE.parents[1] / "test" / "models"
@@ -29,8 +29,8 @@ MODELS = HERE.parents[1] / "test" / "models"
 IMPORT_LIMIT, MEMORY_LIMIT = 5.0, 2.5
 """Seconds for a model of 100 MB, and its memory in sizes of the model."""
 
-LAYERS, WIDTH = 25, 1024
-"""Matrices of a made model: 100 MB of f32."""
+WIDTH = 1024
+"""Of the matrices of a made model, 4 MB of f32 each."""
 
 MEGABYTE = 1 << 20
 
@@ -51,14 +51,14 @@ class Figures:
 # Models
 
 
-def made(folder: Path, external: bool) -> Path:
+def made(folder: Path, size: int, external: bool) -> Path:
     """A chain of products and relus."""
     import onnx
     from onnx import helper, numpy_helper
 
     random = np.random.default_rng(0)
     nodes, weights, name = [], [], "x"
-    for layer in range(LAYERS):
+    for layer in range(max(size // 4, 1)):
         matrix = random.standard_normal((WIDTH, WIDTH), np.float32) / WIDTH**0.5
         weights.append(numpy_helper.from_array(matrix, f"w{layer}"))
         nodes.append(helper.make_node("MatMul", [name, f"w{layer}"], [f"h{layer}"]))
@@ -73,11 +73,13 @@ def made(folder: Path, external: bool) -> Path:
     return path
 
 
-def subjects(folder: Path, models: bool, names: list[str]) -> Iterator[tuple[str, Path, dict[str, Any]]]:
+def subjects(
+    folder: Path, size: int, models: bool, names: list[str]
+) -> Iterator[tuple[str, Path, dict[str, Any]]]:
     """Name, file and options of the import of each model."""
-    for name, external in (("100 MB, inside", False), ("100 MB, external", True)):
+    for place, external in (("inside", False), ("external", True)):
         if not names:
-            yield name, made(folder, external), {}
+            yield f"{size} MB, {place}", made(folder, size, external), {}
     if models or names:
         sys.path.insert(0, str(MODELS))
         from cases import CASES  # pyright: ignore[reportMissingImports]
@@ -96,9 +98,10 @@ def size_of(path: Path) -> int:
 # Measuring, in a process of its own
 
 
-def measured(name: str, path: Path, options: dict[str, Any], compiles: bool) -> Figures:
-    request = json.dumps({"name": name, "path": str(path), "options": options, "compiles": compiles})
-    command = [sys.executable, str(HERE), "--measure", request]
+def measured(name: str, path: Path, given: dict[str, Any], options: argparse.Namespace) -> Figures:
+    request = {"name": name, "path": str(path), "options": given}
+    request |= {"compiles": not options.no_compile, "clock": options.clock}
+    command = [sys.executable, str(HERE), "--measure", json.dumps(request)]
     finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return Figures(**json.loads(finished.stdout.splitlines()[-1]))
 
@@ -108,18 +111,19 @@ def measure(request: dict[str, Any]) -> Figures:
 
     path, options = Path(request["path"]), dict(request["options"])
     options["constants"] = {name: np.array(value) for name, value in options.get("constants", {}).items()}
+    clock = CLOCKS[request["clock"]]
     import_something()
     before = peak()
-    start = time.perf_counter()
+    start = clock()
     module = stepwell.from_onnx(path, **options)
-    seconds = time.perf_counter() - start
+    seconds = clock() - start
     figures = Figures(request["name"], size_of(path) / MEGABYTE, seconds, (peak() - before) / MEGABYTE)
     if request["compiles"]:
-        compile_times(module, figures)
+        compile_times(module, figures, clock)
     return figures
 
 
-def compile_times(module: Any, figures: Figures) -> None:
+def compile_times(module: Any, figures: Figures, clock: Callable[[], float]) -> None:
     import stepwell
 
     with tempfile.TemporaryDirectory() as directory:
@@ -127,9 +131,9 @@ def compile_times(module: Any, figures: Figures) -> None:
         times: list[float] = []
         for _ in range(2):
             copy = module.clone()
-            start = time.perf_counter()
+            start = clock()
             stepwell.compile(copy, threads=1)
-            times.append(time.perf_counter() - start)
+            times.append(clock() - start)
     figures.cold, figures.cached = times
 
 
@@ -161,12 +165,12 @@ def peak() -> int:
 
 # Reports
 
-HEADER = ["model", "MB", "import s", "memory / size", "cold s", "cached s", "verdict"]
+HEADER = ["model", "MB", "import s", "memory MB", "/ size", "cold s", "cached s", "verdict"]
 
 
 def cells(figures: Figures) -> list[str]:
     ratio = figures.memory / figures.size
-    limited = figures.name.startswith("100 MB")
+    limited = " MB, " in figures.name
     good = figures.import_seconds < IMPORT_LIMIT and ratio < MEMORY_LIMIT
     verdict = ("passes" if good else "too much") if limited else "-"
     times = ["-" if each is None else f"{each:.2f}" for each in (figures.cold, figures.cached)]
@@ -174,6 +178,7 @@ def cells(figures: Figures) -> list[str]:
         figures.name,
         f"{figures.size:.1f}",
         f"{figures.import_seconds:.2f}",
+        f"{figures.memory:.0f}",
         f"{ratio:.2f}",
         *times,
         verdict,
@@ -185,6 +190,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", help="models of test/models, instead of the made ones")
     parser.add_argument("--models", action="store_true", help="the models of test/models too")
     parser.add_argument("--no-compile", action="store_true", help="only import")
+    parser.add_argument("--size", type=int, default=100, metavar="MB", help="of the made models")
+    parser.add_argument("--clock", choices=list(CLOCKS), default="wall")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -193,8 +200,8 @@ def main(arguments: list[str] | None = None) -> None:
         return
     found: list[Figures] = []
     with tempfile.TemporaryDirectory() as directory:
-        for name, path, given in subjects(Path(directory), options.models, options.names):
-            found.append(measured(name, path, given, not options.no_compile))
+        for name, path, given in subjects(Path(directory), options.size, options.models, options.names):
+            found.append(measured(name, path, given, options))
             print("  ".join(cells(found[-1])), flush=True)
     print("\n" + aligned(HEADER, list(map(cells, found))))
     if options.json:
