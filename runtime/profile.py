@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +99,10 @@ class Profile:
     def outside(self) -> float:
         """Microseconds of a run that are in no kernel."""
         return max(0.0, self.microseconds - sum(call.microseconds for call in self.calls))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; `stepwell-show --profile` reads it from a file."""
+        return asdict(self)
 
     def __str__(self) -> str:
         rows = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]

@@ -59,6 +59,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print times")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
+    parser.add_argument("--profile-output", metavar="OUT.json", help="the same to a file, for stepwell-show")
     parser.add_argument(
         "--trace-values", action="store_true", help="compare all values with the reference; 1 if one diverges"
     )
@@ -107,9 +108,8 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         print(memory_table(executable.memory_for(shapes_of(options.shapes))))
         return 0
     arrays = arguments(executable, options)
-    if options.profile:
-        print(executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None))
-        return 0
+    if options.profile or options.profile_output:
+        return _profile(executable, arrays, options)
     if options.trace_values:
         traced = executable.trace(*arrays)
         print(traced)
@@ -121,6 +121,17 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         results = executable(*arrays)
         times.append(time.perf_counter() - start)
     _report(executable, results, times, options)
+    return 0
+
+
+def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Namespace) -> int:
+    import json
+
+    profile = executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None)
+    if options.profile_output:
+        _write(Path(options.profile_output), json.dumps(profile.to_json(), indent=1).encode())
+    if options.profile:
+        print(profile)
     return 0
 
 
@@ -275,12 +286,16 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 
     import numpy as np
 
-    from ..core.files import write_atomically
-
     data = io.BytesIO()
     np.savez(data, **arrays)
+    _write(path, data.getvalue())
+
+
+def _write(path: Path, data: bytes) -> None:
+    from ..core.files import write_atomically
+
     try:
-        write_atomically(path, data.getvalue())
+        write_atomically(path, data)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise StepwellError(Diagnostic(f"cannot write '{path}': {reason}")) from error
