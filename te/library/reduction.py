@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from .. import dtypes, ops
 from ..expr import Axis, Expr, TEError
-from ..tensor import Dim, Tensor, compute, reduce_axis
+from ..tensor import Dim, Tensor, reduce_axis
 from .shapes import (
     ZERO,
     Indices,
@@ -147,34 +147,42 @@ def _position(x: Tensor, dims: tuple[int, ...], axes: tuple[Axis, ...]) -> Expr:
     return position
 
 
-def _arg(
-    name: str, x: Tensor, axis: int | None, keepdims: bool, reducer: Callable[..., tuple[Expr, ...]]
-) -> Tensor:
+def _arg(name: str, x: Tensor, axis: int | None, keepdims: bool, reducer: Callable[..., Expr]) -> Tensor:
+    """
+    The best element first, then the lowest position that holds it, or a NaN where that is the best: two reductions with one value each, which
+    run in vectors where one of a value and its position would not.
+    """
     require_number(name, x)
     dims = tuple(range(x.rank)) if axis is None else (normalise_axis(name, axis, x.rank),)
     _require_elements(name, x, dims)
     shape, names = _outer_shape(x, dims, keepdims)
     if not dims:
         return stage(name, shape, lambda _: ops.cast("i64", 0))
+    best = reduced(f"{name}_value", x, dims, keepdims, reducer)
     axes = _axes_over(x, dims)
-    index = ops.cast("i64", _position(x, dims, axes))
+    count = extent_product([x.shape[dim] for dim in dims])
+    kind = "i32" if isinstance(count, int) and count < 2**31 else "i64"
 
-    def body(*outer: Expr) -> tuple[Expr, ...]:
-        return reducer(index, x[_merged(x, dims, keepdims, outer, axes)], axes)
+    def body(outer: Indices) -> Expr:
+        value = x[_merged(x, dims, keepdims, outer, axes)]
+        found = ops.equal(value, best[outer])
+        if dtypes.is_float(x.dtype):
+            found = ops.any(found, ops.isnan(value))
+        place = ops.cast(kind, _position(x, dims, axes))
+        return ops.min(ops.select(found, place, ops.highest(kind)), axes)
 
-    results = compute(shape, body, name=name, varargs_names=names)
-    assert isinstance(results, tuple)
-    return results[0]
+    first = stage(f"{name}_place", shape, body, names)
+    return first if kind == "i64" else elementwise(name, first, lambda place: ops.cast("i64", place))
 
 
 def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The position (i64) of the first largest element along `axis`, or in the flattened tensor; the first NaN wins."""
-    return _arg("argmax", x, axis, keepdims, ops.argmax)
+    return _arg("argmax", x, axis, keepdims, ops.max)
 
 
 def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The position (i64) of the first smallest element along `axis`, or in the flattened tensor; the first NaN wins."""
-    return _arg("argmin", x, axis, keepdims, ops.argmin)
+    return _arg("argmin", x, axis, keepdims, ops.min)
 
 
 def _row(indices: Indices, dim: int) -> Indices:
