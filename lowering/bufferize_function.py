@@ -43,6 +43,8 @@ from .bufferize_sharing import InPlaceCall, InPlaceKernels, Sharing
 from .bufferize_times import Clock
 from .te_types import buffer_of
 
+_ZERO = IntegerAttr.from_index_int_value(0)
+
 
 @dataclass
 class FunctionSignature:
@@ -369,7 +371,7 @@ class FunctionBufferizer:
     def _allocate(self, before: Operation, type_: MemRefType, until: int) -> SSAValue:
         """A view into the arena for a buffer used from now until time `until`."""
         size = byte_size(type_)
-        offset = arith.ConstantOp(IntegerAttr.from_index_int_value(0))
+        offset = arith.ConstantOp.create(result_types=[_ZERO.type], properties={"value": _ZERO})
         if size > MOST_BYTES:  # to print the type takes as long as all the rest
             check_size(before, size, f"a buffer of type {type_}")
         # A buffer without elements gets a place, too: buffers alive together are then different values for every pass.

@@ -95,7 +95,7 @@ def lower_function(function: FuncOp) -> func.FuncOp:
 
 
 def _lower_call(call: CallOp) -> func.CallOp:
-    new_call = func.CallOp(call.callee, list(call.operands), [])
+    new_call = func.CallOp.create(operands=call.operands, properties={"callee": call.callee})
     new_call.attributes.update(call.attributes)
     new_call.location = call.location
     return new_call

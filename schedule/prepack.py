@@ -45,7 +45,8 @@ class PrepackWeightsPass(StepwellPass):
     Lays out constant right operands of products and convolutions as their register tiles read them, once.
 
     A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
-    function makes that when the program is loaded. The product is cut into register tiles on the way, as `schedule-cpu` does,
+    function makes that when the program is loaded: one for all weights of a side-car that the calls of a kernel take, listed in
+    its `stepwell.instances` (docs/architecture.md). The product is cut into register tiles on the way, as `schedule-cpu` does,
     for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), unless `winograd` is false.
     `flush` is as that of `schedule-cpu`.
 

@@ -25,7 +25,7 @@ from ...core.roles import NOALIAS as NOALIAS
 from ...core.roles import PREPARE as PREPARE
 from ...core.roles import ROLE as ROLE
 from ...core.walk import ops_of
-from .builder import Builder, ConversionTable
+from .builder import Builder, ConversionTable, number
 from .state import ModuleState, Signature
 from .types import PTR, MemRefLayout, UnsupportedTypeError
 
@@ -45,6 +45,8 @@ FUNCTION_PROPERTIES = (
     "tune_cpu",
 )
 """Discardable attributes of a `func.func` that `llvm.func` has as properties of the same name."""
+
+_UNIT = UnitAttr()
 
 
 def functions_of(module: ModuleOp) -> dict[str, func.FuncOp]:
@@ -130,7 +132,7 @@ def lowered_argument_attributes(
         if isinstance(source, MemRefType) and target == PTR:
             layout = state.types.layout(source)
             if noalias:
-                attributes.setdefault("llvm.noalias", UnitAttr())
+                attributes.setdefault("llvm.noalias", _UNIT)
             if entry and not is_called:
                 _add_entry_attributes(attributes, layout)
         result.append(DictionaryAttr(attributes))
@@ -141,9 +143,9 @@ def _add_entry_attributes(attributes: dict[str, Attribute], layout: MemRefLayout
     role = attributes[ROLE]
     aligned = isinstance(role, StringAttr) and role.data in ALIGNED_ROLES
     alignment = BUFFER_ALIGNMENT if aligned else layout.element_bytes & -layout.element_bytes
-    attributes.setdefault("llvm.align", IntegerAttr(alignment, 64))
+    attributes.setdefault("llvm.align", number(alignment))
     if layout.count:
-        attributes.setdefault("llvm.nonnull", UnitAttr())
+        attributes.setdefault("llvm.nonnull", _UNIT)
 
 
 def function_linkage(function: func.FuncOp) -> llvm.LinkageAttr:
@@ -183,15 +185,15 @@ def new_function(
 
 
 def entry_wrapper(function: func.FuncOp, signature: Signature, builder: Builder) -> llvm.FuncOp:
-    """`_stepwell_entry_<name>`: loads the pointers out of the array it is given and returns the status."""
+    """`_stepwell_entry_<name>`: loads pointers and sizes out of the array it is given and returns the status."""
     name = ENTRY_PREFIX + function.sym_name.data
     builder.source = function
     start = Block(arg_types=[PTR])
     start.args[0].name_hint = "args"
     builder.start(start)
-    pointers = [
-        builder.load(builder.gep(start.args[0], index, PTR) if index else start.args[0], PTR, 8)
-        for index in range(len(signature.arguments))
+    pointers = [  # sizes and strides lie there themselves
+        builder.load(builder.gep(start.args[0], index, PTR) if index else start.args[0], type_, 8)
+        for index, type_ in enumerate(signature.arguments)
     ]
     status = builder.call(signature.symbol, pointers, signature.return_type)
     if not signature.may_fail:

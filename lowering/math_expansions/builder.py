@@ -50,6 +50,7 @@ ELEMENT: dict[str, Attribute] = {
     "i64": i64,
 }
 KIND_OF = {element: kind for kind, element in ELEMENT.items()}
+_CLASSES = frozenset(map(type, ELEMENT.values()))
 WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 BITS_OF = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}
 
@@ -62,9 +63,10 @@ ConstantKey = tuple[Attribute, bytes]
 
 def element_kind(type_: Attribute) -> str | None:
     """`f32` for `f32` and `vector<8xf32>`; None for types the expansions do not know."""
-    if isinstance(type_, VectorType):
+    if type(type_) is VectorType:
         type_ = type_.element_type
-    return KIND_OF.get(type_)
+    # the hash of a memref type, of which most operands are, takes longer than all else here
+    return KIND_OF.get(type_) if type(type_) in _CLASSES else None
 
 
 class MathBuilder:
