@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .arrays import ARENA_ALIGNMENT
+from .errors import CompileError
 from .program import Argument, Description, Entry
 
 MESSAGE, MAPPED = 0, 8
 """Bytes from the start of a context: the message of the last failure, the address of the mapped weights."""
+
+ROLES = ("input", "weight", "output", "arena")
+"""What arguments of an exported entry can be for."""
 
 POINTERS = ARENA_ALIGNMENT
 """Bytes from the start of a context: what the entry is called with, a pointer per argument."""
@@ -50,9 +54,15 @@ def result_key(entry: Entry, index: int) -> str:
 
 
 def layout_of(description: Description, name: str) -> Layout:
-    """The layout of a program with the entry `name`."""
+    """The layout of a program with the entry `name`. Raises CompileError for an entry that takes more than arrays."""
     entries = {entry.name: entry for entry in description.entries}
     entry = entries[name]
+    for argument in entry.arguments:
+        if argument.role not in ROLES:
+            raise CompileError(
+                f"@{name} takes the {argument.role} of '{argument.name}' as an argument, which C programs cannot give: "
+                "export it with known sizes"
+            )
     prepares = tuple(_needed(entries, entry))
     offset = _aligned(POINTERS + 8 * len(entry.arguments))
     prepared: dict[str, int] = {}

@@ -14,12 +14,14 @@ import pytest
 import stepwell
 from stepwell.core.diagnostics import StepwellError
 from stepwell.core.weights import open_weights, write_weights
-from stepwell.runtime.arrays import numpy_dtype
+from stepwell.runtime.arrays import ArrayType, numpy_dtype
 from stepwell.runtime.errors import CompileError, ExecutionError
 from stepwell.runtime.export import Exported
 from stepwell.runtime.export_cpu import CHECK, FEATURES, cpu_text, needed_features
 from stepwell.runtime.export_header import identifier
+from stepwell.runtime.export_layout import layout_of
 from stepwell.runtime.jit import NativeLibrary, Target, compile_library, host_target
+from stepwell.runtime.program import Argument, Description, Entry
 from stepwell.schedule.targets import cpu_flags
 
 ROOT = Path(__file__).parents[2]
@@ -352,3 +354,36 @@ def test_the_processor_is_asked_what_linux_knows() -> None:
         )
         library = NativeLibrary(compile_library(text, [], ["ask"], host_target()), ["ask"])
         assert library.entry("ask")(None) == (LINUX_NAMES.get(feature, feature) in flags), feature
+
+
+def test_an_entry_that_takes_sizes_is_refused() -> None:
+    size = Argument("size", "x", ArrayType("i64", ()))
+    with pytest.raises(
+        CompileError, match="@main takes the size of 'x' as an argument, which C programs cannot"
+    ):
+        layout_of(Description((Entry("main", (size,)),), ()), "main")
+
+
+def test_prepare_functions_run_before_those_that_use_their_results() -> None:
+    def weight(key: str) -> Argument:
+        return Argument("weight", key, key=key, type=ArrayType("f32", (4,)))
+
+    result, arena = (
+        Argument("output", "r", ArrayType("f32", (3, 4))),
+        Argument("arena", "arena", ArrayType("ui8", (100,))),
+    )
+    entries = (
+        Entry("main", (weight("@b#0"), weight("w"), weight("@a#1"))),
+        Entry("b", (weight("@a#0"), weight("v"), result), True),
+        Entry("unused", (weight("u"), result), True),
+        Entry("a", (weight("w"), result, result, arena), True),
+    )
+    found = layout_of(Description(entries, ()), "main")
+    assert [entry.name for entry in found.prepares] == ["a", "b"]
+    assert list(found.weights) == ["w", "v"]
+    places = [*found.prepared.values(), found.arena]
+    assert list(found.prepared) == ["@a#0", "@a#1", "@b#0"]
+    assert all(place % 64 == 0 for place in places) and all(
+        b - a >= 48 for a, b in zip(places, places[1:], strict=False)
+    )
+    assert found.size >= found.arena + 100
