@@ -11,13 +11,19 @@ from typing import Final
 # Of an argument of an entry on buffers
 
 ROLE: Final = "stepwell.role"
-"""`input`, `output`, `weight` or `arena`."""
+"""`input`, `output`, `weight` or `arena`; `size` or `stride` of the buffer before it."""
+
+AXIS: Final = "stepwell.axis"
+"""Of a size or stride: the dimension."""
 
 NAME: Final = "stepwell.name"
 """What errors call it, and how it is passed by keyword."""
 
 KEY: Final = "stepwell.key"
 """Of a weight: its name in the side-car, or `@function#result` of a prepare function."""
+
+DIMS: Final = "stepwell.dims"
+"""Of an argument: a name per dimension, `["batch", ""]` (empty: none); equal names are equal sizes."""
 
 TYPE: Final = "stepwell.type"
 """Of a weight: its tensor type."""

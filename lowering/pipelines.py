@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _TO_LOOPS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops"
-_TO_LLVM = "lower-loops-to-scf,outline-parallel-loops,vectorize-loops,expand-math,guard-divisions,lower-to-llvm-dialect"
+_TO_LLVM = "lower-loops-to-scf,outline-parallel-loops,vectorize-loops,expand-math,guard-divisions,flatten-dynamic-buffers,lower-to-llvm-dialect"
 _EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
 _EXACT_LAYOUTS = _EXACT.replace("simplify-expr,", "simplify-expr,optimize-layouts,")
 _FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"

@@ -20,8 +20,10 @@ from xdsl.ir import Attribute, Operation
 from ..core.codegens import EXTERNAL
 from ..core.diagnostics import fail
 from ..core.locations import location_string
+from ..core.roles import AXIS as AXIS
 from ..core.roles import BYTES as BYTES
 from ..core.roles import CHECKS as CHECKS
+from ..core.roles import DIMS as DIMS
 from ..core.roles import INSTANCES as INSTANCES
 from ..core.roles import KEY as KEY
 from ..core.roles import NAME as NAME
@@ -92,7 +94,8 @@ def signature_of_roles(function: Operation) -> FunctionType | None:
     if not isinstance(type_, FunctionType) or not attributes:
         return None
     by_role: dict[str, list[Attribute]] = {role: [] for role in ROLES}
-    for argument, found in zip(type_.inputs, attributes, strict=True):
+    arguments = (*type_.inputs, *type_.outputs) if function.name == "tensor_loop.func" else type_.inputs
+    for argument, found in zip(arguments, attributes, strict=True):
         role = found.get(ROLE)
         if (
             not isinstance(role, StringAttr)
@@ -148,9 +151,13 @@ def _entry(name: str, function: Operation) -> Entry:
         shown = _text(attributes, NAME) or f"argument {index}"
         match role:
             case "input":
-                arguments.append(Argument(role, shown, array_type(next(inputs))))
+                arguments.append(Argument(role, shown, array_type(next(inputs)), _dims(attributes)))
             case "output":
-                arguments.append(Argument(role, shown, array_type(next(outputs))))
+                arguments.append(Argument(role, shown, array_type(next(outputs)), _dims(attributes)))
+            case "size" | "stride" if arguments:
+                axis = attributes.get(AXIS)
+                number = axis.value.data if isinstance(axis, IntegerAttr) else 0
+                arguments.append(Argument(role, arguments[-1].name, ArrayType("i64", ()), str(number)))
             case "weight":
                 key = _text(attributes, KEY)
                 arguments.append(Argument(role, key, array_type(attributes[TYPE]), key))
@@ -180,6 +187,13 @@ def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
             for each in entry.arguments
         ]
         yield Entry(name, tuple(arguments), entry.is_prepare, entry.name)
+
+
+def _dims(attributes: dict[str, Attribute]) -> str:
+    """The names of the dimensions of an argument, `n,` for one name and none; empty without names."""
+    names = attributes.get(DIMS)
+    given = names.data if isinstance(names, ArrayAttr) else ()
+    return ",".join(each.data if isinstance(each, StringAttr) else "" for each in given)
 
 
 def _text(attributes: dict[str, Attribute], name: str) -> str:

@@ -75,6 +75,10 @@ def export(
         raise CompileError(
             f"cannot export code of other code generators: {names}; leave partition-graph out of the pipeline"
         )
+    if any(entry.of("size") or entry.of("stride") for entry in description.entries):
+        raise CompileError(
+            f"cannot export @{source.entry}: it takes sizes with each call, expected known sizes"
+        )
     layout = layout_of(description, source.entry)
     weights = _write_weights(
         path.with_suffix(".safetensors"), layout, source.arrays_for(description), source.side_car()

@@ -103,7 +103,7 @@ class Program:
         self._prepared: dict[str, np.ndarray[Any, Any]] = {}
         self._callables: dict[str, BoundEntry] = {}
         for entry in sorted(description.entries, key=lambda entry: not entry.is_prepare):
-            bound = BoundEntry(entry, self)
+            bound = bound_entry(entry, self)
             self._callables[entry.name] = bound
             if entry.is_prepare:
                 results = [argument.type.allocate() for argument in entry.of("output")]
@@ -123,6 +123,15 @@ class Program:
         if failure is not None:
             raise_failure(*failure, self.description.checks[status - 1][1])
         raise ExecutionError(*self.description.checks[status - 1])
+
+
+def bound_entry(entry: Entry, program: Program) -> BoundEntry:
+    """The entry ready to be called: one that takes sizes asks the arrays for them."""
+    if not entry.of("size") and not entry.of("stride"):
+        return BoundEntry(entry, program)
+    from .sized_entry import SizedEntry
+
+    return SizedEntry(entry, program)
 
 
 class BoundEntry:

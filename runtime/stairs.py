@@ -109,7 +109,7 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
             f"function @{entry} is private or has no body, expected a public function as the entry"
         )
     for name, function in found.items():
-        if not is_public(function) or SIGNATURE in function.attributes or function.name == "tensor_loop.func":
+        if not is_public(function) or SIGNATURE in function.attributes:
             continue
         types = signature(function) or signature_of_roles(function)
         if types is not None:
@@ -142,6 +142,8 @@ def _check_all_tensors(name: str, function: Operation) -> None:
 
 
 def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
-    """Whether the entry takes a tensor with a `?` dimension."""
-    types = signature(functions(module)[entry])
-    return types is not None and any(isinstance(t, TensorType) and not is_static(t) for t in types.inputs)
+    """Whether the entry takes a tensor with a `?` dimension; one on buffers is compiled for all sizes."""
+    types = functions(module)[entry].get_attr_or_prop("function_type")
+    return isinstance(types, FunctionType) and any(
+        isinstance(t, TensorType) and not is_static(t) for t in types.inputs
+    )

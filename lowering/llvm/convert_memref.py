@@ -111,9 +111,10 @@ def convert_alloc(builder: Builder, op: memref.AllocOp) -> None:
     """`aligned_alloc`; a null result fails the function with the check "memref.alloc: allocation failed"."""
     layout = layout_of(builder, op.memref)
     alignment = _alignment_of(op)
-    size = max((layout.bytes + alignment - 1) // alignment, 1) * alignment
     symbol = builder.state.external("aligned_alloc", [i64, i64], PTR)
-    pointer = builder.call(symbol, (builder.constant(alignment), builder.constant(size)), PTR)
+    pointer = builder.call(
+        symbol, (builder.constant(alignment), _allocated_bytes(builder, op, layout, alignment)), PTR
+    )
     assert pointer is not None
     status = builder.state.check_number("memref.alloc: allocation failed", op)
     null = builder.emit(llvm.ZeroOp, (), PTR)
@@ -127,6 +128,16 @@ def convert_alloc(builder: Builder, op: memref.AllocOp) -> None:
     if builder.heap is not None:
         builder.heap.allocated(builder, op, pointer)
     builder.bind(op.memref, pointer)
+
+
+def _allocated_bytes(builder: Builder, op: memref.AllocOp, layout: MemRefLayout, alignment: int) -> SSAValue:
+    """The bytes of a buffer, rounded up to a multiple of the alignment, and not 0; one more than that where they are not known."""
+    if not op.dynamic_sizes:
+        return builder.constant(max((layout.bytes + alignment - 1) // alignment, 1) * alignment)
+    count = builder.value(op.dynamic_sizes[0])
+    size = builder.emit(llvm.MulOp, (count, builder.constant(layout.element_bytes)), i64)
+    more = builder.emit(llvm.AddOp, (size, builder.constant(alignment)), i64)
+    return builder.emit(llvm.AndOp, (more, builder.constant(-alignment)), i64)
 
 
 def convert_dealloc(builder: Builder, op: memref.DeallocOp) -> None:
@@ -242,6 +253,9 @@ def convert_dim(builder: Builder, op: memref.DimOp) -> None:
     index = constant_of(op.index)
     if index is None or not 0 <= index < len(layout.shape):
         builder.error(f"dimension is not a constant from 0 to {len(layout.shape) - 1}")
+        return
+    if layout.shape[index] < 0:
+        builder.error(f"dimension {index} of {op.source.type} is not known")
         return
     builder.bind(op.result, builder.constant(layout.shape[index]))
 

@@ -190,7 +190,8 @@ class TypeConverter:
 
     def _layout(self, source: MemRefType) -> MemRefLayout:
         shape = source.get_shape()
-        if any(extent < 0 for extent in shape):
+        is_flat = len(shape) == 1 and isinstance(source.layout, StridedLayoutAttr)  # flatten-dynamic-buffers
+        if any(extent < 0 for extent in shape) and not is_flat:
             raise UnsupportedTypeError(f"type {source} has a dynamic dimension; run specialize-shapes first")
         space = source.memory_space
         if not isinstance(space, NoneAttr) and not (isinstance(space, IntegerAttr) and space.value.data == 0):
