@@ -69,6 +69,14 @@ def argument_parser() -> argparse.ArgumentParser:
         "--memory", action="store_true", help="print the plan of the arena instead of running the program"
     )
     parser.add_argument(
+        "--export",
+        metavar="OUT.o|OUT.so",
+        help="write the program for C (docs/shipping.md) instead of running it",
+    )
+    parser.add_argument(
+        "--target", default="host", metavar="NAME", help="the machine that --export is for (docs/targets.md)"
+    )
+    parser.add_argument(
         "--tuning",
         metavar="FILE",
         help="a database of tuned schedules, or off (default: that of STEPWELL_TUNING_DB or beside the compile cache)",
@@ -106,6 +114,14 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         from .memory_table import memory_table
 
         print(memory_table(executable.memory_for(shapes_of(options.shapes))))
+        return 0
+    if options.export:
+        executable.export(
+            options.export,
+            target=options.target,
+            threads=options.threads,
+            shapes=shapes_of(options.shapes),
+        )
         return 0
     arrays = arguments(executable, options)
     if options.profile or options.profile_output:

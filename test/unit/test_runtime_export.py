@@ -23,6 +23,7 @@ from stepwell.runtime.export_layout import layout_of
 from stepwell.runtime.jit import NativeLibrary, Target, compile_library, host_target
 from stepwell.runtime.program import Argument, Description, Entry
 from stepwell.schedule.targets import cpu_flags
+from stepwell.tools.run import main
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "ship_to_c"
@@ -46,6 +47,13 @@ builtin.module attributes {stepwell.weights = "mlp.safetensors"} {
     %3 = graph.add %2, %b : (tensor<32x96xf32>, tensor<96xf32>)
     func.return %3 : tensor<32x96xf32>
   }
+}
+"""
+
+PRODUCT = """
+func.func @main(%x: tensor<256x512xf32>, %y: tensor<512x256xf32>) -> tensor<256x256xf32> {
+  %0 = graph.matmul %x, %y : (tensor<256x512xf32>, tensor<512x256xf32>)
+  func.return %0 : tensor<256x256xf32>
 }
 """
 
@@ -207,12 +215,7 @@ func.func @main(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
 def test_parallel_loops_run_on_a_pool_of_its_own(
     tmp_path: Path, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exe = stepwell.compile("""
-func.func @main(%x: tensor<256x512xf32>, %y: tensor<512x256xf32>) -> tensor<256x256xf32> {
-  %0 = graph.matmul %x, %y : (tensor<256x512xf32>, tensor<512x256xf32>)
-  func.return %0 : tensor<256x256xf32>
-}
-""")
+    exe = stepwell.compile(PRODUCT)
     monkeypatch.setenv("STEPWELL_THREADS", "2")
     exported = exe.export(tmp_path / "product.so", threads=threads)
     assert b"pthread_create" in exported.code.read_bytes(), "the case has parallel loops"
@@ -262,9 +265,11 @@ func.func @main(%x: tensor<64x1024xf16>, %y: tensor<64x1024xbf16>) -> (tensor<64
 
 
 def test_programs_for_other_machines_can_be_objects_only(tmp_path: Path) -> None:
-    exe = stepwell.compile(ADD)
+    exe = stepwell.compile(PRODUCT)
+    exported = exe.export(tmp_path / "product.o", target="aarch64-neon")
+    assert exported.code.read_bytes()[18] == 183, "e_machine of ELF: AArch64"
     with pytest.raises(CompileError, match="cannot link a .so for aarch64 on"):
-        exe.export(tmp_path / "add.so", target="aarch64-neon")
+        exe.export(tmp_path / "product.so", target="aarch64-neon")
 
 
 def test_unknown_sizes_are_given_at_export(tmp_path: Path) -> None:
@@ -387,3 +392,12 @@ def test_prepare_functions_run_before_those_that_use_their_results() -> None:
         b - a >= 48 for a, b in zip(places, places[1:], strict=False)
     )
     assert found.size >= found.arena + 100
+
+
+def test_run_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "add.mlir").write_text(ADD.replace("2x3", "?x3"))
+    words = [str(tmp_path / "add.mlir"), "--export", str(tmp_path / "add.o"), "--target", "x86-64-v3"]
+    assert main([*words, "--shapes", "2x3,3"]) == 0
+    assert "avx2" in (tmp_path / "add.h").read_text() and (tmp_path / "add.o").exists()
+    assert main(words) == 1
+    assert "exporting needs shapes=" in capsys.readouterr().err
