@@ -50,6 +50,8 @@ class _Heap:
     axis: int
     largest: bool
     axes: list[str]
+    casts: int = 0
+    """How many values have been turned into floats for a store."""
 
     def lines(self) -> list[str]:
         n, k = self.shape[self.axis], self.results[self.axis]
@@ -85,7 +87,7 @@ class _Heap:
 
     def _rest_let_in(self) -> list[str]:
         """The value of the root is carried. Of equal elements those in the heap come first, as their positions are lower."""
-        kind = element(self.dtype)
+        kind = "i16" if self._moves_bits() else element(self.dtype)
         return [
             *self._load("worst", "%zero"),
             f"%last_root = scf.for %r = %k to %n step %one iter_args(%root_v = %worst_v) -> ({kind}) {{",
@@ -155,21 +157,42 @@ class _Heap:
 
     def _load_operand(self, name: str, place: str) -> list[str]:
         return [
-            f"%{name}_v = memref.load %x[{self._at(place)}] : {buffer(self.shape, self.dtype)}",
+            *self._load_value(name, f"%x[{self._at(place)}] : {buffer(self.shape, self.dtype)}"),
             f"%{name}_i = arith.index_cast {place} : index to i64",
+        ]
+
+    def _moves_bits(self) -> bool:
+        """Whether values are moved as bits: half floats in registers may become f32 and back, which loses denormals on some machines."""
+        return self.dtype in ("f16", "bf16")
+
+    def _load_value(self, name: str, place: str) -> list[str]:
+        if not self._moves_bits():
+            return [f"%{name}_v = memref.load {place}"]
+        return [
+            f"%{name}_half = memref.load {place}",
+            f"%{name}_v = arith.bitcast %{name}_half : {self.dtype} to i16",
         ]
 
     def _load(self, name: str, place: str) -> list[str]:
         at = self._at(place)
         return [
-            f"%{name}_v = memref.load %values[{at}] : {buffer(self.results, self.dtype)}",
+            *self._load_value(name, f"%values[{at}] : {buffer(self.results, self.dtype)}"),
             f"%{name}_i = memref.load %indices[{at}] : {buffer(self.results, 'i64')}",
         ]
 
     def _store(self, name: str, place: str) -> list[str]:
         at = self._at(place)
+        place = f"%values[{at}] : {buffer(self.results, self.dtype)}"
+        stored = [f"memref.store %{name}_v, {place}"]
+        if self._moves_bits():
+            self.casts += 1
+            number = f"%cast{self.casts}"
+            stored = [
+                f"{number} = arith.bitcast %{name}_v : i16 to {self.dtype}",
+                f"memref.store {number}, {place}",
+            ]
         return [
-            f"memref.store %{name}_v, %values[{at}] : {buffer(self.results, self.dtype)}",
+            *stored,
             f"memref.store %{name}_i, %indices[{at}] : {buffer(self.results, 'i64')}",
         ]
 
@@ -190,8 +213,25 @@ class _Heap:
         if not is_float(self.dtype):
             predicate = "ugt" if is_unsigned(self.dtype) else "sgt"
             return [f"%{result} = arith.cmpi {predicate}, %{first}_v, %{second}_v : {kind}"]
-        return [  # above, or NaN, unless the other one is NaN
-            f"%{result}_above = arith.cmpf ugt, %{first}_v, %{second}_v : {kind}",
-            f"%{result}_number = arith.cmpf ord, %{second}_v, %{second}_v : {kind}",
+        if self._moves_bits():
+            return [
+                *self._widened(f"{result}_a", first),
+                *self._widened(f"{result}_b", second),
+                *self._above(result, f"%{result}_a", f"%{result}_b", "f32"),
+            ]
+        return self._above(result, f"%{first}_v", f"%{second}_v", kind)
+
+    def _widened(self, result: str, name: str) -> list[str]:
+        return [
+            f"%{result}_half = arith.bitcast %{name}_v : i16 to {self.dtype}",
+            f"%{result} = arith.extf %{result}_half : {self.dtype} to f32",
+        ]
+
+    @staticmethod
+    def _above(result: str, first: str, second: str, kind: str) -> list[str]:
+        """Greater, or NaN, unless the other one is NaN."""
+        return [
+            f"%{result}_above = arith.cmpf ugt, {first}, {second} : {kind}",
+            f"%{result}_number = arith.cmpf ord, {second}, {second} : {kind}",
             f"%{result} = arith.andi %{result}_above, %{result}_number : i1",
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, VectorType, i8
+from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, MemRefType, UnitAttr, VectorType, i8, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from .builder import NSW, NUW, Builder, constant_of
@@ -93,25 +93,35 @@ def lane_alignment(value_type: Attribute) -> int:
 def load_value(
     builder: Builder, pointer: SSAValue, value_type: Attribute, alignment: int, *, nontemporal: bool = False
 ) -> SSAValue:
-    """Loads a scalar or vector; booleans are bytes in memory. `alignment` is in bytes."""
+    """Loads a scalar or vector; booleans are bytes in memory, bf16 moves as bits. `alignment` is in bytes."""
     boolean = builder.types.is_boolean(value_type)
-    memory_type = builder.types.like(i8, value_type) if boolean else value_type
+    memory_type = builder.types.like(i8, value_type) if boolean else _moved_as(value_type)
     loaded = builder.load(pointer, memory_type, alignment)
     if nontemporal:
         assert builder.block.last_op is not None
         builder.block.last_op.attributes["nontemporal"] = UnitAttr()
-    return builder.icmp("ne", loaded, builder.constant(0, memory_type)) if boolean else loaded
+    if boolean:
+        return builder.icmp("ne", loaded, builder.constant(0, memory_type))
+    return builder.bitcast(loaded, value_type)
 
 
 def store_value(
     builder: Builder, value: SSAValue, pointer: SSAValue, alignment: int, *, nontemporal: bool = False
 ) -> None:
-    """Stores a scalar or vector; booleans are bytes 0 or 1 in memory. `alignment` is in bytes."""
+    """Stores a scalar or vector; booleans are bytes 0 or 1 in memory, bf16 moves as bits. `alignment` is in bytes."""
     if builder.types.is_boolean(value.type):
         value = builder.resize_integer(value, builder.types.like(i8, value.type), signed=False)
-    store = builder.store(value, pointer, alignment)
+    store = builder.store(builder.bitcast(value, _moved_as(value.type)), pointer, alignment)
     if nontemporal:
         store.properties["nontemporal"] = UnitAttr()
+
+
+def _moved_as(value_type: Attribute) -> Attribute:
+    """
+    The type in which a value is loaded and stored. LLVM may hold a bf16 in a register as an f32; the instruction by which it goes
+    back takes denormals for zeros.
+    """
+    return i16 if isinstance(value_type, BFloat16Type) else value_type
 
 
 def is_nontemporal(op: Operation) -> bool:
