@@ -203,3 +203,21 @@ def test_extents_may_be_unknown() -> None:
         wanted = scattered(x, weight, [2, 2], [1, 1], [1, 0], full, 1)
         (found,) = executable(x)
         assert np.array_equal(found, wanted)
+
+
+def test_volumes_may_have_unknown_extents() -> None:
+    weight = whole(np.random.default_rng(9), 2, 1, 3, 2, 2)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], strides=[2, 1, 1], pads=[1, 0, 0, 0, 1, 0], group=2)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", 1, ["n", 2, 4, "h", "w"])],
+        [helper.make_tensor_value_info("y", 1, [None] * 5)],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    module = stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)]))
+    executable = stepwell.compile(module, cache=False)
+    for shape in ((1, 2, 4, 3, 4), (2, 2, 4, 5, 2)):
+        x = whole(np.random.default_rng(10), *shape)
+        (found,) = executable(x)
+        assert np.array_equal(found, correlated(x, weight, [2, 1, 1], [1, 1, 1], [1, 0, 0], [0, 1, 0], 2))

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import helper, numpy_helper
 from onnx_one_node import expected, run, text_of
 from stepwell.frontends.onnx import OnnxError
 
@@ -143,3 +145,21 @@ def test_what_does_not_fit_is_refused(
     version = {"GridSample": 20, "RoiAlign": 16, "DeformConv": 19}[operator]
     with pytest.raises(OnnxError, match=message):
         text_of(operator, inputs, version=version, **attributes)
+
+
+def test_extents_may_be_unknown() -> None:
+    grid = RNG.uniform(-1.2, 1.2, (2, 3, 2, 2)).astype(np.float32)
+    node = helper.make_node("GridSample", ["x", "g"], ["y"], padding_mode="border")
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [2, 1, "h", "w"])],
+        [helper.make_tensor_value_info("y", 1, [None] * 4)],
+        [numpy_helper.from_array(grid, "g")],
+    )
+    module = stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]))
+    executable = stepwell.compile(module, cache=False)
+    for spatial in ((3, 4), (5, 2)):
+        x = RNG.standard_normal((2, 1, *spatial)).astype(np.float32)
+        (wanted,) = expected("GridSample", {"x": x, "g": grid}, version=20, padding_mode="border")
+        np.testing.assert_allclose(executable(x)[0], wanted, rtol=1e-4, atol=1e-5)

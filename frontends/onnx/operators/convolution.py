@@ -9,7 +9,7 @@ from ..emitter import Emitter
 from ..errors import ConversionError
 from ..forms import reshaped
 from ..registry import converter
-from ..sizes import combined, extents_of, product
+from ..sizes import Size, combined, extents_of, product
 from ..values import Value
 from .movement import pad_constant
 from .windows import Window, padded_alike, window_of
@@ -90,8 +90,10 @@ def _by_planes(
     rest = tuple(range(3, x.rank))
     ends = [0] * x.rank, [0] * x.rank
     ends[0][2], ends[1][2] = window.before[0], window.after[0]
-    channels, depth, *extents = b.static_shape(pad_constant(b, x, *ends, 0), "the input")[1:]
     x = pad_constant(b, x, *ends, 0)
+    batch, channels, depth, *extents = extents_of(x)
+    if isinstance(depth, Size):
+        raise ConversionError(f"the input is {x.shaped}, expected extent 2 to be known")
     kernel, stride, dilation = window.kernel[0], window.strides[0], window.dilations[0]
     count = (depth - window.reach(0)) // stride + 1
     if count < 1:
@@ -104,11 +106,11 @@ def _by_planes(
         taps.append(b.expand_dims(part, axis=(2,)))
     planes = b.concat(*taps, axis=2) if kernel > 1 else taps[0]
     planes = b.permute_dims(planes, axes=(0, 3, 1, 2, *(axis + 1 for axis in rest)))
-    planes = b.reshape(planes, shape=(-1, channels * kernel, *extents))
+    planes = reshaped(b, planes, [product([batch, count]), product([channels, kernel]), *extents])
     outputs, inputs, _, *sizes = b.static_shape(w, "the filter")
     flat = b.reshape(w, shape=(outputs, inputs * kernel, *sizes))
     found = convolve(b, planes, flat, window.part(1, x.rank - 2), groups, out_dtype)
-    result = b.reshape(found, shape=(-1, count, outputs, *b.static_shape(found, "the result")[2:]))
+    result = reshaped(b, found, [batch, count, outputs, *extents_of(found)[2:]])
     return b.permute_dims(result, axes=(0, 2, 1, *rest))
 
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 from ..emitter import Emitter
 from ..errors import ConversionError
 from ..registry import converter
+from ..sizes import extents_of, vector
+from ..types import numpy_dtype
 from ..values import Value
 from .windows import window_of
 
@@ -34,8 +36,6 @@ def grid_sample(
     padding_mode: str = "zeros",
 ) -> Value:
     """Images at points, the last dimension first, where -1 and 1 are the borders, or the centres of the elements there."""
-    import numpy as np
-
     if mode not in MODES:
         raise ConversionError(f"mode is '{mode}', expected linear, nearest or cubic")
     paddings = {"zeros": "zeros", "border": "edge", "reflection": "reflect" if align_corners else "symmetric"}
@@ -43,19 +43,29 @@ def grid_sample(
         raise ConversionError(f"padding_mode is '{padding_mode}', expected zeros, border or reflection")
     if not x.dtype.startswith(("f", "bf")):
         raise ConversionError(f"the input is {x.shaped}, expected floats")
-    sizes = np.array(b.static_shape(x, "the input")[2:], np.float32)
     backwards = b.strided_slice(_wide(b, grid), axes=(-1,), begin=(-1,), end=(1 - x.rank,), strides=(-1,))
-    shifted = b.add(backwards, 1)
+    shifted, sizes = b.add(backwards, 1), _spatial(b, x, backwards.dtype)
+    last = b.subtract(sizes, 1)
     if align_corners:
-        points = b.multiply(b.multiply(shifted, 0.5), _like(sizes - 1, shifted))
+        points = b.multiply(b.multiply(shifted, 0.5), last)
     else:
-        points = b.multiply(b.subtract(b.multiply(shifted, _like(sizes, shifted)), 1), 0.5)
+        points = b.multiply(b.subtract(b.multiply(shifted, sizes), 1), 0.5)
     if padding_mode == "border" and MODES[mode] == "cubic":
         margin = 0.0 if align_corners else 0.5
-        inside = b.minimum(b.maximum(points, 0), _like(sizes - 1, points))
-        outside = b.logical_or(b.less(points, -margin), b.greater(points, _like(sizes - 1 + margin, points)))
+        inside = b.minimum(b.maximum(points, 0), last)
+        outside = b.logical_or(b.less(points, -margin), b.greater(points, b.add(last, margin)))
         points = b.where(outside, inside, points)
     return b.sample(x, points, mode=MODES[mode], padding=paddings[padding_mode])
+
+
+def _spatial(b: Emitter, x: Value, dtype: str) -> Value:
+    """The extents of an image as a vector of floats."""
+    sizes = vector(b, extents_of(x)[2:])
+    return (
+        b.astype(sizes, dtype=dtype)
+        if sizes.known is None
+        else b.constant(sizes.known.astype(numpy_dtype(dtype)))
+    )
 
 
 def _wide(b: Emitter, x: Value) -> Value:
@@ -64,8 +74,6 @@ def _wide(b: Emitter, x: Value) -> Value:
 
 
 def _like(array: Any, value: Value) -> Any:
-    from ..types import numpy_dtype
-
     return array.astype(numpy_dtype(value.dtype))
 
 
