@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,22 +21,23 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
-from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import Diagnostic, StepwellError
+from ...core.diagnostics import Diagnostic
 from ...core.roles import NAME
-from ...dialects.graph.shapes import Shaped, ShapeError, compatible
+from ...dialects.graph.shapes import Shaped, compatible
 from ...dialects.graph.signature import tensor_type
 from ...rewrites.specialize_shapes import DIMS
 from .attributes import attributes_of
+from .calling import called, needs_sizes, operands
 from .emitter import Emitter
 from .errors import ConversionError, OnnxError, fail
 from .folding import fold
 from .model import Model, load_model
-from .registry import Converter, find
+from .registry import find
+from .schemas import check_types
 from .scopes import Scope
 from .shape_arithmetic import fold_sizes
-from .sizes import Size, follows_from_shapes
+from .sizes import Size
 from .tensors import LARGEST_SIZE, check_extents, check_tensor
 from .types import DTYPES, type_text
 from .unsupported import check_supported
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Is told how many nodes are done, and how many there are."""
-
-LONGEST_MESSAGE: Final = 400
 
 _WORD: Final = re.compile(r"\w")
 """What the name of a size has; exporters write `?` for one without a name."""
@@ -263,6 +262,7 @@ class Importer:
         emitter.output_count = len(node.output)
         try:
             inputs = [self._input(name, scope) for name in node.input]
+            check_types(node, inputs, emitter.version)
             outputs = fold(node, inputs, self.model.versions)
             if outputs is None:
                 outputs = fold_sizes(node, inputs)
@@ -300,7 +300,7 @@ class Importer:
             converter = find(node.op_type, node.domain, self.emitter.version, at_run_time=True) or converter
         arguments = converter.arguments(attributes_of(node))
         self.emitter.scope = scope
-        result = _called(converter, self.emitter, list(_operands(converter, node, inputs)), arguments)
+        result = called(converter, self.emitter, list(operands(converter, node, inputs)), arguments)
         found = result if isinstance(result, tuple | list) else (result,)
         wanted = max((n + 1 for n, named in enumerate(self.emitter.wanted) if named), default=0)
         if wanted > len(found):
@@ -343,55 +343,6 @@ class Importer:
         operator = f"{domain}{node.op_type}, opset {self.emitter.version}"
         message = f"model '{self.model.name}': node {name} ({operator}): {error.message}"
         return Diagnostic(message, hint=error.hint)
-
-
-def _called(
-    converter: Converter, emitter: Emitter, operands: Sequence[Any], arguments: Mapping[str, Any]
-) -> Any:
-    """What a converter gives; whatever goes wrong in it is an error of its node."""
-    try:
-        return converter.function(emitter, *operands, **arguments)
-    except (ConversionError, OnnxError, MemoryError, RecursionError):
-        raise
-    except (StepwellError, ShapeError, VerifyException) as error:
-        raise ConversionError(str(error).removeprefix("error: ")) from error
-    except Exception as error:
-        hint = "the converter did not expect this attribute or input; --debug shows the traceback"
-        raise ConversionError(
-            f"it cannot be converted: {type(error).__name__}: {error}"[:LONGEST_MESSAGE], hint=hint
-        ) from error
-
-
-def needs_sizes(converter: Converter, inputs: Sequence[Value | None]) -> bool:
-    """Whether inputs that should be known are not, but follow from shapes."""
-    pairs = zip(converter.inputs, inputs, strict=False)
-    unknown = [v for spec, v in pairs if spec.known and spec.strict and v is not None and v.known is None]
-    return bool(unknown) and all(map(follows_from_shapes, unknown))
-
-
-def _operands(converter: Converter, node: NodeProto, inputs: list[Value | None]) -> Iterator[Any]:
-    declared = converter.inputs
-    if len(inputs) > len(declared) and not (declared and declared[-1].variadic):
-        raise ConversionError(f"the node has {len(inputs)} inputs, expected at most {len(declared)}")
-    for number, value in enumerate(inputs):
-        spec = declared[min(number, len(declared) - 1)]
-        if value is None:
-            if not spec.optional:
-                raise ConversionError(f"input {number} is missing")
-            yield None
-        elif spec.known and spec.strict:
-            if value.known is None:
-                name = node.input[number]
-                raise ConversionError(
-                    f"input {number}, '{name}', is computed at run time, expected it to be known at import",
-                    hint=f"where it is an input of the model, bind it to a value: --bind {name}=…",
-                )
-            yield value.known
-        else:
-            yield value
-    for number, spec in enumerate(declared[len(inputs) :], len(inputs)):
-        if not spec.optional:
-            raise ConversionError(f"input {number} is missing")
 
 
 def _name(value: Value, name: str) -> None:

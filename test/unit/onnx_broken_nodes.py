@@ -137,6 +137,26 @@ def inputs_and_outputs() -> list[Broken]:
             inputs=integers,
         ),
         at(
+            "element_type_of_a_shape",
+            node("Reshape", "x s", "y", "r"),
+            "'r'",
+            "input 1, 'shape', has element type f32, expected i64",
+            tensors=[tensor("s", [3, 2])],
+        ),
+        at(
+            "element_type_of_a_condition",
+            node("Where", "x x x", "y", "w"),
+            "'w'",
+            "input 0, 'condition', has element type f32, expected i1",
+        ),
+        at(
+            "element_type_of_many",
+            node("Max", "x x c", "y", "m"),
+            "'m'",
+            "input 2, 'data_0', has element type i1, expected f32 or",
+            tensors=[tensor("c", True, bool)],
+        ),
+        at(
             "shapes_differ",
             node("Add", "x z", "y", "add"),
             "'add'",

@@ -1,0 +1,71 @@
+"""Calling a converter: the operands that its signature asks for, and what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from xdsl.utils.exceptions import VerifyException
+
+from ...core.diagnostics import StepwellError
+from ...dialects.graph.shapes import ShapeError
+from .emitter import Emitter
+from .errors import ConversionError, OnnxError
+from .registry import Converter
+from .sizes import follows_from_shapes
+from .values import Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+LONGEST_MESSAGE: Final = 400
+
+
+def called(
+    converter: Converter, emitter: Emitter, operands: Sequence[Any], arguments: Mapping[str, Any]
+) -> Any:
+    """What a converter gives; whatever goes wrong in it is an error of its node."""
+    try:
+        return converter.function(emitter, *operands, **arguments)
+    except (ConversionError, OnnxError, MemoryError, RecursionError):
+        raise
+    except (StepwellError, ShapeError, VerifyException) as error:
+        raise ConversionError(str(error).removeprefix("error: ")) from error
+    except Exception as error:
+        hint = "the converter did not expect this attribute or input; --debug shows the traceback"
+        raise ConversionError(
+            f"it cannot be converted: {type(error).__name__}: {error}"[:LONGEST_MESSAGE], hint=hint
+        ) from error
+
+
+def needs_sizes(converter: Converter, inputs: Sequence[Value | None]) -> bool:
+    """Whether inputs that should be known are not, but follow from shapes."""
+    pairs = zip(converter.inputs, inputs, strict=False)
+    unknown = [v for spec, v in pairs if spec.known and spec.strict and v is not None and v.known is None]
+    return bool(unknown) and all(map(follows_from_shapes, unknown))
+
+
+def operands(converter: Converter, node: NodeProto, inputs: list[Value | None]) -> Iterator[Any]:
+    """The values of inputs, arrays of those that must be known, `None` for one that is left out. Raises `ConversionError`."""
+    declared = converter.inputs
+    if len(inputs) > len(declared) and not (declared and declared[-1].variadic):
+        raise ConversionError(f"the node has {len(inputs)} inputs, expected at most {len(declared)}")
+    for number, value in enumerate(inputs):
+        spec = declared[min(number, len(declared) - 1)]
+        if value is None:
+            if not spec.optional:
+                raise ConversionError(f"input {number} is missing")
+            yield None
+        elif spec.known and spec.strict:
+            if value.known is None:
+                name = node.input[number]
+                raise ConversionError(
+                    f"input {number}, '{name}', is computed at run time, expected it to be known at import",
+                    hint=f"where it is an input of the model, bind it to a value: --bind {name}=…",
+                )
+            yield value.known
+        else:
+            yield value
+    for number, spec in enumerate(declared[len(inputs) :], len(inputs)):
+        if not spec.optional:
+            raise ConversionError(f"input {number} is missing")

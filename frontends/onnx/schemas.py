@@ -1,0 +1,64 @@
+"""Whether the inputs of a node have elements of a kind that ONNX allows there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from .errors import ConversionError
+from .types import DTYPES
+from .values import Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+_ONNX_NAMES: Final = {"i1": "bool", "f16": "float16", "bf16": "bfloat16", "f32": "float", "f64": "double"}
+
+
+def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -> None:
+    """
+    Raises `ConversionError` for an input of another kind of elements (booleans, integers, floats) than the operator takes. Among
+    those of a kind, converters may take more than is declared. What has no declaration is not looked at.
+
+    Source: the operator declarations of the package `onnx`.
+    """
+    declared = _declared(node.op_type, version, node.domain)
+    for number, value in enumerate(inputs):
+        if value is None or not declared:
+            continue
+        name, types = declared[min(number, len(declared) - 1)]
+        if _kind(value.dtype) not in map(_kind, types):
+            expected = (
+                " or ".join(dtype for dtype in DTYPES.values() if dtype in types) or "what is not supported"
+            )
+            raise ConversionError(
+                f"input {number}, '{name}', has element type {value.dtype}, expected {expected}"
+            )
+
+
+@lru_cache(maxsize=1024)
+def _declared(operator: str, version: int, domain: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The names of the inputs of an operator and the element types of each; the last may be of any number of inputs."""
+    from onnx import defs
+
+    try:
+        schema = defs.get_schema(operator, version, "" if domain == "ai.onnx" else domain)
+    except defs.SchemaError:
+        return ()
+    return tuple(
+        (
+            each.name,
+            frozenset(dtype for dtype in DTYPES.values() if f"tensor({_onnx_name(dtype)})" in each.types),
+        )
+        for each in schema.inputs
+    )
+
+
+def _kind(dtype: str) -> str:
+    return dtype if dtype == "i1" else "float" if "f" in dtype else "integer"
+
+
+def _onnx_name(dtype: str) -> str:
+    """`ui8` is `uint8`."""
+    return _ONNX_NAMES.get(dtype, dtype.replace("i", "int"))
