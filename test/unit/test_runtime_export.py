@@ -350,8 +350,9 @@ LINUX_NAMES = {
 
 
 @pytest.mark.skipif(cpu_flags() is None or "sse2" not in (cpu_flags() or ()), reason="needs an x86 Linux")
-def test_the_processor_is_asked_what_linux_knows() -> None:
+def test_the_processor_is_asked_what_linux_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = cpu_flags() or frozenset()
+    monkeypatch.setitem(FEATURES, "reserved", ((1, 0, 2), 16))  # a bit that is always 0
     for feature in FEATURES:
         text = (
             cpu_text([feature])
@@ -401,3 +402,16 @@ def test_run_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "avx2" in (tmp_path / "add.h").read_text() and (tmp_path / "add.o").exists()
     assert main(words) == 1
     assert "exporting needs shapes=" in capsys.readouterr().err
+
+
+@needs_cc
+@pytest.mark.skipif(cpu_flags() is None or "sse2" not in (cpu_flags() or ()), reason="needs an x86 Linux")
+def test_a_processor_that_lacks_something_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FEATURES, "reserved", ((1, 0, 2), 16))
+    monkeypatch.setattr("stepwell.runtime.export.needed_features", lambda *_: ("popcnt", "reserved"))
+    loaded = Loaded(stepwell.compile(ADD).export(tmp_path / "add.so"), None)
+    assert (loaded.status, loaded.error) == (
+        -2,
+        "the processor lacks instructions that the program was compiled for: popcnt, reserved",
+    )
+    loaded.free()
