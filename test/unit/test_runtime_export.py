@@ -415,3 +415,22 @@ def test_a_processor_that_lacks_something_is_told_so(tmp_path: Path, monkeypatch
         "the processor lacks instructions that the program was compiled for: popcnt, reserved",
     )
     loaded.free()
+
+
+@needs_cc
+def test_products_of_bytes_ask_for_tile_registers_where_they_use_them(tmp_path: Path) -> None:
+    exe = stepwell.compile("""
+func.func @main(%x: tensor<64x256xi8>, %y: tensor<256x128xi8>) -> tensor<64x128xi32> {
+  %0 = graph.matmul %x, %y, out_dtype = i32 : (tensor<64x256xi8>, tensor<256x128xi8>)
+  func.return %0 : tensor<64x128xi32>
+}
+""")
+    exported = exe.export(tmp_path / "bytes.so")
+    assert exported.header is not None
+    uses_tiles = "@llvm.x86.ldtilecfg" in exe.ir("llvm-ir")
+    assert ("amx-tile" in exported.header.read_text()) == uses_tiles
+    generator = np.random.default_rng(4)
+    x, y = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((64, 256), (256, 128)))
+    status, (found,) = Loaded(exported, None).run(exe, x, y)
+    assert status == 0
+    np.testing.assert_array_equal(found, x.astype(np.int32) @ y.astype(np.int32))
