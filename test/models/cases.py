@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,17 @@ def speech(chunks: int, rate: int) -> Iterator[np.ndarray[Any, Any]]:
         yield sound[None, number * size : (number + 1) * size + before]
 
 
-def spoken(rate: int = 16000) -> list[Arrays]:
+CHUNKS = 12
+
+
+def spoken(rate: int) -> list[Arrays]:
     state = np.zeros((2, 1, 128), np.float32)
-    return [{"input": chunk, "state": state} for chunk in speech(12, rate)]
+    return [{"input": chunk, "state": state} for chunk in speech(CHUNKS, rate)]
+
+
+def spoken_at_once() -> Arrays:
+    state = np.zeros((1, 1, 128), np.float32)
+    return {"input": np.concatenate(list(speech(CHUNKS, 16000))), "h": state, "c": state}
 
 
 # Models
@@ -120,19 +129,31 @@ def spoken(rate: int = 16000) -> list[Arrays]:
 def packaged() -> list[Case]:
     silero = "silero_vad/data/silero_vad{}.onnx"
     ocr = "rapidocr/models/{}.onnx"
-    rate = {"sr": np.array(16000)}
-
-    def voice(kind: str, dims: dict[str, int]) -> Case:
-        path = silero.format(kind)
-        name = "silero_vad" + kind
-        return Case(name, lambda: zoo.found("silero-vad", path), spoken, dims, rate, {"state": 1})
-
     by_name = {"batch": 1, "sequence": 576}
-    by_axis = {"input:0": 1, "input:1": 576, "state:1": 1}
+
+    def voice(kind: str, dims: dict[str, int], rate: int = 16000, constants: Arrays | None = None) -> Case:
+        path = silero.format(kind)
+        name = f"silero_vad{kind}" + ("" if rate == 16000 else f"_{rate}_hz")
+        inputs = partial(spoken, rate)
+        return Case(name, lambda: zoo.found("silero-vad", path), inputs, dims, constants or {}, {"state": 1})
+
+    def of_rate(kind: str, rate: int, *names: str) -> Case:
+        sizes = dict(zip(names, (1, 36 * rate // 1000, 1), strict=False))
+        return voice(kind, sizes, rate, {"sr": np.array(rate)})
+
     return [
-        voice("", by_axis),
-        voice("_16k_op15", by_name),
-        voice("_op18_ifless", by_name),
+        of_rate("", 16000, "input:0", "input:1", "state:1"),
+        of_rate("", 8000, "input:0", "input:1", "state:1"),
+        of_rate("_16k_op15", 16000, "batch", "sequence"),
+        of_rate("_op18_ifless", 16000, "batch", "sequence"),
+        voice("_half", by_name),
+        voice("_openvino_16k", {}),
+        Case(
+            "silero_vad_16k_sequence",
+            lambda: zoo.found("silero-vad", silero.format("_16k_sequence")),
+            lambda: [spoken_at_once()],
+            {"sequence_length": CHUNKS},
+        ),
         Case(
             "magika",
             lambda: zoo.found("magika", "magika/models/standard_v3_3/model.onnx"),
