@@ -294,7 +294,7 @@ def test_attention_that_is_refused() -> None:
     message = refused("Attention", plain, qk_matmul_output_mode=4)
     assert "qk_matmul_output_mode is 4, expected 0 to 3" in message
     message = refused("Attention", plain, left_window_size=-2)
-    assert "window sizes are -2 and -1, expected -1 or more" in message
+    assert "a window size is -2, expected -1 or more" in message
     message = refused("Attention", plain | {"mask": np.zeros((4, 5), np.float32)})
     assert "attn_mask is tensor<4x5xf32>, expected at most 4 keys" in message
     message = refused("Attention", plain | {"mask": np.zeros((), np.float32)})

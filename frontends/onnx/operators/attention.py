@@ -41,14 +41,7 @@ def attention(
     softmax_precision: int | None = None,
 ) -> Any:
     """`softmax(cap(query @ key^T * scale) + bias) @ value`, where rows of which all is masked give 0; the caches; the scores."""
-    if (past_key is None) != (past_value is None):
-        raise ConversionError("past_key and past_value are given one without the other")
-    if past_key is not None and lengths is not None:
-        raise ConversionError("past_key and nonpad_kv_seqlen are given, expected one of them")
-    if min(left_window_size, right_window_size) < -1:
-        raise ConversionError(
-            f"window sizes are {left_window_size} and {right_window_size}, expected -1 or more"
-        )
+    _check_given(past_key, past_value, lengths, min(left_window_size, right_window_size))
     packed = query.rank == 3
     q = _heads(b, query, q_num_heads, "Q")
     k, v = _heads(b, key, kv_num_heads, "K"), _heads(b, value, kv_num_heads, "V")
@@ -63,6 +56,17 @@ def attention(
     if bias.empty is not None:
         result = b.where(bias.empty, b.full((), 0.0, result.dtype), result)
     return (_packed(b, result) if packed else result), k, v, shown
+
+
+def _check_given(
+    past_key: Value | None, past_value: Value | None, lengths: Value | None, least_window: int
+) -> None:
+    if (past_key is None) != (past_value is None):
+        raise ConversionError("past_key and past_value are given one without the other")
+    if past_key is not None and lengths is not None:
+        raise ConversionError("past_key and nonpad_kv_seqlen are given, expected one of them")
+    if least_window < -1:
+        raise ConversionError(f"a window size is {least_window}, expected -1 or more")
 
 
 # Products
