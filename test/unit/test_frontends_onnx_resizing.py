@@ -113,6 +113,17 @@ def test_linear_maps_are_sums_of_two_elements_per_axis() -> None:
     assert "tensor<8x2xi64>, tensor<8x2xf32>" in text and "tensor<12x2xi64>" in text
 
 
+def test_the_nearest_by_the_middle_of_elements() -> None:
+    """Coordinates of version 11 alone: `floor((i + 0.5) / scale)`."""
+    x = np.arange(10, dtype=np.float32).reshape(1, 10)
+    options: dict[str, Any] = {
+        "coordinate_transformation_mode": "tf_half_pixel_for_nn",
+        "nearest_mode": "floor",
+    }
+    found = resized(run, x, version=11, roi=[], scales=[1.0, 0.4], **options)
+    assert found.tolist() == [[1, 3, 6, 8]]
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 def test_the_batch_may_be_unknown(mode: str) -> None:
     import stepwell

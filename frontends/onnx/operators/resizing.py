@@ -23,6 +23,7 @@ COORDINATES = (
     "pytorch_half_pixel",
     "align_corners",
     "asymmetric",
+    "tf_half_pixel_for_nn",
     "tf_crop_and_resize",
 )
 
@@ -85,6 +86,8 @@ def places_of(
             return at * 0 if length == 1 else at * (size - 1) / (length - 1)
         case "asymmetric":
             return at / scale
+        case "tf_half_pixel_for_nn":
+            return (at + 0.5) / scale
         case "tf_crop_and_resize":
             first, last = crop or (0.0, 1.0)
             if length == 1:
@@ -209,7 +212,7 @@ def resize_11(
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
 ) -> Value:
-    """Without axes and filters. `tf_half_pixel_for_nn` was dropped with version 13: `(i + 0.5) / scale`."""
+    """Without axes and filters."""
     return resize(
         b,
         x,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..emitter import Emitter
 from ..errors import ConversionError
@@ -13,6 +13,10 @@ from ..values import Value
 
 if TYPE_CHECKING:
     from .resizing import Line, Sampling
+
+
+CENTRED: Final = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel")
+"""Coordinates by which the centre of an image stays there."""
 
 
 def scaled(size: Extent, scale: float) -> Extent:
@@ -49,7 +53,7 @@ def along_unknown(b: Emitter, x: Value, axis: int, line: Line, sampling: Samplin
 def _times(line: Line, sampling: Sampling) -> int | None:
     """How often each element stands there, where the nearest ones are a repetition whatever the size is."""
     exact = sampling.coordinates == "asymmetric" and sampling.nearest == "floor"
-    centred = "half_pixel" in sampling.coordinates and sampling.nearest.startswith("round")
+    centred = sampling.coordinates in CENTRED and sampling.nearest.startswith("round")
     times = line.scale
     return (
         int(times) if (exact or centred) and times is not None and times > 1 and times == int(times) else None
@@ -66,13 +70,16 @@ def _places(b: Emitter, line: Line, coordinates: str) -> Value:
     size, wanted = _float(b, line.size), _float(b, line.wanted)
     scale = b.divide(wanted, size) if line.scale is None else b.full((), line.scale, "f64")
     length = wanted if line.scale is None else b.multiply(size, scale)
-    centred = b.subtract(b.divide(b.add(at, 0.5), scale), 0.5)
+    middle = b.divide(b.add(at, 0.5), scale)
+    centred = b.subtract(middle, 0.5)
     match coordinates:
         case "align_corners":
             inner = b.divide(b.multiply(at, b.subtract(size, 1.0)), b.subtract(length, 1.0))
             return b.where(b.equal(length, 1.0), b.multiply(at, 0.0), inner)
         case "asymmetric":
             return b.divide(at, scale)
+        case "tf_half_pixel_for_nn":
+            return middle
         case "pytorch_half_pixel":
             return b.where(b.equal(length, 1.0), b.subtract(b.multiply(at, 0.0), 0.5), centred)
         case "half_pixel_symmetric":
