@@ -97,10 +97,18 @@ def program(dtype: str, rows: str = "2") -> stepwell.Executable:
     return stepwell.compile(ADD.replace("2x3xT", f"{rows}x3xT").replace("T", dtype))
 
 
-@pytest.mark.parametrize("kind", [Foreign, Old])
-@pytest.mark.parametrize("rows", ["2", "?"])
-@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint16, np.float16, np.float64, np.bool_])
-def test_inputs_of_another_library(kind: Any, rows: str, dtype: Any) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "rows"),
+    [
+        (np.float32, "2"),
+        (np.float32, "?"),
+        (np.int8, "2"),
+        (np.uint16, "2"),
+        (np.float16, "2"),
+        (np.bool_, "2"),
+    ],
+)
+def test_inputs_of_another_library(dtype: Any, rows: str) -> None:
     names = {"float": "f", "uint": "ui", "int": "i"}
     name = np.dtype(dtype).name
     ours = (
@@ -111,10 +119,11 @@ def test_inputs_of_another_library(kind: Any, rows: str, dtype: Any) -> None:
     text = ADD.replace("graph.add", "graph.logical_or") if ours == "i1" else ADD
     exe = stepwell.compile(text.replace("2x3xT", f"{rows}x3xT").replace("T", ours))
     x, y = np.array([[1, 0, 3], [4, 5, 6]], dtype), np.array([0, 1, 0], dtype)
-    (found,) = exe(kind(x), kind(y))
-    np.testing.assert_array_equal(found, x | y if ours == "i1" else x + y)
-    (mixed,) = exe(x, kind(y))
-    np.testing.assert_array_equal(mixed, found)
+    for kind in (Foreign, Old):
+        (found,) = exe(kind(x), kind(y))
+        np.testing.assert_array_equal(found, x | y if ours == "i1" else x + y)
+        (mixed,) = exe(x, kind(y))
+        np.testing.assert_array_equal(mixed, found)
 
 
 @pytest.mark.parametrize("kind", [Foreign, Old])

@@ -57,7 +57,7 @@ def wrong(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(import_module("stepwell.reference.run"), "lookup", changed)
 
 
-@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize("level", [0, 3])
 def test_a_right_program_diverges_nowhere(tmp_path: Path, level: int) -> None:
     traced = net(tmp_path, opt_level=level).trace(X)
     assert traced.first is None, str(traced)
