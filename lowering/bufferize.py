@@ -11,11 +11,20 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
 
 from ..core.passes import StepwellPass
 from ..core.roles import PREPARE as PREPARE
 from ..core.roles import ROLE as ROLE
+from ..core.roles import SIGNATURE as SIGNATURE
 from ..core.walk import walk
 from ..dialects import tensor_loop
 from .bufferize_calls import call_order
@@ -23,6 +32,7 @@ from .bufferize_constants import ConstantPool
 from .bufferize_function import FunctionBufferizer, Signatures
 from .bufferize_kernels import hoist_temporaries, wrap_public_kernels
 from .bufferize_sharing import InPlaceKernels
+from .flatten_dynamic_buffers import is_dynamic
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,9 @@ class BufferizePass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         on_tensors = [f for f in op.ops if isinstance(f, func.FuncOp) and uses_tensors(f)]
         public_kernels = [f for f in op.ops if isinstance(f, tensor_loop.FuncOp) and is_entry_kernel(f)]
+        for function in [f for f in public_kernels if any(map(is_dynamic, f.body.block.arg_types))]:
+            give_roles(function)
+            public_kernels.remove(function)
         if not on_tensors and not public_kernels:
             return
         wrapped = wrap_public_kernels(op, public_kernels)
@@ -82,6 +95,25 @@ def is_entry_kernel(function: tensor_loop.FuncOp) -> bool:
         return False
     attributes = function.arg_attrs
     return attributes is None or not any(ROLE in item.data for item in attributes)
+
+
+def give_roles(function: tensor_loop.FuncOp) -> None:
+    """Makes a loop function with buffers of unknown size an entry itself: it is called with their sizes."""
+    inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
+    roles = ["input"] * len(inputs) + ["output"] * len(outputs)
+    given = [{}] * len(roles) if function.arg_attrs is None else [each.data for each in function.arg_attrs]
+    function.arg_attrs = ArrayAttr(
+        [DictionaryAttr({**each, ROLE: StringAttr(role)}) for each, role in zip(given, roles, strict=True)]
+    )
+    tensors = [
+        [
+            TensorType(type_.element_type, type_.get_shape())
+            for type_ in types
+            if isinstance(type_, MemRefType)
+        ]
+        for types in (inputs, outputs)
+    ]
+    function.attributes[SIGNATURE] = FunctionType.from_lists(*tensors)
 
 
 def uses_tensors(function: func.FuncOp) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from .. import te
 from ..core.locations import copy_location
+from ..core.roles import DIMS as DIMS
 from ..core.walk import walk
 from ..dialects import tensor_loop
 from ..te.expr import Expr, Var
@@ -58,11 +59,30 @@ def convert_te_to_tensor_loop(
     function = tensor_loop.FuncOp.create_named(
         name, [buffer_type(t) for t in inputs], [buffer_type(t) for t in outputs], hints, visibility="private"
     )
+    if (names := _named_sizes([*inputs, *outputs])) is not None:
+        function.arg_attrs = names
     _FunctionBuilder(function, inputs, outputs).build()
     if location is not None:
         for op in walk(function):
             copy_location(location, op)
     return function
+
+
+def _named_sizes(tensors: Sequence[te.Tensor]) -> ArrayAttr[DictionaryAttr] | None:
+    """The names of symbolic sizes, as attributes of the arguments; `None` where all sizes are numbers."""
+    owners: dict[str, te.Dim] = {}  # another variable of the same name is another size
+    names = [
+        [
+            size.name if isinstance(size, Var) and owners.setdefault(size.name, size) is size else ""
+            for size in tensor.shape
+        ]
+        for tensor in tensors
+    ]
+    if not any(any(each) for each in names):
+        return None
+    return ArrayAttr(
+        DictionaryAttr({DIMS: ArrayAttr(map(StringAttr, each))} if any(each) else {}) for each in names
+    )
 
 
 def _distinct(outputs: Sequence[te.Tensor]) -> list[te.Tensor]:

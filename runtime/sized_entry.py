@@ -56,12 +56,12 @@ class SizedEntry(BoundEntry):
     def _named_sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
         """Size by name of dimension. Raises ArgumentError where one name has two sizes."""
         found: dict[str, tuple[int, str]] = {}
-        for array, (_, argument) in zip(arrays, self._inputs, strict=False):
+        for array, (_, argument) in zip(arrays, (*self._inputs, *self._outputs), strict=False):
             for name, size in zip(argument.key.split(","), np.shape(array), strict=False):
                 first, owner = found.setdefault(name, (size, argument.name)) if name else (size, "")
                 if first != size:
                     raise ArgumentError(
-                        f"dimension '{name}' is {first} in argument '{owner}' and {size} in '{argument.name}'"
+                        f"dimension '{name}' is {first} in '{owner}' and {size} in '{argument.name}'"
                     )
         return {name: size for name, (size, _) in found.items()}
 
@@ -84,7 +84,7 @@ class SizedEntry(BoundEntry):
             raise ArgumentError(
                 f"'{self.entry.name}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
             )
-        self._named_sizes(arrays)
+        self._named_sizes((*arrays, *outputs))
         status = self._run_slowly(arrays, outputs, given, None)
         if status != 0:
             self.program.fail(status)
