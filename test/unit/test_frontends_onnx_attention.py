@@ -266,6 +266,25 @@ def test_a_definition_with_an_input_left_out_in_the_middle() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
+def test_a_definition_that_depends_on_a_type_that_onnx_does_not_know() -> None:
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "scale"], ["y"], domain="com.microsoft"),
+        helper.make_node("CausalConvWithState", ["y", "w"], ["z", ""]),
+    ]
+    infos = [
+        helper.make_tensor_value_info(name, kind, shape)
+        for name, kind, shape in (("x", 3, [1, 2, 4]), ("scale", 1, []), ("w", 1, [2, 1, 2]))
+    ]
+    graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("z", 1, [1, 2, 4])])
+    opsets = [helper.make_opsetid("", 27), helper.make_opsetid("com.microsoft", 1)]
+    with pytest.raises(OnnxError) as error:
+        stepwell.from_onnx(helper.make_model(graph, opset_imports=opsets))
+    assert "CausalConvWithState: the definition by other operators fails: Type unknown for y" in str(
+        error.value
+    )
+    assert "hint: run shape inference over the model first" in str(error.value)
+
+
 # What is refused
 
 
