@@ -25,6 +25,7 @@ DIALECTS: dict[str, str] = {
 PASSES: dict[str, str] = {
     "bufferize": "lowering.bufferize:BufferizePass",
     "fuse-loops": "lowering.fuse_loops:FuseLoopsPass",
+    "flatten-dynamic-buffers": "lowering.flatten_dynamic_buffers:FlattenDynamicBuffersPass",
     "guard-divisions": "lowering.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.inline_loops:InlineLoopsPass",
     "lower-external-functions": "lowering.lower_external_functions:LowerExternalFunctionsPass",
