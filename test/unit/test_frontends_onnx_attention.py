@@ -196,7 +196,7 @@ def test_sizes_that_are_not_known() -> None:
     module = stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)]))
     executable = stepwell.compile(module, cache=False)
     for batch, rows, keys, past in ((1, 7, 2, 1), (2, 3, 3, 5)):
-        sizes = {"B": batch, "S": rows, "T": keys, "P": past, "U": keys + past}
+        sizes: dict[Any, Any] = {"B": batch, "S": rows, "T": keys, "P": past, "U": keys + past}
         arrays = {name: floats(rng, *(sizes.get(e, e) for e in shape)) for name, shape in shapes.items()}
         q, k, v = (
             arrays[name].reshape(batch, -1, n, 4).transpose(0, 2, 1, 3)
