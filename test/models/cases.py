@@ -89,7 +89,7 @@ def contents() -> Iterator[bytes]:
     from PIL import Image
 
     yield Path(__file__).read_bytes()
-    yield json.dumps({f"key{number}": [number, "text"] for number in range(60)}).encode()
+    yield json.dumps({f"key{number}": [number, "text"] for number in range(60)}, indent=2).encode()
     image = io.BytesIO()
     Image.effect_mandelbrot((64, 64), (-2, -1.5, 1, 1.5), 50).save(image, "png")
     yield image.getvalue()

