@@ -11,13 +11,11 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ..core.diagnostics import OperationError, did_you_mean
 from ..core.passes import StepwellPass
+from ..core.roles import DIMS as DIMS
 from .engine.functions import functions_of
 from .shape_propagation import Propagation, sizes_text
 
 Shape = tuple[int, ...]
-
-DIMS = "stepwell.dims"
-"""Argument attribute `["batch", ""]`: a name per dimension (empty: none); equal names are equal sizes."""
 
 
 @dataclass(frozen=True)
