@@ -136,8 +136,9 @@ def assembly(text: str, target: Target | None = None, speed_level: int = 2) -> s
 
 @cache
 def _lljit() -> llvm.LLJIT:
-    host_target()
-    return llvm.create_lljit_compiler(_target_machine(host_target()))
+    # JITLink lays code and data of an object side by side. The older linker maps them one by one, in a process with much memory
+    # more than 2 GB apart, which 32-bit offsets do not reach: it ends the process.
+    return llvm.create_lljit_compiler(_target_machine(host_target()), use_jit_link=True)
 
 
 class NativeLibrary:
