@@ -30,7 +30,7 @@ from ...rewrites.specialize_shapes import DIMS
 from .attributes import attributes_of
 from .calling import called, needs_sizes, operands
 from .emitter import Emitter
-from .errors import ConversionError, OnnxError, fail
+from .errors import ConversionError, OnnxError, fail, shown
 from .folding import fold
 from .model import Model, load_model
 from .registry import find
@@ -341,7 +341,7 @@ class Importer:
         name = f"'{node.name}'" if node.name else f"{number}"
         domain = f"{node.domain}:" if node.domain else ""
         operator = f"{domain}{node.op_type}, opset {self.emitter.version}"
-        message = f"model '{self.model.name}': node {name} ({operator}): {error.message}"
+        message = f"model '{shown(self.model.name)}': node {name} ({operator}): {error.message}"
         return Diagnostic(message, hint=error.hint)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ...core.diagnostics import Diagnostic, closest
-from .errors import OnnxError, fail
+from .errors import OnnxError, fail, shown
 from .model import Model, all_nodes
 from .registry import find, known_operators
 
@@ -173,7 +173,7 @@ def inherit_names(before: Iterable[NodeProto], after: Iterable[NodeProto]) -> No
 
 def _diagnostic(model: Model, missing: list[Missing]) -> Diagnostic:
     count = len(missing)
-    lines = [f"model '{model.name}': {count} operator{' is' if count == 1 else 's are'} not supported"]
+    lines = [f"model '{shown(model.name)}': {count} operator{' is' if count == 1 else 's are'} not supported"]
     lines += [f"  {_line(each)}" for each in missing[:12]]
     if count > 12:
         lines.append(f"  and {count - 12} more")
