@@ -22,7 +22,9 @@ from stepwell.testing.lit_format import IN_PROCESS_TOOLS
 from stepwell.testing.run_line import Finished, parse_run_line
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = [ROOT / "examples" / name for name in ("graph_rewriting", "passes", "pattern_matching", "schedules")]
+EXAMPLES = [
+    ROOT / "examples" / name for name in ("graph_rewriting", "passes", "pattern_matching", "schedules")
+]
 BLOCK = re.compile(r"^```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
