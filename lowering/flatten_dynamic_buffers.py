@@ -61,21 +61,20 @@ class FlattenDynamicBuffersPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [each for each in op.ops if isinstance(each, func.FuncOp)]
         for function in functions:
-            types = [value.type for each in walk(function) for value in _values(each)]
-            if any(map(is_dynamic, [*types, *function.function_type.inputs])):
+            if any(map(is_dynamic, _types(function))):
                 _Flattening(function).run()
                 self.count("functions")
 
 
 def is_dynamic(type_: Attribute) -> bool:
     """Whether a buffer has a size, stride or offset that its type does not say."""
-    if not isinstance(type_, MemRefType) or type_ == flat_type(type_):
+    if not isinstance(type_, MemRefType):
         return False
     strides = type_.layout
     unknown = isinstance(strides, StridedLayoutAttr) and any(
         not isinstance(each, IntAttr) for each in (*strides.strides.data, strides.offset)
     )
-    return unknown or DYNAMIC_INDEX in type_.get_shape()
+    return (unknown or DYNAMIC_INDEX in type_.get_shape()) and type_ != flat_type(type_)
 
 
 def flat_type(type_: MemRefType) -> MemRefType:
@@ -83,9 +82,17 @@ def flat_type(type_: MemRefType) -> MemRefType:
     return MemRefType(type_.element_type, [DYNAMIC_INDEX], StridedLayoutAttr([1]))
 
 
-def _values(op: Operation) -> list[SSAValue]:
-    arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
-    return [*op.results, *arguments]
+def _types(function: func.FuncOp) -> list[Attribute]:
+    """The types of all values in a function and of its parameters, each object once."""
+    found: dict[int, Attribute] = {id(type_): type_ for type_ in function.function_type.inputs}
+    for op in walk(function):
+        for result in op.results:
+            found[id(result.type)] = result.type
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    found[id(argument.type)] = argument.type
+    return list(found.values())
 
 
 @dataclass
