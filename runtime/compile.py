@@ -252,7 +252,7 @@ def _executable(source: Source) -> Executable:
     program = None if dynamic else source.load(None)
     names = [name for name, op in found.items() if is_public(op)]
     if program is not None:
-        entry = program.entry(source.entry).entry
+        entry = next(each for each in program.description.entries if each.name == source.entry)
         inputs = [(a.name, a.type) for a in entry.of("input")]
         outputs = [(a.name, a.type) for a in entry.of("output")]
     else:

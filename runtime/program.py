@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -101,13 +102,13 @@ class Program:
         self.library = NativeLibrary(object_code, symbols, self.externals.objects, addresses, kept)
         self._weights = weights
         self._prepared: dict[str, np.ndarray[Any, Any]] = {}
-        self._callables: dict[str, BoundEntry] = {}
-        for entry in sorted(description.entries, key=lambda entry: not entry.is_prepare):
-            bound = bound_entry(entry, self)
-            self._callables[entry.name] = bound
+        self._entries = {entry.name: entry for entry in description.entries}
+        self._bound: WeakValueDictionary[str, BoundEntry] = WeakValueDictionary()
+        """Entries hold their program. The other way round is weak, so that weights go with the last user, not with the next round of
+        the cycle collector."""
+        for entry in description.entries:
             if entry.is_prepare:
-                results = [argument.type.allocate() for argument in entry.of("output")]
-                bound.run_into(results)
+                results = BoundEntry(entry, self, once=True).results()
                 self._prepared |= {f"@{entry.name}#{index}": result for index, result in enumerate(results)}
 
     def weight(self, key: str) -> np.ndarray[Any, Any]:
@@ -115,7 +116,11 @@ class Program:
         return self._prepared[key] if key in self._prepared else self._weights[key]
 
     def entry(self, name: str) -> BoundEntry:
-        return self._callables[name]
+        """The entry, ready to be called. Raises KeyError when there is none of this name."""
+        bound = self._bound.get(name)
+        if bound is None:
+            bound = self._bound[name] = bound_entry(self._entries[name], self)
+        return bound
 
     def fail(self, status: int) -> NoReturn:
         """Raises the error of the check with this number, or what code from outside raised."""
@@ -139,10 +144,10 @@ class BoundEntry:
     An entry ready to be called with input arrays.
 
     A call tries the fast way (`fastcall.py`) first. Arguments that do not fit it take the slow one through ctypes, which copies
-    what native code cannot read in place and names what is wrong.
+    what native code cannot read in place and names what is wrong. An entry that runs `once` is not worth a fast way.
     """
 
-    def __init__(self, entry: Entry, program: Program):
+    def __init__(self, entry: Entry, program: Program, once: bool = False):
         self.entry = entry
         self.program = program
         self._native = program.library.entry(entry.symbol)
@@ -160,7 +165,7 @@ class BoundEntry:
         self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[np.ndarray[Any, Any]] = []
-        self._fast_entry = self._make_fast()
+        self._fast_entry = None if once else self._make_fast()
         self._fast = _never_fits if self._fast_entry is None else self._fast_entry.call
 
     def _make_fast(self) -> FastEntry | None:
@@ -199,6 +204,12 @@ class BoundEntry:
         """The results for `arrays`, newly allocated."""
         outputs = tuple([np.empty(sizes, dtype) for sizes, dtype in self._results])
         self._run(arrays, outputs)
+        return outputs
+
+    def results(self) -> list[np.ndarray[Any, Any]]:
+        """The results of an entry without inputs, aligned like arenas."""
+        outputs = [argument.type.allocate() for _, argument in self._outputs]
+        self._run((), outputs)
         return outputs
 
     def run_into(self, outputs: Sequence[np.ndarray[Any, Any]], *arrays: Any) -> None:

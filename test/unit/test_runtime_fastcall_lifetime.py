@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import threading
 import tracemalloc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,33 @@ def test_the_function_keeps_code_and_weights() -> None:
     x, out = np.ones(2, np.float32), np.empty(2, np.float32)
     assert fast(x, out) == 0 and out.tolist() == [2, 3]
     assert len(rubbish) == 1000
+
+
+PACKED = """
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4x64xf32> {
+  %w = graph.weight "w" : tensor<8x64xf32>
+  %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x64xf32>) -> tensor<4x64xf32>
+  func.return %0 : tensor<4x64xf32>
+}
+"""
+
+
+def test_a_program_goes_with_its_last_user_not_with_the_next_collection() -> None:
+    """Packed weights of a large program would stay in memory beside those of the next."""
+    gc.collect()
+    gc.disable()
+    try:
+        exe = stepwell.compile(PACKED, weights={"w": np.ones((8, 64), np.float32)})
+        (program,) = exe.programs().values()
+        (prepared,) = program._prepared.values()
+        assert exe(np.ones((4, 8), np.float32))[0].max() == 8
+        gone, entry = weakref.ref(prepared), program.entry("main")
+        del exe, program, prepared
+        assert gone() is not None and entry(np.ones((4, 8), np.float32))[0].max() == 8
+        del entry
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def resident_pages() -> int:
