@@ -82,7 +82,8 @@ def test_trouble_is_reported_and_others_go_on(engines: None):
         "bench_lacks": "unsupported",
     }
     assert "code 3" in found.trouble["bench_crashes"]
-    assert found.variants == {"bench_right": "good", "roof": "copy"}
+    assert found.variants["bench_right"] == "good"
+    assert found.variants["roof"] in ("copy", "stream")
     assert len(found.seconds["bench_right"]) == len(found.peak_gflops) == 2
     assert min(found.seconds["bench_right"]) > 0
 
