@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .core.pass_context import PassContext as PassContext
     from .core.sequential import Sequential as Sequential
     from .frontends.onnx import from_onnx as from_onnx
+    from .frontends.onnx.compiled import compile_onnx as compile_onnx
     from .lowering.convert_te_to_tensor_loop import create_prim_func as create_prim_func
     from .runtime.calibrate import calibrate as calibrate
     from .runtime.compile import compile as compile
@@ -28,6 +29,7 @@ _LAZY = {
     "calibrate": "runtime.calibrate",
     "compile": "runtime.compile",
     "from_onnx": "frontends.onnx",
+    "compile_onnx": "frontends.onnx.compiled",
     "create_prim_func": "lowering.convert_te_to_tensor_loop",
     "Executable": "runtime.executable",
     "tune": "runtime.tuning.tune",

@@ -3,7 +3,8 @@ The ONNX front end.
 
 | file | what |
 |---|---|
-| `importer.py` | `from_onnx`: nodes in order, names, locations |
+| `importer.py` `inputs.py` | `from_onnx`: nodes in order, names, locations; what the caller fixes |
+| `compiled.py` | `compile_onnx`: an import for the sizes and values of each call |
 | `registry.py` | the table of converters: `converter`, `direct` |
 | `operators/` | the converters, by theme |
 | `emitter.py` `values.py` | what converters build with: graph ops on values |

@@ -61,7 +61,7 @@ def operands(converter: Converter, node: NodeProto, inputs: list[Value | None]) 
                 name = node.input[number]
                 raise ConversionError(
                     f"input {number}, '{name}', is computed at run time, expected it to be known at import",
-                    hint=f"where it is an input of the model, bind it to a value: --bind {name}=…",
+                    needs=(value,),
                 )
             yield value.known
         else:

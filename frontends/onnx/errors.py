@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from ...core.diagnostics import Diagnostic, StepwellError
+
+if TYPE_CHECKING:
+    from .values import Value
 
 INSTALL_HINT: Final = "install it with: pip install 'stepwell[onnx]'"
 
@@ -13,14 +16,25 @@ INSTALL_HINT: Final = "install it with: pip install 'stepwell[onnx]'"
 class OnnxError(StepwellError):
     """A model that cannot be imported."""
 
+    inputs: tuple[str, ...] = ()
+    """Inputs of the model whose elements decide what could not be imported: with other values, or known ones, it may be."""
+
+    needs: tuple[Value, ...] = ()
+    """Values of the enclosing graph of which the same is true."""
+
 
 class ConversionError(Exception):
-    """What a converter found wrong with its node; the importer says which node it was."""
+    """
+    What a converter found wrong with its node; the importer says which node it was.
 
-    def __init__(self, message: str, hint: str | None = None):
+    `needs` are values that would have to be known at import, or decide whether the node is there at all.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, needs: tuple[Value, ...] = ()):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.needs = needs
 
 
 def fail(model: str, message: str, hint: str | None = None) -> NoReturn:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -32,27 +33,26 @@ from .calling import called, needs_sizes, operands
 from .emitter import Emitter
 from .errors import ConversionError, OnnxError, fail, shown
 from .folding import fold
+from .inputs import Fixed, Inputs, hint_for, size_names
 from .model import Model, load_model
+from .origins import inputs_of
 from .registry import find
 from .schemas import check_types
 from .scopes import Scope
 from .shape_arithmetic import fold_sizes
 from .sizes import Size
-from .tensors import LARGEST_SIZE, check_extents, check_tensor
+from .tensors import LARGEST_SIZE, check_tensor
 from .types import DTYPES, type_text
 from .unsupported import check_supported
-from .values import Initialiser, KnownValue, RuntimeValue, Value
+from .values import Initialiser, RuntimeValue, Value
 from .weights_file import attach_weights
 
 if TYPE_CHECKING:
     import numpy as np
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+    from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 Progress = Callable[[int, int], None]
 """Is told how many nodes are done, and how many there are."""
-
-_WORD: Final = re.compile(r"\w")
-"""What the name of a size has; exporters write `?` for one without a name."""
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_$.-]")
 
@@ -80,11 +80,16 @@ def from_onnx(
     """
     model = load_model(source)
     check_supported(model)
-    importer = Importer(model, dict(constants or {}), dict(dims or {}), progress)
+    importer = Importer(model, Fixed(dict(constants or {}), dict(dims or {})), progress)
     module = importer.module(entry)
     attach_weights(module, importer.emitter.weights, weights)
     module.verify()
     return module
+
+
+def initialisers_of(model: Model) -> list[Initialiser]:
+    """The tensors that a model stores, as values."""
+    return [Initialiser(tensor, tensor.name, model.folder) for tensor in model.initialisers]
 
 
 class Importer:
@@ -93,15 +98,15 @@ class Importer:
     def __init__(
         self,
         model: Model,
-        constants: dict[str, np.ndarray[Any, Any]],
-        dims: dict[str, int],
-        progress: Progress | None,
+        fixed: Fixed,
+        progress: Progress | None = None,
+        stored: Sequence[Initialiser] | None = None,
     ):
         self.model = model
-        self._constants = constants
-        self._dims = dims
+        self._fixed = fixed
+        self._inputs = Inputs(model, fixed)
+        self._stored = initialisers_of(model) if stored is None else stored
         self._progress = progress
-        self._open_dims: dict[str, None] = {}
         self._sizes: dict[str, Size] = {}
         self._declared = {info.name: info for info in model.graph.value_info}
         self._count = 0
@@ -112,7 +117,8 @@ class Importer:
         """The whole model."""
         graph = self.model.graph
         scope = Scope()
-        self._initialisers(self.model.initialisers, scope)
+        for each in self._stored:
+            scope.define(each.key, each)
         attributes = self._arguments(graph, scope)
         self._nodes(graph.node, scope)
         results, result_attributes = self._outputs(graph, scope)
@@ -134,39 +140,16 @@ class Importer:
 
     # Inputs and outputs
 
-    def _initialisers(self, tensors: Iterable[TensorProto], scope: Scope) -> None:
-        for tensor in tensors:
-            scope.define(tensor.name, Initialiser(tensor, tensor.name, self.model.folder))
-
     def _arguments(self, graph: GraphProto, scope: Scope) -> list[DictionaryAttr]:
-        unused = set(self._constants)
-        attributes: list[DictionaryAttr] = []
         for info in graph.input:
-            if info.name in self._constants:
-                unused.discard(info.name)
-                scope.redefine(info.name, self._constant_input(info))
-            elif scope.find(info.name) is None:
-                attributes.append(self._argument(info, scope))
-        if unused:
-            names = ", ".join(f"'{info.name}'" for info in graph.input)
-            fail(self.model.name, f"there is no input '{min(unused)}' to give a value", f"inputs are {names}")
-        if unknown := [name for name in self._dims if name not in self._open_dims]:
-            names = ", ".join(f"'{name}'" for name in self._open_dims) or "none"
-            fail(self.model.name, f"there is no size '{unknown[0]}' to give a value", f"sizes are {names}")
+            if info.name in self._fixed.constants:
+                scope.redefine(info.name, self._inputs.constant(info))
+        attributes = [self._argument(info, scope) for info in self._inputs.free]
+        self._inputs.check_used()
         return attributes
 
-    def _constant_input(self, info: ValueInfoProto) -> Value:
-        given = KnownValue(self._constants[info.name], info.name)
-        declared = self._shaped(info.name, info.type)
-        if given.dtype != declared.dtype or not compatible(given.shape, declared.shape):
-            fail(
-                self.model.name,
-                f"the value given to input '{info.name}' is {given.shaped}, expected {declared}",
-            )
-        return given
-
     def _argument(self, info: ValueInfoProto, scope: Scope) -> DictionaryAttr:
-        shaped = self._shaped(info.name, info.type)
+        shaped = self._inputs.shaped(info.name, info.type)
         argument = self._block.insert_arg(tensor_type(shaped), len(self._block.args))
         argument.name_hint = hint_of(info.name)
         value = RuntimeValue(argument)
@@ -174,44 +157,14 @@ class Importer:
         found: dict[str, Attribute] = {}
         if argument.name_hint != info.name:
             found[NAME] = StringAttr(info.name)
-        names = [
-            dim.dim_param if extent is None and _WORD.search(dim.dim_param) else ""
-            for dim, extent in zip(info.type.tensor_type.shape.dim, shaped.shape, strict=True)
-        ]
+        names = size_names(info, shaped)
         value.sizes = tuple(
             self._sizes.setdefault(name, Size("size", argument, axis)) if name else None
-            for axis, name in enumerate(names)
+            for axis, name in enumerate(names or [""] * len(shaped.shape))
         )
         if any(names):
             found[DIMS] = ArrayAttr([StringAttr(name) for name in names])
         return DictionaryAttr(found)
-
-    def _shaped(self, name: str, type_: TypeProto) -> Shaped:
-        """The declared type of an input or output of the model."""
-        if not type_.HasField("tensor_type"):
-            kind = (type_.WhichOneof("value") or "no").removesuffix("_type").replace("_", " ")
-            fail(self.model.name, f"'{name}' has {kind} type, expected that of a tensor")
-        tensor = type_.tensor_type
-        if tensor.elem_type not in DTYPES:
-            fail(
-                self.model.name,
-                f"'{name}' has element type {type_text(tensor.elem_type)}, which is not supported",
-            )
-        if not tensor.HasField("shape"):
-            fail(
-                self.model.name, f"'{name}' has no declared rank", "run shape inference over the model first"
-            )
-        extents = tuple(self._extent(name, number, dim) for number, dim in enumerate(tensor.shape.dim))
-        check_extents(self.model.name, f"'{name}'", extents)
-        return Shaped(extents, DTYPES[tensor.elem_type])
-
-    def _extent(self, name: str, number: int, dim: Any) -> int | None:
-        """The extent that is declared, or given in `dims`; exporters write -1 for one that is not known."""
-        if dim.HasField("dim_value") and dim.dim_value != -1:
-            return dim.dim_value
-        names = [key for key in (f"{name}:{number}", dim.dim_param) if key]
-        self._open_dims |= dict.fromkeys(names)
-        return next((self._dims[key] for key in names if key in self._dims), None)
 
     def _outputs(self, graph: GraphProto, scope: Scope) -> tuple[list[Any], list[DictionaryAttr]]:
         results: list[Any] = []
@@ -260,6 +213,7 @@ class Importer:
         emitter.version = self.model.version(node.domain)
         emitter.wanted = tuple(bool(name) for name in node.output)
         emitter.output_count = len(node.output)
+        inputs: list[Value | None] = []
         try:
             inputs = [self._input(name, scope) for name in node.input]
             check_types(node, inputs, emitter.version)
@@ -270,7 +224,11 @@ class Importer:
                 outputs = self._converted(node, inputs, scope)
             self._define(node, outputs, scope)
         except ConversionError as error:
-            raise OnnxError(self._diagnostic(node, number, error)) from error
+            failure = OnnxError(self._diagnostic(node, number, error))
+            failure.needs = error.needs
+            raise self._explained(failure, inputs) from error
+        except OnnxError as error:
+            raise self._explained(error, inputs) from error.__cause__
 
     def _define(self, node: NodeProto, outputs: Sequence[Value], scope: Scope) -> None:
         """Gives the outputs of a node their names, if they are what the model says of them."""
@@ -316,7 +274,7 @@ class Importer:
         scope = Scope(outer)
         for tensor in graph.initializer:
             check_tensor(self.model, tensor, f"initialiser '{tensor.name}'")
-        self._initialisers(graph.initializer, scope)
+            scope.define(tensor.name, Initialiser(tensor, tensor.name, self.model.folder))
         for name, value in given.items():
             scope.redefine(name, value)
         emitter = self.emitter
@@ -336,6 +294,18 @@ class Importer:
     def _location(self, number: int, name: str) -> NameLoc:
         place = FileLineColLoc(StringAttr(self.model.name), IntAttr(max(number, 1)), IntAttr(1))
         return NameLoc(StringAttr(name), place)
+
+    def _explained(self, error: OnnxError, inputs: Sequence[Value | None]) -> OnnxError:
+        """The error of a node with a hint at what the model leaves open, where that may be the reason."""
+        arguments = inputs_of(error.needs, self._block)
+        error.inputs = tuple(self._inputs.free[argument.index].name for argument in arguments)
+        if error.diagnostic.hint is None or error.inputs:
+            open_ = any(value is not None and None in value.shape for value in inputs)
+            of_sizes = any(not inputs_of([each], self._block) for each in error.needs)
+            sizes_matter = of_sizes or (open_ and not error.inputs)
+            sizes = self._inputs.open_sizes() if sizes_matter else []
+            error.diagnostic = replace(error.diagnostic, hint=hint_for(error.inputs, sizes))
+        return error
 
     def _diagnostic(self, node: NodeProto, number: int, error: ConversionError) -> Diagnostic:
         name = f"'{node.name}'" if node.name else f"{number}"

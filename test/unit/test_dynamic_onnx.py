@@ -317,7 +317,7 @@ def test_sizes_that_depend_on_data_are_refused_at_import() -> None:
     with pytest.raises(OnnxError) as error:
         stepwell.from_onnx(proto)
     assert "input 1, 's', is computed at run time, expected it to be known at import" in str(error.value)
-    assert "bind it to a value: --bind s=…" in str(error.value)
+    assert "give it for good with --bind s=…" in str(error.value)
 
 
 def test_sizes_that_depend_on_data_through_shape_arithmetic_are_refused() -> None:

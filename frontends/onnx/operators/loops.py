@@ -40,7 +40,14 @@ def if_(b: Emitter, condition: Known | Value, *, then_branch: Any, else_branch: 
     if known is not None:
         return tuple(b.subgraph(then_branch if known.reshape(()).item() else else_branch, {}))
     assert isinstance(condition, Value)
-    return branch(b, condition, lambda: b.subgraph(then_branch, {}), lambda: b.subgraph(else_branch, {}))
+    try:
+        return branch(b, condition, lambda: b.subgraph(then_branch, {}), lambda: b.subgraph(else_branch, {}))
+    except (
+        ConversionError,
+        OnnxError,
+    ) as error:  # which goes where the condition is known and this branch not taken
+        error.needs = (*error.needs, condition)
+        raise
 
 
 # Turns
@@ -100,7 +107,7 @@ class Turns:
         if kinds:
             raise ConversionError(
                 depends_on_data(len(kinds)),
-                hint="where trip count and condition are inputs of the model, bind them to values",
+                needs=tuple(each for each in (count, condition) if isinstance(each, Value)),
             )
         if endless and condition is None:
             return repeat(self.b, count, state, lambda number, carried: self.turn(number, carried).state)
