@@ -94,6 +94,19 @@ class LocationFactory:
         return location
 
 
+def end_of_text_before(text: str, offset: int) -> int:
+    """The end of what stands before `offset`, white space and comments left out; `offset` when there is nothing."""
+    end = offset
+    while end > 0:
+        end = len(text[:end].rstrip())
+        line_start = text.rfind("\n", 0, end) + 1
+        comment = text.find("//", line_start, end)
+        if comment < 0 or '"' in text[line_start:end]:
+            break
+        end = comment
+    return end if end > 0 else offset
+
+
 def source_point(location: Attribute) -> SourcePoint | None:
     """
     The file, line and column that a location attribute stands for, `None` when it names none.

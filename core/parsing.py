@@ -19,7 +19,8 @@ from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
 
 from .diagnostics import Diagnostic, StepwellError, did_you_mean
-from .locations import UNNAMED_TEXT, LocationFactory, SourcePoint
+from .locations import UNNAMED_TEXT, LocationFactory, SourcePoint, end_of_text_before
+from .plain_ops import PlainOps
 
 MOST_INLINE_ELEMENTS: Final = 1 << 27
 """Most elements of a `dense<…>` attribute; xDSL stores splats expanded, so a larger one would not fit in memory."""
@@ -87,6 +88,7 @@ class StepwellParser(Parser):
         self._locations = LocationFactory(name, text, line_offset)
         self._first_use: dict[str, Span] = {}
         self._defined_names: set[str] = set()
+        self._plain_ops = PlainOps(self._locations)
         self.op_start = 0
         """Offset of the op whose parsing began last."""
         self.op_name = ""
@@ -120,9 +122,22 @@ class StepwellParser(Parser):
     def parse_operation(self) -> Operation:
         start = self.op_start = self.pos
         self.op_name = ""
-        op = super().parse_operation()
+        op = self._parse_plainly(start) or super().parse_operation()
         if isinstance(op.location, UnknownLoc):
             op.location = self._locations.at(start)
+        return op
+
+    def _parse_plainly(self, start: int) -> Operation | None:
+        """The op that begins at `start` if it is written in the usual way; nothing is consumed otherwise."""
+        made = self._plain_ops.read(self, start)
+        if made is None:
+            return None
+        op, result, end = made
+        self.op_name = op.name
+        self._resume_from(end)
+        if self._current_token.text == "loc" and (location := self.parse_optional_location()) is not None:
+            op.location = location
+        self._register_ssa_definition(result.text[1:], op.results, result)
         return op
 
     def raise_error(
@@ -204,19 +219,6 @@ class StepwellParser(Parser):
                 self.pos,
             )
         return type
-
-
-def end_of_text_before(text: str, offset: int) -> int:
-    """The end of what stands before `offset`, white space and comments left out; `offset` when there is nothing."""
-    end = offset
-    while end > 0:
-        end = len(text[:end].rstrip())
-        line_start = text.rfind("\n", 0, end) + 1
-        comment = text.find("//", line_start, end)
-        if comment < 0 or '"' in text[line_start:end]:
-            break
-        end = comment
-    return end if end > 0 else offset
 
 
 class _HexadecimalElement(AttrParser._TensorLiteralElement):

@@ -39,13 +39,23 @@ from .signature import tensor_operands as tensor_operands
 from .signature import tensor_result as tensor_result
 from .signature import tensor_results as tensor_results
 from .signature import tensor_type as tensor_type
-from .syntax import is_optional, parse_arguments, parse_types, print_property, print_types, require_properties
+from .syntax import (
+    is_optional,
+    parse_arguments,
+    parse_plain_arguments,
+    parse_types,
+    print_property,
+    print_types,
+    require_properties,
+)
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import LocationAttr
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
     from ... import te
+    from ...core.parsing import StepwellParser
 
 
 class TensorOp(IRDLOperation, ABC):
@@ -109,6 +119,18 @@ class TensorOp(IRDLOperation, ABC):
         return cls.create(
             operands=values, result_types=result_types, properties=properties, attributes=attributes
         )
+
+    @classmethod
+    def parse_plain(
+        cls, parser: StepwellParser, offset: int, location: LocationAttr
+    ) -> tuple[Self, int] | None:
+        """See `core.plain_ops.PlainReader`."""
+        found = parse_plain_arguments(cls, parser, offset)
+        if found is None:
+            return None
+        values, result_type, properties, end = found
+        op = cls.create(operands=values, result_types=[result_type], properties=properties, location=location)
+        return op, end
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

@@ -26,13 +26,15 @@ from . import literals
 from .properties import NUMBER, TextKind, prop
 from .shapes import Shaped
 from .signature import shaped_of, tensor_result, tensor_type
-from .syntax import parse_type
+from .syntax import parse_plain_weight, parse_type
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import LocationAttr
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
     from ... import te
+    from ...core.parsing import StepwellParser
 
 
 class LiteralOp(IRDLOperation, ABC):
@@ -280,6 +282,18 @@ class WeightOp(LiteralOp):
         parser.parse_punctuation(":", " after the key")
         type_, _ = _parse_static_type(parser)
         return cls.create(result_types=[type_], properties={"key": key}, attributes=attributes)
+
+    @classmethod
+    def parse_plain(
+        cls, parser: StepwellParser, offset: int, location: LocationAttr
+    ) -> tuple[Self, int] | None:
+        """See `core.plain_ops.PlainReader`."""
+        found = parse_plain_weight(parser, offset)
+        if found is None:
+            return None
+        key, type_, end = found
+        op = cls.create(result_types=[type_], properties={"key": StringAttr(key)}, location=location)
+        return op, end
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)

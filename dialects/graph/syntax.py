@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef, OptPropertyDef
+from xdsl.utils.exceptions import ParseError
 
 from ...core.diagnostics import did_you_mean
-from ...core.parsing import HintedParseError
+from ...core.parsing import HintedParseError, StepwellParser
+from ...core.plain_ops import VALUE
 from .element_types import ATTRIBUTES
 from .properties import PropertyKind
 from .shapes import Shaped
@@ -87,6 +91,72 @@ def parse_type(parser: Parser) -> Attribute:
 @lru_cache(maxsize=4096)
 def _type_of_text(dims: str, dtype: str) -> TensorType:
     return tensor_type(Shaped(tuple(None if dim == "?" else int(dim) for dim in dims.split("x")[:-1]), dtype))
+
+
+# Ops in their usual spelling
+
+_PLAIN_REST = re.compile(
+    rf"({VALUE}(?:, {VALUE})*+)((?:, [a-z_]\w*+ = [\w.+\-\[\], ]{{0,200}})?) : \(([\w<>?, ]*+)\) -> {_TENSOR_TEXT.pattern}",
+    re.ASCII,
+)
+
+
+def parse_plain_arguments(
+    op_type: type[IRDLOperation], parser: StepwellParser, offset: int
+) -> tuple[list[SSAValue], TensorType, Mapping[str, Attribute], int] | None:
+    """
+    Operands, result type, properties and end of an op with one result, whose text goes on at `offset` after its name; None where anything
+    is unusual or wrong. Types and properties of the same text are the same attributes.
+    """
+    found = _PLAIN_REST.match(parser.lexer.input.content, offset)
+    if found is None:
+        return None
+    names, types = found[1].split(", "), _types_of_text(found[3])
+    properties = _properties_of_text(op_type, found[2])
+    if properties is None or types is None or len(types) != len(names):
+        return None
+    signature = operand_signature(op_type)
+    if not signature[0][2] and len(names) != len(signature):
+        return None
+    values: list[SSAValue] = []
+    for name, type_ in zip(names, types, strict=True):
+        known = parser.ssa_values.get(name[1:])
+        if known is None or (known[0].type is not type_ and known[0].type != type_):
+            return None
+        values.append(known[0])
+    return values, _type_of_text(found[4], found[5]), properties, found.end()
+
+
+_PLAIN_WEIGHT = re.compile(rf'"([^"\\\n\v\f]++)" : {_TENSOR_TEXT.pattern}')
+
+
+def parse_plain_weight(parser: StepwellParser, offset: int) -> tuple[str, TensorType, int] | None:
+    """The key, type and end of a weight whose text goes on at `offset` after its name; None where anything is unusual or wrong."""
+    found = _PLAIN_WEIGHT.match(parser.lexer.input.content, offset)
+    if found is None or "?" in found[2]:
+        return None
+    return found[1], _type_of_text(found[2], found[3]), found.end()
+
+
+@lru_cache(maxsize=1024)
+def _types_of_text(text: str) -> tuple[TensorType, ...] | None:
+    found = [_TENSOR_TEXT.fullmatch(each) for each in text.split(", ")]
+    return None if None in found else tuple(_type_of_text(each[1], each[2]) for each in found if each)
+
+
+@lru_cache(maxsize=1024)
+def _properties_of_text(op_type: type[IRDLOperation], text: str) -> Mapping[str, Attribute] | None:
+    """The properties of an op, given as `, name = value, …` without symbols, strings or dialects' attributes; None where one is wrong."""
+    definition = op_type.get_irdl_definition()
+    properties: dict[str, Attribute] = {}
+    try:
+        parser = StepwellParser(Context(), text)
+        while parser.parse_optional_punctuation(",") is not None:
+            parse_property(parser, definition, properties)
+        require_properties(parser, definition, properties, 0)
+    except ParseError:  # the same again, parsed in its place, says where
+        return None
+    return MappingProxyType(properties) if parser.pos == len(text) else None
 
 
 def parse_types(
