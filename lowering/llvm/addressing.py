@@ -95,7 +95,7 @@ def load_value(
 ) -> SSAValue:
     """Loads a scalar or vector; booleans are bytes in memory, bf16 moves as bits. `alignment` is in bytes."""
     boolean = builder.types.is_boolean(value_type)
-    memory_type = builder.types.like(i8, value_type) if boolean else _moved_as(value_type)
+    memory_type = builder.types.like(i8, value_type) if boolean else moved_as(value_type)
     loaded = builder.load(pointer, memory_type, alignment)
     if nontemporal:
         assert builder.block.last_op is not None
@@ -111,14 +111,14 @@ def store_value(
     """Stores a scalar or vector; booleans are bytes 0 or 1 in memory, bf16 moves as bits. `alignment` is in bytes."""
     if builder.types.is_boolean(value.type):
         value = builder.resize_integer(value, builder.types.like(i8, value.type), signed=False)
-    store = builder.store(builder.bitcast(value, _moved_as(value.type)), pointer, alignment)
+    store = builder.store(builder.bitcast(value, moved_as(value.type)), pointer, alignment)
     if nontemporal:
         store.properties["nontemporal"] = UnitAttr()
 
 
-def _moved_as(value_type: Attribute) -> Attribute:
+def moved_as(value_type: Attribute) -> Attribute:
     """
-    The type in which a value is loaded and stored. LLVM may hold a bf16 in a register as an f32; the instruction by which it goes
+    The type in which a value is loaded, stored and chosen. LLVM may hold a bf16 in a register as an f32; the instruction by which it goes
     back takes denormals for zeros.
     """
     return i16 if isinstance(value_type, BFloat16Type) else value_type

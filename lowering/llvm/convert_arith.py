@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
+from .addressing import moved_as
 from .builder import NSW, NUW, Builder, ConversionTable, fastmath, number
 from .small_floats import change_format, element_type, extend, is_bf16
 from .types import F32
@@ -173,7 +174,10 @@ def convert_cmpf(builder: Builder, op: arith.CmpfOp) -> None:
 
 
 def convert_select(builder: Builder, op: arith.SelectOp) -> None:
-    builder.bind(op.result, builder.select(*builder.values_of(op.operands)))
+    condition, *choices = builder.values_of(op.operands)
+    lhs, rhs = (builder.bitcast(value, moved_as(value.type)) for value in choices)
+    chosen = builder.select(condition, lhs, rhs)
+    builder.bind(op.result, builder.bitcast(chosen, choices[0].type))
 
 
 def convert_bitcast(builder: Builder, op: arith.BitcastOp) -> None:
