@@ -338,6 +338,8 @@ class _Emitter:
         def step(k: Index, carried: SSAValue) -> SSAValue:
             result = self._mma(at, block, k, DEPTH, carried)
             self._look_ahead(at, block, k)
+            if self.tiling.rows_ahead:
+                self._rows_ahead(at, k, result.type.get_shape()[0])  # pyright: ignore[reportAttributeAccessIssue]
             return result
 
         total = builder.counted(self.depth, DEPTH, total, step, "k")
@@ -376,6 +378,13 @@ class _Emitter:
         ahead = (1 if self.tiling.panels_outside else self.run_.count) * prod(packed.type.get_shape()[1:])
         indices = [builder.value(index) for index in place]
         builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
+
+
+    def _rows_ahead(self, at: dict[int, Index], k: Index, rows: int) -> None:
+        """Asks for a part of the next rows of a, which lie behind those of this tile."""
+        place = place_of(self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k)
+        ahead = rows * self.c.extent(self.c.k)
+        self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, rows * DEPTH, second=True))
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:

@@ -41,6 +41,8 @@ class Tiling:
     """
     lines_ahead: int = 0
     """Cache lines of the next panels of b that are asked for at each step of the loop over k."""
+    rows_ahead: bool = False
+    """Whether the rows of a that the next tile reads are asked for, a part at each step of the loop over k."""
 
 
 def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_64_V4) -> Tiling:
@@ -67,6 +69,7 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_
         once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
         outside = rows * (depth // blocks) * bytes_per <= target.a_bytes and (near or once)
     tiling = Tiling(chosen, pack, blocks, panels, outside)
+    tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
 
 
@@ -90,3 +93,17 @@ def lines_ahead(c: Contraction, tiling: Tiling, target: Target) -> int:
     if tiles == 1 or 2 * column_bytes * c.extent(c.n) <= target.l2_bytes or not fits:
         return 0
     return ceil(DEPTH * row_bytes / LINE_BYTES / tiles)
+
+
+def rows_ahead(c: Contraction, tiling: Tiling, target: Target) -> bool:
+    """
+    Where a is far larger than L2, a tile of rows reads it once (one panel), and the rows of the next tile follow in memory: the
+    processor's own prefetching loses track of several rows read side by side.
+    """
+    bytes_per = c.a.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    one_panel = tiling.depth_blocks == 1 and c.extent(c.n) <= tiling.tile.columns
+    once = all(c.extents[axis] == 1 for axis in c.reduce)
+    if not one_panel or not once or c.m is None or c.a.padding is not None:
+        return False
+    follow = c.a.stride_along(c.k) == 1 and c.a.stride_along(c.m) == c.extent(c.k)
+    return follow and bytes_per * prod(c.a.type.get_shape()) > 2 * target.l2_bytes

@@ -128,6 +128,20 @@ def test_lines_of_panels_to_come(text: str, lines: int) -> None:
     assert choose_tiling(c, False, V4).lines_ahead == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "ahead"),
+    [
+        (product(40000, 64, 256), True),
+        (product(3000, 64, 256), False),  # a has 3 MB: most of it is in L2 or close to it
+        (product(40000, 160, 256), False),  # panels: the second reads the rows from L1
+        (convolution(8, 56, 256, 64, 1), True),  # the rows of all images follow each other
+        (convolution(8, 56, 64, 64, 3), False),
+    ],
+)
+def test_rows_to_come(text: str, ahead: bool) -> None:
+    assert choose_tiling(contraction(text), True, V4).rows_ahead == ahead
+
+
 def value_of(value: SSAValue, axes: dict[SSAValue, int]) -> int:
     """What index arithmetic gives."""
     match value.owner:
