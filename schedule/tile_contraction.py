@@ -379,10 +379,11 @@ class _Emitter:
         indices = [builder.value(index) for index in place]
         builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
 
-
     def _rows_ahead(self, at: dict[int, Index], k: Index, rows: int) -> None:
         """Asks for a part of the next rows of a, which lie behind those of this tile."""
-        place = place_of(self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k)
+        place = place_of(
+            self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k
+        )
         ahead = rows * self.c.extent(self.c.k)
         self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, rows * DEPTH, second=True))
 
