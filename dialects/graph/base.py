@@ -91,6 +91,21 @@ class TensorOp(IRDLOperation, ABC):
         (`None` for an absent one). Raises `ShapeError` when they do not fit together.
         """
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """A verifier of its own may look at more than `verification_key` says."""
+        super().__init_subclass__(**arguments)
+        if "verify_" in cls.__dict__ and "verification_key" not in cls.__dict__:
+            setattr(cls, "verification_key", _no_key)  # noqa: B010
+
+    def verification_key(self) -> tuple[int, ...]:
+        """What verification depends on, while the op is as it is: types of operands and results, and properties."""
+        key = [len(self._operands), len(self.results)]
+        key += [id(operand.type) for operand in self._operands]
+        key += [id(result.type) for result in self.results]
+        for name, attribute in self.properties.items():
+            key += id(name), id(attribute)
+        return tuple(key)
+
     def verify_(self) -> None:
         definition = self.get_irdl_definition()
         for name, attribute in self.properties.items():
@@ -172,6 +187,10 @@ class PureTemplateOp(TemplateOp, ABC):
     """Such an op that cannot fail."""
 
     traits = traits_def(Pure())
+
+
+def _no_key(_: Operation) -> None:
+    """The `verification_key` of ops that are checked each by itself."""
 
 
 # Properties in Python

@@ -267,6 +267,12 @@ class WeightOp(LiteralOp):
         assert isinstance(key, StringAttr)
         return key.data
 
+    def verification_key(self) -> tuple[int, ...] | None:
+        """What verification depends on, while the op is as it is: the type of the result, where there is a key."""
+        key = self.properties.get("key")
+        plain = isinstance(key, StringAttr) and key.data and len(self.properties) == len(self.results) == 1
+        return (id(self.results[0].type),) if plain and not self._operands else None
+
     def verify_(self) -> None:
         key = self.properties["key"]
         if not isinstance(key, StringAttr):
