@@ -8,15 +8,19 @@ while a compilation only adds to them: a sixth of the time to compile.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
+from .forks import free_in_children
+
 PATIENCE: Final = 1_000_000
 """New objects before the collector runs: some 100 MB, so that the garbage of a large module does not add up."""
 
 _LOCK = Lock()
+free_in_children(sys.modules[__name__], "_LOCK")
 _inside = 0
 _before: tuple[int, int, int] = (0, 0, 0)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.forks import free_in_children
 from .arrays import ArrayType, check_type
 from .dlpack import as_inputs
 from .errors import ArgumentError
@@ -62,6 +63,7 @@ class Executable:
         """The programs for the shapes met so far; none for a program without `?`."""
         self._measuring: dict[Shapes | None, Measuring] = {}
         self._compile_lock = Lock()
+        free_in_children(self, "_compile_lock")
 
     @property
     def signature(self) -> str:

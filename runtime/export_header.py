@@ -88,9 +88,9 @@ def _arrays(prefix: str, role: str, arguments: Sequence[Argument]) -> Iterator[s
     taken: set[str] = set()
     for index, argument in enumerate(arguments):
         name = f"{prefix}_{role}_{identifier(argument.name)}".upper()
-        if name in taken:
+        while not taken.isdisjoint((name, f"{name}_BYTES")):
             name += f"_{index}"
-        taken.add(name)
+        taken |= {name, f"{name}_BYTES"}
         yield f"/* {role.lower()}s[{index}], {_comment(argument.name)}: {_comment(described(argument.type))} */"
         yield f"#define {name} {index}"
         yield f"#define {name}_BYTES {argument.type.nbytes}"

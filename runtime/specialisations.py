@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from ..core.forks import free_in_children
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Specialisations:
         self._limit = limit
         self._given_up = 0
         self._lock = Lock()
+        free_in_children(self, "_lock")
         self._kept: OrderedDict[Shapes, tuple[BoundEntry, Specialisation]] = OrderedDict()
 
     @property

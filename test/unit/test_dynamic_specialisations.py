@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import numpy as np
 import pytest
 import stepwell
@@ -67,3 +70,19 @@ def test_calls_that_fail_keep_nothing() -> None:
     with pytest.raises(ArgumentError):
         exe(np.zeros((2, 4), np.float32))
     assert len(exe.specialisations) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_child_calls_what_another_thread_held_when_it_was_forked() -> None:
+    exe = stepwell.compile(PROGRAM)
+    called(exe, 1)
+    with exe.specialisations._lock, exe._compile_lock:  # pyright: ignore[reportPrivateUsage]
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            try:
+                called(exe, 1, 2)
+            finally:
+                os._exit(0 if len(exe.specialisations) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0

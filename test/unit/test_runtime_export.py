@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import runpy
 import shutil
 import subprocess
@@ -143,6 +144,17 @@ def test_the_header_is_c_and_cpp(tmp_path: Path, compiler: str) -> None:
     stepwell.compile(ADD).export(tmp_path / "add.o")
     flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
     subprocess.run([*compiler.split(), *flags, tmp_path / "add.h"], check=True)
+    names = "func.func @main(%x: tensor<3xf32>, %X: tensor<f32>, %x_bytes: tensor<2xi8>) -> tensor<3xf32> { func.return %x : tensor<3xf32> }"
+    stepwell.compile(names).export(tmp_path / "names.o")
+    subprocess.run([*compiler.split(), *flags, tmp_path / "names.h"], check=True)
+    defined = re.findall(r"#define (\w+_BYTES\w*) (\d+)", (tmp_path / "names.h").read_text())
+    assert dict(defined) == {
+        "NAMES_INPUT_X_BYTES": "12",
+        "NAMES_INPUT_X_1_BYTES": "4",
+        "NAMES_INPUT_X_BYTES_2": "2",
+        "NAMES_INPUT_X_BYTES_2_BYTES": "2",
+        "NAMES_OUTPUT_RESULT0_BYTES": "12",
+    }
 
 
 @needs_cc
