@@ -372,6 +372,8 @@ def named_text(path_or_text: str | Path) -> tuple[str, str]:
 def read_source(path: str | Path) -> str:
     """The text of a file, or of standard input for `-`; raises `StepwellError` when it is not readable UTF-8."""
     name = str(path)
+    if name == "-" and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise StepwellError(Diagnostic("cannot read '-': standard input is closed"))
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(path).read_bytes()
     except IsADirectoryError:

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
-from .opt import ArgumentParser
-from .run import diagnostic_of_run, read_arrays, typed, write_arrays
+from .array_files import array_of, read_arrays, typed, write_arrays
+from .command import ArgumentParser, Sources, read_module, run_tool, writing
 
 if TYPE_CHECKING:
     from ..runtime.calibrate import Calibrator, Collector
@@ -79,13 +79,13 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
     from ..runtime.calibration_statistics import save_statistics
 
     calibrator = Calibrator(
-        _module(options.file, sources),
+        read_module(options.file, sources),
         entry=options.entry,
         recursive=options.recursive,
         multi=options.multi,
@@ -112,19 +112,12 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
     if options.output:
         write_arrays(Path(options.output), named(_shaped(data.result(), options.multi)))
     if options.stats:
-        _save(options.stats, lambda path: save_statistics(path, found))
+        with writing(options.stats):
+            save_statistics(options.stats, found)
     if not (options.output or options.stats or options.print_module):
         for key, tensor in named(found).items():
             print(f"{key}: {tensor}")
     return 0
-
-
-def _module(file: str, sources: dict[str, str]) -> Any:
-    from ..core.parsing import make_context, parse_text, read_source
-
-    name = "<stdin>" if file == "-" else file
-    sources[name] = read_source(file)
-    return parse_text(make_context(), sources[name], name)
 
 
 def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:
@@ -166,9 +159,6 @@ def _batches(calibrator: Calibrator, paths: Sequence[str]) -> Iterator[dict[str,
 
 
 def _batch(calibrator: Calibrator, path: str) -> dict[str, Any]:
-    from zipfile import BadZipFile
-    from zlib import error as ZlibError
-
     loaded = read_arrays(path)
     if not hasattr(loaded, "files"):
         message = f"data '{path}' is one array, expected a .npz archive of all arguments by name"
@@ -182,37 +172,13 @@ def _batch(calibrator: Calibrator, path: str) -> dict[str, Any]:
             hint = did_you_mean(key, types) or f"it has {', '.join(types) or 'none'}"
             message = f"'{path}' has an array '{key}' but @{calibrator.entry} has no such argument"
             raise StepwellError(Diagnostic(message, hint=hint))
-        try:
-            batch[name] = typed(loaded[key], types[name])
-        except (ValueError, EOFError, BadZipFile, ZlibError) as error:
-            message = f"array '{key}' of '{path}' is damaged or holds Python objects"
-            raise StepwellError(Diagnostic(message)) from error
+        batch[name] = typed(array_of(loaded, key, path), types[name])
     return batch
-
-
-def _save(path: str, save: Any) -> None:
-    try:
-        save(path)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason}")) from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    sources: dict[str, str] = {}
-    try:
-        return run(argument_parser().parse_args(words), sources)
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        if "--debug" in words:
-            raise
-        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
-        return 1
+    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

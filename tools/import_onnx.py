@@ -22,9 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.diagnostics import Diagnostic, StepwellError, render
-from ..core.errors import diagnostic_of
-from .opt import ArgumentParser
+from ..core.diagnostics import Diagnostic, StepwellError
+from .command import ArgumentParser, reason_of, run_tool, write_file
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -75,7 +74,6 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Does what the command line says; returns the exit code. Nothing is written when the model cannot be imported."""
-    from ..core.files import write_atomically
     from ..frontends.onnx import from_onnx
     from ..frontends.onnx.unsupported import UnsupportedError, stub
 
@@ -97,10 +95,10 @@ def run(options: argparse.Namespace) -> int:
         if options.output in (None, "-"):
             sys.stdout.write(text)
         else:
-            write_atomically(Path(options.output), text.encode())
+            write_file(options.output, text)
     except UnsupportedError as error:
         if options.stub:
-            write_atomically(Path(options.stub), stub(error.missing).encode())
+            write_file(options.stub, stub(error.missing))
         raise
     except BaseException:
         if fresh:
@@ -116,8 +114,8 @@ def load_converters(path: str) -> None:
     try:
         runpy.run_path(path)
     except Exception as error:
-        cause = (error.strerror or "").lower() if isinstance(error, OSError) else ""
-        message = f"--converters '{path}': {cause or f'{type(error).__name__}: {error}'}"
+        cause = reason_of(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        message = f"--converters '{path}': {cause}"
         raise StepwellError(Diagnostic(message)) from error
 
 
@@ -178,13 +176,13 @@ def _bound(text: str) -> tuple[str, Any]:
     """`shape=1,-1` is a 1-D array of i64 (of f32 with a point), `x=4` a scalar, `x=a.npy` what the file holds."""
     import numpy as np
 
-    from .run import read_arrays
+    from .array_files import read_array
 
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise StepwellError(Diagnostic(f"--bind '{text}' is malformed, expected INPUT=VALUE"))
     if value.endswith(".npy"):
-        return name, read_arrays(value)
+        return name, read_array(value)
     words = [word for word in value.split(",") if word.strip()]
     try:
         numbers = [int(word) for word in words]
@@ -203,18 +201,7 @@ def _bound(text: str) -> tuple[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    try:
-        return run(argument_parser().parse_args(words))
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        if "--debug" in words:
-            raise
-        print(render(diagnostic_of(error)), file=sys.stderr)
-        return 1
+    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words)))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

@@ -17,11 +17,9 @@ if __name__ == "__main__" and not __package__:
     sys.exit(_main())
 
 import argparse
-import re
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import PurePath
-from typing import NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -38,18 +36,9 @@ from ..core.pipelines import BrokenByPassError, PassFailure, parse_pipeline, run
 from ..core.plugins import registry
 from ..core.verification import verify_module
 from . import opt_passes, opt_rules, opt_weights
+from .command import ArgumentParser, Sources, run_tool
 from .opt_flags import add_flags
-from .opt_streams import Chunk, Outcome, Output, chunks, silence, verification_of_attributes
-
-
-class ArgumentParser(argparse.ArgumentParser):
-    """Reports a wrong command line as a diagnostic instead of pages of usage."""
-
-    def error(self, message: str) -> NoReturn:
-        hint = None
-        if match := re.match(r"unrecognized arguments: (--[\w-]+)", message):
-            hint = did_you_mean(match[1], self._option_string_actions)
-        raise StepwellError(Diagnostic(message, hint=hint or f"{self.prog} --help lists the flags"))
+from .opt_streams import Chunk, Outcome, Output, chunks, verification_of_attributes
 
 
 class StepwellOptMain(xDSLOptMain):
@@ -301,28 +290,18 @@ class StepwellOptMain(xDSLOptMain):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    return run_tool(argv, _run)
+
+
+def _run(arguments: list[str], sources: Sources) -> int:
     try:
         with patient_collector():
             tool = StepwellOptMain(arguments)
             tool.run()
             return tool.exit_code
-    except SystemExit as exit_:
-        # argparse's --help and --version.
-        return exit_.code if isinstance(exit_.code, int) else 0
     except ShrinkException:
         print("Success, can shrink")
         return 0
-    except BrokenPipeError:
-        silence(sys.stdout)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        if "--debug" in arguments:
-            raise
-        print(render(diagnostic_of(error)), file=sys.stderr)
-        return 1
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

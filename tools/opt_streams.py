@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple
 
 from xdsl.ir import Attribute
 
@@ -86,13 +86,3 @@ def verification_of_attributes(enabled: bool) -> Iterator[None]:
         yield
     finally:
         Attribute.__post_init__ = checked
-
-
-def silence(stream: TextIO) -> None:
-    """Sends what is still buffered nowhere: the reader has gone, and Python would complain at exit."""
-    import os
-
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):
-        return

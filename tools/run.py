@@ -22,10 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
-from ..core.errors import diagnostic_of
-from ..core.locations import SourcePoint
-from .opt import ArgumentParser
+from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
+from .array_files import array_of, read_array, read_arrays, typed, write_arrays
+from .command import ArgumentParser, Sources, interruptible, read_module, run_tool, write_file
 
 if TYPE_CHECKING:
     from ..runtime.executable import Executable
@@ -87,16 +86,12 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
-    from ..core.parsing import make_context, parse_text, read_source
     from ..runtime.compile import compile
 
-    name = "<stdin>" if options.file == "-" else options.file
-    text = sources[name] = read_source(options.file)
-    module = parse_text(make_context(), text, name)
     executable = compile(
-        module,
+        read_module(options.file, sources),
         entry=options.entry,
         pipeline=options.passes,
         opt_level=options.opt_level,
@@ -134,7 +129,8 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
     times: list[float] = []
     for _ in range(max(options.repeat, 1)):
         start = time.perf_counter()
-        results = executable(*arrays)
+        with interruptible():
+            results = executable(*arrays)
         times.append(time.perf_counter() - start)
     _report(executable, results, times, options)
     return 0
@@ -145,7 +141,7 @@ def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Na
 
     profile = executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None)
     if options.profile_output:
-        _write(Path(options.profile_output), json.dumps(profile.to_json(), indent=1).encode())
+        write_file(options.profile_output, json.dumps(profile.to_json(), indent=1))
     if options.profile:
         print(profile)
     return 0
@@ -158,49 +154,12 @@ def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
     if options.inputs:
         loaded = _from_archive(executable, options.inputs)
     else:
-        loaded = [_from_file(path) for path in options.input]
+        loaded = [read_array(path) for path in options.input]
     types = [type_.dtype for _, type_ in executable.input_types]
     return [typed(array, dtype) for array, dtype in zip(loaded, types, strict=False)] + loaded[len(types) :]
 
 
-def typed(array: Any, dtype: str) -> Any:
-    """A .npy file has no name for bf16: it says two raw bytes per element."""
-    if dtype == "bf16" and array.dtype.str == "|V2":
-        from ..runtime.arrays import numpy_dtype
-
-        return array.view(numpy_dtype(dtype))
-    return array
-
-
-def read_arrays(path: str) -> Any:
-    """What a .npy or .npz file holds. NumPy says of whatever it cannot read that it may be pickled."""
-    from zipfile import BadZipFile
-
-    import numpy as np
-
-    try:
-        return np.load(path, allow_pickle=False)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot read input '{path}': {reason}")) from error
-    except (ValueError, EOFError, BadZipFile) as error:
-        message = f"input '{path}' is not a .npy or .npz file, or it is damaged or holds Python objects"
-        raise StepwellError(Diagnostic(message)) from error
-
-
-def _from_file(path: str) -> Any:
-    loaded = read_arrays(path)
-    if hasattr(loaded, "files"):
-        raise StepwellError(
-            Diagnostic(f"input '{path}' is an archive, expected one array", hint="use --inputs")
-        )
-    return loaded
-
-
 def _from_archive(executable: Executable, path: str) -> list[Any]:
-    from zipfile import BadZipFile
-    from zlib import error as ZlibError
-
     loaded = read_arrays(path)
     if not hasattr(loaded, "files"):
         raise StepwellError(
@@ -214,11 +173,7 @@ def _from_archive(executable: Executable, path: str) -> list[Any]:
             raise StepwellError(
                 Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint)
             )
-        try:
-            arrays.append(loaded[key])
-        except (ValueError, EOFError, BadZipFile, ZlibError) as error:
-            message = f"array '{key}' of '{path}' is damaged or holds Python objects"
-            raise StepwellError(Diagnostic(message)) from error
+        arrays.append(array_of(loaded, key, path))
     return arrays
 
 
@@ -297,56 +252,9 @@ def _summary(result: Any) -> str:
     return f"[{shown}{' …' if flat.size > 8 else ''}]"
 
 
-def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
-    import io
-
-    import numpy as np
-
-    data = io.BytesIO()
-    np.savez(data, **arrays)
-    _write(path, data.getvalue())
-
-
-def _write(path: Path, data: bytes) -> None:
-    from ..core.files import write_atomically
-
-    try:
-        write_atomically(path, data)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason}")) from error
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    sources: dict[str, str] = {}
-    try:
-        return run(argument_parser().parse_args(words), sources)
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        if "--debug" in words:
-            raise
-        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
-        return 1
-
-
-def diagnostic_of_run(error: BaseException, sources: dict[str, str]) -> Diagnostic:
-    """What to show for an error; those of the runtime are the user's and carry their whole message."""
-    from ..runtime.errors import ArgumentError, CompileError, ExecutionError
-
-    if isinstance(error, ExecutionError):
-        file, line, column = (*error.location.rsplit(":", 2), "0", "0")[:3]
-        if line.isdecimal() and column.isdecimal():
-            point = SourcePoint(file, int(line), int(column))
-            return attach_source_line(Diagnostic(error.reason, point=point), sources)
-        return Diagnostic(error.reason)
-    if isinstance(error, ArgumentError | CompileError):
-        return Diagnostic(str(error))
-    return diagnostic_of(error, sources)
+    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

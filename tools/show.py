@@ -23,10 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..core.diagnostics import Diagnostic, StepwellError, render
+from ..core.diagnostics import Diagnostic, StepwellError
+from .command import ArgumentParser, Sources, program_name, read_module, reason_of, run_tool, write_file
 from .graph_boxes import Box, Boxes
-from .opt import ArgumentParser
-from .run import diagnostic_of_run
 
 READABLE = 60
 """Boxes of a picture; of programs with more, chains of ops become one box each."""
@@ -59,10 +58,9 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
-    from ..core.files import write_atomically
-    from ..core.parsing import make_context, parse_text, read_source
+    from ..core.parsing import make_context
     from ..core.pipelines import run_pipeline
     from ..core.verification import verify_module
     from .graph_boxes import boxes_of, with_chains
@@ -73,10 +71,8 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         raise StepwellError(
             Diagnostic(f"cannot draw '{options.output}', expected a name that ends in .svg or .html")
         )
-    name = "<stdin>" if options.file == "-" else options.file
-    sources[name] = read_source(options.file)
     context = make_context()
-    module = parse_text(context, sources[name], name)
+    module = read_module(options.file, sources, context)
     verify_module(module, sources=sources)
     profile = None if options.profile is None else read_profile(options.profile)
     passes = options.passes if options.passes is not None else "graph-optimize" if profile is not None else ""
@@ -87,13 +83,8 @@ def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
         boxes = timed(boxes, profile)
     if options.chains == "yes" or (options.chains == "auto" and len(boxes.boxes) > READABLE):
         boxes = with_chains(boxes)
-    title = f"{name} @{options.entry}"
-    text = svg(boxes, title) if suffix == ".svg" else page(boxes, title)
-    try:
-        write_atomically(options.output, text)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot write '{options.output}': {reason}")) from error
+    title = f"{program_name(options.file)} @{options.entry}"
+    write_file(options.output, svg(boxes, title) if suffix == ".svg" else page(boxes, title))
     return 0
 
 
@@ -107,8 +98,7 @@ def read_profile(path: str) -> Mapping[str, Any]:
             call["microseconds"] = float(call["microseconds"])
         found["microseconds"] = float(found["microseconds"])
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot read profile '{path}': {reason}")) from error
+        raise StepwellError(Diagnostic(f"cannot read profile '{path}': {reason_of(error)}")) from error
     except (ValueError, KeyError, TypeError) as error:
         raise StepwellError(
             Diagnostic(f"'{path}' is no profile", hint="stepwell-run --profile-output makes one")
@@ -152,19 +142,7 @@ def _place(text: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    sources: dict[str, str] = {}
-    try:
-        return run(argument_parser().parse_args(words), sources)
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        if "--debug" in words:
-            raise
-        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
-        return 1
+    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

@@ -20,9 +20,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core.diagnostics import render
-from .opt import ArgumentParser
-from .run import diagnostic_of_run
+from .command import ArgumentParser, Sources, read_module, run_tool
 
 if TYPE_CHECKING:
     from ..runtime.tuning.report import TuningReport
@@ -72,15 +70,12 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(options: argparse.Namespace, sources: dict[str, str]) -> int:
+def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
-    from ..core.parsing import make_context, parse_text, read_source
     from ..runtime.tuning.tune import tune
 
-    name = "<stdin>" if options.file == "-" else options.file
-    text = sources[name] = read_source(options.file)
     report = tune(
-        parse_text(make_context(), text, name),
+        read_module(options.file, sources),
         database=options.db,
         trials=options.trials,
         seconds=options.seconds,
@@ -116,19 +111,7 @@ def show(report: TuningReport) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    sources: dict[str, str] = {}
-    try:
-        return run(argument_parser().parse_args(words), sources)
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0
-    except KeyboardInterrupt:
-        return 130
-    except BaseException as error:
-        if "--debug" in words:
-            raise
-        print(render(diagnostic_of_run(error, sources)), file=sys.stderr)
-        return 1
+    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

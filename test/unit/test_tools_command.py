@@ -1,0 +1,156 @@
+"""What all tools do alike with the shell: streams that are closed, full or cut off, ctrl-C, `--debug`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stepwell.core.diagnostics import Diagnostic, StepwellError
+from stepwell.tools.command import ArgumentParser, Sources, run_tool, write_file
+
+TOOLS = ("opt", "run", "calibrate", "show", "tune", "import_onnx")
+
+PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+"""
+
+ENDLESS = """func.func @main(%x: memref<1xi1> {stepwell.role = "input"}, %y: memref<1xi1> {stepwell.role = "output"}) {
+  %i = arith.constant 0 : index
+  scf.while () : () -> () {
+    %go = memref.load %x[%i] : memref<1xi1>
+    memref.store %go, %y[%i] : memref<1xi1>
+    scf.condition(%go)
+  } do {
+    %go = memref.load %x[%i] : memref<1xi1>
+    memref.store %go, %y[%i] : memref<1xi1>
+    scf.yield
+  }
+  func.return
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.mlir").write_text(PROGRAM)
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """What a line of a shell does, in which `opt`, `run` … are the tools."""
+    functions = "\n".join(
+        f'{tool}() {{ "{sys.executable}" -m stepwell.tools.{tool} "$@"; }}' for tool in TOOLS
+    )
+    return subprocess.run(["bash", "-c", f"{functions}\n{line}"], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_wrong_flag_is_one_message(tool: str) -> None:
+    finished = shell(f"{tool} p.mlir --helpp")
+    assert finished.returncode == 1 and finished.stdout == ""
+    assert finished.stderr.startswith("error: ") and len(finished.stderr.splitlines()) == 2
+    assert "\nhint: " in finished.stderr
+
+
+def test_a_full_disk_is_an_error() -> None:
+    finished = shell("opt p.mlir > /dev/full")
+    assert (finished.returncode, finished.stderr) == (
+        1,
+        "error: cannot write to standard output: no space left on device\n",
+    )
+
+
+def test_closed_streams() -> None:
+    finished = shell("opt p.mlir >&-")
+    assert (finished.returncode, finished.stderr) == (
+        1,
+        "error: cannot write to standard output: it is closed\n",
+    )
+    assert shell("opt p.mlir -o out.mlir >&- && cmp p.mlir p.mlir").returncode == 0
+    assert "graph.relu" in Path("out.mlir").read_text()
+    finished = shell("opt - <&-")
+    assert (finished.returncode, finished.stderr) == (1, "error: cannot read '-': standard input is closed\n")
+
+
+def test_a_reader_that_goes_is_no_error() -> None:
+    finished = shell(
+        "for i in $(seq 3000); do echo '// padding of a long program'; done > long.mlir;"
+        "cat p.mlir >> long.mlir; opt --list-passes | true; echo ${PIPESTATUS[0]}"
+    )
+    assert finished.stderr == "" and finished.stdout in ("0\n", "1\n")
+
+
+def test_control_c_ends_a_program_without_end() -> None:
+    Path("endless.mlir").write_text(ENDLESS)
+    np.save("x.npy", np.ones(1, np.bool_))
+    command = [sys.executable, "-m", "stepwell.tools.run", "endless.mlir", "--input", "x.npy", "--no-cache"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for caught in (
+        True,
+        False,
+    ):  # Python catches the signal, then leaves it to the system while the program runs
+        while _catches_interrupts(child.pid) is not caught:
+            assert child.poll() is None, child.communicate()
+            time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=60) == (b"", b"")
+    assert child.returncode == -signal.SIGINT
+
+
+def _catches_interrupts(pid: int) -> bool:
+    (caught,) = re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return bool(int(caught, 16) >> (signal.SIGINT - 1) & 1)
+
+
+class TestRunTool:
+    def test_the_exit_code_is_that_of_the_tool(self) -> None:
+        assert run_tool([], lambda words, sources: 3) == 3
+
+    def test_interrupts_have_the_code_of_shells(self) -> None:
+        def interrupted(words: list[str], sources: Sources) -> int:
+            raise KeyboardInterrupt
+
+        assert run_tool([], interrupted) == 130
+
+    def test_errors_quote_the_texts_that_were_read(self, capsys: pytest.CaptureFixture[str]) -> None:
+        def failing(words: list[str], sources: Sources) -> int:
+            from stepwell.runtime.errors import ExecutionError
+
+            sources["a:b.mlir"] = "first\n  second"
+            raise ExecutionError("index out of range", "a:b.mlir:2:3")
+
+        assert run_tool([], failing) == 1
+        assert capsys.readouterr().err == "a:b.mlir:2:3: error: index out of range\n    second\n    ^\n"
+
+    def test_debug_raises(self) -> None:
+        def failing(words: list[str], sources: Sources) -> int:
+            raise StepwellError(Diagnostic("no"))
+
+        with pytest.raises(StepwellError):
+            run_tool(["--debug"], failing)
+
+    def test_a_wrong_word_names_the_nearest_flag(self, capsys: pytest.CaptureFixture[str]) -> None:
+        parser = ArgumentParser(prog="tool")
+        parser.add_argument("--entry")
+
+        assert run_tool(["--enty"], lambda words, sources: bool(parser.parse_args(words))) == 1
+        assert capsys.readouterr().err == (
+            "error: unrecognized arguments: --enty\nhint: did you mean '--entry'?\n"
+        )
+
+
+def test_a_file_that_cannot_be_written_stays(tmp_path: Path) -> None:
+    with pytest.raises(StepwellError, match="cannot write 'no/out': no such file or directory"):
+        write_file("no/out", "text")
+    with pytest.raises(StepwellError, match="cannot write '.*': is a directory"):
+        write_file(tmp_path, b"data")
+    assert os.listdir() == ["p.mlir"]

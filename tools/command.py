@@ -1,0 +1,155 @@
+"""What all command line tools do alike: arguments, errors on one screen, exit codes, programs in and files out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from ..core.errors import diagnostic_of
+from ..core.locations import STANDARD_INPUT, SourcePoint
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+
+Sources = dict[str, str]
+"""The texts of the programs that a tool has read, by name: errors quote their lines."""
+
+INTERRUPTED = 130
+"""The exit code after ctrl-C, as shells have it."""
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Reports a wrong command line as a diagnostic instead of pages of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = None
+        if match := re.match(r"unrecognized arguments: (--[\w-]+)", message):
+            hint = did_you_mean(match[1], self._option_string_actions)
+        raise StepwellError(Diagnostic(message, hint=hint or f"{self.prog} --help lists the flags"))
+
+
+def run_tool(argv: Sequence[str] | None, act: Callable[[list[str], Sources], int]) -> int:
+    """
+    The exit code of `act`, called with the arguments (`argv`, default: the command line) and a place for the texts it reads.
+
+    An error is shown as a diagnostic on standard error, exit code 1; with `--debug` among the arguments it is raised instead.
+    130 after ctrl-C; 1, silently, where the reader of standard output has gone.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    sources: Sources = {}
+    try:
+        with _standard_output():
+            return act(words, sources)
+    except SystemExit as exit_:  # argparse's --help and --version
+        return exit_.code if isinstance(exit_.code, int) else 0
+    except BrokenPipeError:
+        silence(sys.stdout)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BaseException as error:
+        if "--debug" in words:
+            raise
+        print(render(explained(error, sources)), file=sys.stderr)
+        return 1
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdout = open(os.devnull)  # noqa: SIM115
+    try:
+        yield
+        if sys.stdout.writable():
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        silence(sys.stdout)
+        reason = "it is closed" if error.strerror is None else error.strerror.lower()
+        raise StepwellError(Diagnostic(f"cannot write to standard output: {reason}")) from error
+
+
+def silence(stream: TextIO) -> None:
+    """Sends what is still buffered nowhere: the reader has gone, and Python would complain at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def explained(error: BaseException, sources: Sources) -> Diagnostic:
+    """What to show for an error; those of the runtime are the user's and carry their whole message."""
+    from ..runtime.errors import ArgumentError, CompileError, ExecutionError
+
+    if isinstance(error, ExecutionError):
+        file, line, column = (*error.location.rsplit(":", 2), "0", "0")[:3]
+        if line.isdecimal() and column.isdecimal():
+            point = SourcePoint(file, int(line), int(column))
+            return attach_source_line(Diagnostic(error.reason, point=point), sources)
+        return Diagnostic(error.reason)
+    if isinstance(error, ArgumentError | CompileError):
+        return Diagnostic(str(error))
+    return diagnostic_of(error, sources)
+
+
+def read_module(file: str, sources: Sources, context: Context | None = None) -> ModuleOp:
+    """The program in a file, or from standard input for `-`; its text goes into `sources`. It is not verified."""
+    from ..core.parsing import make_context, parse_text, read_source
+
+    name = program_name(file)
+    sources[name] = read_source(file)
+    return parse_text(make_context() if context is None else context, sources[name], name)
+
+
+def program_name(file: str) -> str:
+    """What messages call the program given as `file`."""
+    return STANDARD_INPUT if file == "-" else file
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Inside the block `path` is written; that it cannot be is an error that says so."""
+    try:
+        yield
+    except OSError as error:
+        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason_of(error)}")) from error
+
+
+def write_file(path: str | Path, data: str | bytes) -> None:
+    """Writes a file whole or not at all. Raises `StepwellError` when it cannot be written."""
+    from ..core.files import write_atomically
+
+    with writing(path):
+        write_atomically(path, data)
+
+
+def reason_of(error: OSError) -> str:
+    """Why something cannot be read or written, as part of a message."""
+    return (error.strerror or str(error)).lower()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Inside the block ctrl-C ends the process at once: Python would wait until native code returns, if it ever does."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    except ValueError:  # not the main thread, which alone has signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
