@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
+from .errors import CompileError
 
 ROOMS = ("analysis", "core", "dialects", "lowering", "rewrites", "runtime", "schedule", "te")
 """The rooms of this package that have a say in what code a program becomes."""
@@ -124,7 +125,11 @@ def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 
 def store(key: str, description: dict[str, Any], object_code: bytes, kind: str = PROGRAMS) -> None:
-    """Keeps a program; a directory that cannot be written is no error, the program is just not kept."""
+    """
+    Keeps a program; a directory that cannot be written is no error, the program is just not kept. Raises CompileError where
+    `STEPWELL_CACHE_BYTES` is no number.
+    """
+    limit = _limit()
     text = json.dumps(description).encode()
     body = len(text).to_bytes(8, "little") + text + object_code
     data = MAGIC + hashlib.sha256(body).digest() + body
@@ -139,9 +144,17 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
         except BaseException:
             os.unlink(temporary)
             raise
-        _evict(directory, int(os.environ.get("STEPWELL_CACHE_BYTES", DEFAULT_LIMIT)))
+        _evict(directory, limit)
     except OSError:
         return
+
+
+def _limit() -> int:
+    """The bytes that the cache may have."""
+    given = os.environ.get("STEPWELL_CACHE_BYTES", str(DEFAULT_LIMIT))
+    if not given.isdecimal():
+        raise CompileError(f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes")
+    return int(given)
 
 
 def _evict(directory: Path, limit: int) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from stepwell.runtime import cache
+from stepwell.runtime.errors import CompileError
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +84,13 @@ def test_the_sources_of_plug_ins_count(tmp_path: Path, monkeypatch: pytest.Monke
     before = cache.source_fingerprint.__wrapped__()
     (tmp_path / "plug_in_for_cache" / "__init__.py").write_text("universe = 1\n")
     assert cache.source_fingerprint.__wrapped__() != before
+
+
+@pytest.mark.parametrize("given", ["", "abc", "-1", "1e9"])
+def test_a_limit_that_is_no_number_is_an_error(
+    own_directory: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("STEPWELL_CACHE_BYTES", given)
+    with pytest.raises(CompileError, match=f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes"):
+        cache.store("key", {}, b"code")
+    assert not own_directory.exists()
