@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import IsTerminator, MemoryEffectKind, OpTrait, get_effects
+from xdsl.traits import IsTerminator, MemoryEffect, MemoryEffectKind, NoMemoryEffect, OpTrait, get_effects
 
 if TYPE_CHECKING:
     from .. import te
@@ -95,10 +96,24 @@ def is_pure(op: Operation) -> bool:
     Whether `op` neither reads nor writes memory and has no other effect: equal operands give equal results, and an
     unused one can go. True of ops that may fail; unknown effects count as impure.
     """
-    if isinstance(op, UnregisteredOp) or op.has_trait(IsTerminator):
-        return False
+    known = _pure_as_a_class(op.__class__, _traits_of(op))
+    if known is not None:
+        return known
     effects = get_effects(op)
     return effects is not None and not effects
+
+
+@lru_cache(maxsize=4096)
+def _pure_as_a_class(kind: type[Operation], traits: frozenset[OpTrait]) -> bool | None:
+    """
+    What `is_pure` says of every op of a class with these traits; None where it depends on the op, on what is in its regions for
+    example.
+    """
+    if issubclass(kind, UnregisteredOp) or any(isinstance(each, IsTerminator) for each in traits):
+        return False
+    found = [type(each).get_effects for each in traits if isinstance(each, MemoryEffect)]
+    without = NoMemoryEffect.get_effects.__func__
+    return True if found and all(getattr(each, "__func__", None) is without for each in found) else None
 
 
 def only_reads(op: Operation) -> bool:
@@ -109,7 +124,18 @@ def only_reads(op: Operation) -> bool:
 
 def is_commutative(op: Operation) -> bool:
     """Whether the operands of `op` may be taken in any order."""
-    return op.has_trait(Commutative, value_if_unregistered=False) or op.name in COMMUTATIVE_OUTSIDE_OPS
+    return _has_commutative(_traits_of(op)) or op.name in COMMUTATIVE_OUTSIDE_OPS
+
+
+def _traits_of(op: Operation) -> frozenset[OpTrait]:
+    """The traits of the class of `op`, as they are now; ops that are not registered have none."""
+    traits = getattr(op.__class__, "traits", None)
+    return frozenset() if traits is None else traits.traits
+
+
+@lru_cache(maxsize=4096)
+def _has_commutative(traits: frozenset[OpTrait]) -> bool:
+    return any(isinstance(each, Commutative) for each in traits)
 
 
 COMMUTATIVE_OUTSIDE_OPS = frozenset(
