@@ -44,6 +44,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.symbols import symbol
 from ...core.walk import ops_of
 from .block import BlockOp
 from .syntax import print_attributes, print_body, value_name
@@ -269,7 +270,7 @@ class CallOp(IRDLOperation):
 
     def __init__(self, callee: str | SymbolRefAttr, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
         if isinstance(callee, str):
-            callee = SymbolRefAttr(callee)
+            callee = symbol(callee)
         # Not IRDL's: a net has a call per layer and kernel, and its checks take most of the time to make one.
         sizes = _segments(len(inputs), len(outputs))
         Operation.__init__(

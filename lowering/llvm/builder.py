@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
-    SymbolRefAttr,
     UnitAttr,
     VectorType,
     i1,
@@ -29,6 +28,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...core.symbols import symbol as symbol_of
 from ...dialects import llvm_ext
 from .state import ModuleState
 from .types import PTR, UnsupportedTypeError
@@ -322,7 +322,7 @@ class Builder:
     def call(self, symbol: str, operands: Sequence[SSAValue], result: Attribute | None) -> SSAValue | None:
         """A direct call."""
         properties = {
-            "callee": SymbolRefAttr(symbol),
+            "callee": symbol_of(symbol),
             "fastmathFlags": NO_FASTMATH,
             "CConv": _CCC,
             "op_bundle_sizes": _NO_BUNDLES,

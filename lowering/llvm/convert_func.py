@@ -255,9 +255,9 @@ def convert_call(builder: Builder, op: func.CallOp) -> None:
     if signature is None:
         builder.error(f"callee @{name} is not a function of this module")
         return
-    returned = builder.call(signature.symbol, builder.values_of(op.arguments), signature.return_type)
+    returned = builder.call(signature.symbol, builder.values_of(op.operands), signature.return_type)
     results = unpack(builder, signature, returned)
-    for result, value in zip(op.res, results, strict=True):
+    for result, value in zip(op.results, results, strict=True):
         builder.bind(result, value)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import Any
 
-from xdsl.dialects import llvm, memref
+from xdsl.dialects import arith, llvm, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     MemRefType,
@@ -155,18 +155,25 @@ def convert_get_global(builder: Builder, op: memref.GetGlobalOp) -> None:
     builder.bind(op.memref, pointer)
 
 
+def is_place_of_views(op: arith.ConstantOp) -> bool:
+    """Whether a constant says where views begin, and nothing else: `convert_view` reads the number."""
+    uses = op.results[0].uses
+    return bool(uses) and all(isinstance(use.operation, memref.ViewOp) and use.index == 1 for use in uses)
+
+
 def convert_view(builder: Builder, op: memref.ViewOp) -> None:
     """A typed view of the bytes of an arena from `byte_shift` on."""
-    source = layout_of(builder, op.source)
-    target = layout_of(builder, op.result)
+    buffer, byte_shift = op.operands[:2]
+    source = layout_of(builder, buffer)
+    target = layout_of(builder, op.results[0])
     if not source.is_contiguous:
-        builder.error(f"source {op.source.type} is not contiguous")
+        builder.error(f"source {buffer.type} is not contiguous")
         return
-    shift = constant_of(op.byte_shift)
-    base = builder.value(op.source)
+    shift = constant_of(byte_shift)
+    base = builder.value(buffer)
     known = builder.alignment.get(base, 1)
     if shift is None:
-        pointer = builder.gep(base, builder.value(op.byte_shift), i8)
+        pointer = builder.gep(base, builder.value(byte_shift), i8)
     else:
         if shift < 0 or shift + target.bytes > source.bytes:
             end = shift + target.bytes
@@ -175,7 +182,7 @@ def convert_view(builder: Builder, op: memref.ViewOp) -> None:
         pointer = builder.gep(base, shift, i8) if shift else base
         if pointer is not base:
             builder.alignment[pointer] = gcd(known, shift)
-    builder.bind(op.result, pointer)
+    builder.bind(op.results[0], pointer)
 
 
 def _offset_terms(op: Any) -> list[int | SSAValue]:

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import tile
 from . import convert_arith
 from .builder import Builder, ConversionTable
+from .convert_memref import is_place_of_views
 from .convert_vector import broadcast
 from .small_floats import change_format, element_type
 from .tile_cursor import PlaceCursor
@@ -107,7 +108,9 @@ def _spread(builder: Builder, scalar: SSAValue, type_: Attribute) -> SSAValue:
 
 
 def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
-    """A constant; a tile of one number, or a number in the body of a `tile.map`, in all lanes."""
+    """A constant; a tile of one number, or a number in the body of a `tile.map`, in all lanes. Places of views become part of them."""
+    if is_place_of_views(op):
+        return
     if is_tile(op.result.type):
         convert_splat(builder, op)
     elif builder.types.lanes is not None and isinstance(op.value, FloatAttr | IntegerAttr):
