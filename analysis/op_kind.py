@@ -7,6 +7,7 @@ The rules follow the pattern kinds of TVM (J. Roesch et al., "Relay: A High-Leve
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import count
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation
@@ -29,6 +30,34 @@ _MAX_KNOWN = 4096
 _known: dict[Hashable, OpFacts] = {}
 
 
+class _Numbers:
+    """
+    A number for each attribute, the same for equal ones: attributes of identical layers are few, and hashing a type takes 5 µs.
+
+    Objects are known by identity and kept alive for that. Where there are too many, all are forgotten, and no number comes again.
+    """
+
+    def __init__(self, most: int = 4 * _MAX_KNOWN):
+        self._most, self._next = most, count()
+        self._by_identity: dict[int, tuple[Attribute, int]] = {}
+        self._by_value: dict[Attribute, int] = {}
+
+    def of(self, attribute: Attribute) -> int:
+        known = self._by_identity.get(id(attribute))
+        if known is None:
+            if len(self._by_identity) >= self._most:
+                self._by_identity.clear()
+                self._by_value.clear()
+            number = self._by_value.get(attribute)
+            if number is None:
+                number = self._by_value[attribute] = next(self._next)
+            known = self._by_identity[id(attribute)] = (attribute, number)
+        return known[1]
+
+
+_numbers = _Numbers()
+
+
 def kind_of_op(op: Operation) -> OpKind:
     """
     The kind of an op with loop semantics, or of the loop function that a `graph.call_kernel` calls.
@@ -47,12 +76,13 @@ def facts_of_op(op: Operation) -> OpFacts:
         return OPAQUE_FACTS
     if op.regions:
         return _computed_facts(op)
+    number = _numbers.of
     key = (
         type(op),
-        tuple(sorted(op.properties.items())),
-        tuple(sorted((name, value) for name, value in op.attributes.items() if name not in PLAN)),
-        tuple(operand.type for operand in op.operands),
-        tuple(result.type for result in op.results),
+        tuple(sorted((name, number(value)) for name, value in op.properties.items())),
+        tuple(sorted((name, number(value)) for name, value in op.attributes.items() if name not in PLAN)),
+        tuple([number(operand.type) for operand in op.operands]),
+        tuple([number(result.type) for result in op.results]),
     )
     if (facts := _known.get(key)) is None:
         if len(_known) >= _MAX_KNOWN:

@@ -37,13 +37,33 @@ def structural_hash(op: Operation) -> str:
     return _Hasher([op]).digest()
 
 
-def structural_hash_of_ops(ops: Sequence[Operation], inputs: Sequence[SSAValue]) -> str:
+class Texts:
+    """
+    The texts of attributes, found out once per object for many hashes.
+
+    By identity: 0.0 and -0.0 make equal attributes. The attributes are kept alive, lest another one gets the place of one that went.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Attribute, str]] = {}
+
+    def text(self, attribute: Attribute) -> str:
+        """What distinguishes the attribute from all others, as text."""
+        known = self._known.get(id(attribute))
+        if known is None:
+            known = self._known[id(attribute)] = (attribute, _text(attribute))
+        return known[1]
+
+
+def structural_hash_of_ops(
+    ops: Sequence[Operation], inputs: Sequence[SSAValue], texts: Texts | None = None
+) -> str:
     """
     The hash of ops of one block with what they contain, as the body of a function of `inputs` with the results of the last.
 
-    Other values from outside must not be used. It is not the hash of that function, nor of one op.
+    Other values from outside must not be used. It is not the hash of that function, nor of one op. `texts` may be shared by hashes.
     """
-    return _Hasher(ops, inputs).digest()
+    return _Hasher(ops, inputs, texts).digest()
 
 
 class _Hasher:
@@ -53,13 +73,14 @@ class _Hasher:
     The line of an op names its block and its regions' blocks, so the lines fix the nesting.
     """
 
-    def __init__(self, roots: Sequence[Operation], inputs: Sequence[SSAValue] = ()):
+    def __init__(
+        self, roots: Sequence[Operation], inputs: Sequence[SSAValue] = (), texts: Texts | None = None
+    ):
         self._roots = roots
         self._inputs = inputs
         self._values: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
         self._blocks: dict[Block, int] = {}
-        self._texts: dict[int, str] = {}
-        """By identity: 0.0 and -0.0 make equal attributes."""
+        self._text = (Texts() if texts is None else texts).text
 
     def digest(self) -> str:
         ops = [op for root in self._roots for op in walk(root)]
@@ -95,12 +116,6 @@ class _Hasher:
 
     def _list(self, attributes: Iterable[Attribute]) -> str:
         return " ".join(self._text(each) for each in attributes)
-
-    def _text(self, attribute: Attribute) -> str:
-        text = self._texts.get(id(attribute))
-        if text is None:
-            text = self._texts[id(attribute)] = _text(attribute)
-        return text
 
 
 def _text(attribute: Attribute) -> str:

@@ -12,7 +12,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from ..core.structural_hash import structural_hash_of_ops
+from ..core.structural_hash import Texts, structural_hash_of_ops
+from ..core.symbols import symbol
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import FullOp
 from .engine.constants import is_constant_op, splat_number
@@ -63,12 +64,12 @@ class _Functions:
     """The functions made so far, one for all groups that compute the same."""
 
     def __init__(self, module: ModuleOp):
-        self._module, self._names = module, NameSupply(module)
+        self._module, self._names, self._texts = module, NameSupply(module), Texts()
         self.by_hash: dict[str, str] = {}
 
     def name_of(self, ops: Sequence[Operation], inputs: Sequence[SSAValue], stem: str) -> str:
         """The name of a function with copies of `ops`, the last of which gives its result."""
-        key = structural_hash_of_ops(ops, inputs)
+        key = structural_hash_of_ops(ops, inputs, self._texts)
         if key not in self.by_hash:
             self.by_hash[key] = self._names.fresh(stem)
             function = outlined(self.by_hash[key], ops, ops[-1].results, inputs, PRIMITIVE)
@@ -84,7 +85,10 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
     copied, splats = _splats(ops)
     inputs = captured_values([*copied, *ops])
     name = made.name_of([*copied, *ops], inputs, function_stem(ops))
-    call = func.CallOp(name, inputs, [root.results[0].type])
+    # Not by its constructor, which takes as long as the hash of a group.
+    call = func.CallOp.create(
+        operands=inputs, result_types=[root.results[0].type], properties={"callee": symbol(name)}
+    )
     copy_location(root, call)
     block.insert_op_before(call, root)
     call.results[0].name_hint = root.results[0].name_hint

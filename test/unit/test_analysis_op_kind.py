@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 import stepwell
 from stepwell import te
-from stepwell.analysis.op_kind import OpKind, kind_of_op, kind_of_tensors
+from stepwell.analysis.op_kind import (
+    OpKind,
+    _Numbers,  # pyright: ignore[reportPrivateUsage]
+    kind_of_op,
+    kind_of_tensors,
+)
 from stepwell.te import library
+from xdsl.dialects.builtin import IntegerAttr
 
 ELEMENTWISE, BROADCAST, INJECTIVE = OpKind.ELEMENTWISE, OpKind.BROADCAST, OpKind.INJECTIVE
 REDUCTION, OUT_FUSABLE, OPAQUE = OpKind.REDUCTION, OpKind.OUT_FUSABLE, OpKind.OPAQUE
@@ -283,3 +289,15 @@ def test_kinds_of_graph_ops() -> None:
 def test_other_ops_are_opaque() -> None:
     module = stepwell.parse(PROGRAM)
     assert [kind_of_op(op) for op in module.walk() if not op.name.startswith("graph.")] == [OPAQUE] * 3
+
+
+def test_numbers_of_attributes_are_those_of_equal_ones_and_never_come_again() -> None:
+    numbers = _Numbers(most=3)
+    one, other = IntegerAttr(1, 64), IntegerAttr(2, 64)
+    first = numbers.of(one)
+    assert numbers.of(IntegerAttr(1, 64)) == first != numbers.of(other)
+    found = [
+        numbers.of(IntegerAttr(each, 64)) for each in range(10, 100)
+    ]  # forgets; the objects are gone, too
+    assert len({first, *found}) == 91 and numbers.of(one) not in {first, *found}
+    assert numbers.of(one) == numbers.of(IntegerAttr(1, 64))

@@ -17,7 +17,7 @@ from stepwell.core.pass_context import PassContext
 from stepwell.core.pass_decorators import module_pass
 from stepwell.core.pass_record import PipelineRecord, ReplayCheck, RunRecord, read_record
 from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.structural_hash import structural_hash
+from stepwell.core.structural_hash import Texts, structural_hash, structural_hash_of_ops
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -250,3 +250,16 @@ def test_files_that_are_no_records(data, message: str, tmp_path: Path):
     with pytest.raises(StepwellError) as caught:
         read_record(path)
     assert "is not a record of --save-pipeline" in str(caught.value) and message in str(caught.value)
+
+
+def test_texts_shared_by_hashes_do_not_mix_attributes_up() -> None:
+    """0.0 and -0.0 are equal as attributes; and an object may get the place in memory of one that went."""
+    texts = Texts()
+
+    def hash_with(value: str, texts: Texts | None) -> str:
+        ops = list(parse(f"%0 = graph.full {value} : tensor<4xf32>").body.block.ops)
+        return structural_hash_of_ops(ops, [], texts)
+
+    numbers = ["0.0", "-0.0", *(f"{each}.0" for each in range(1, 60))]
+    assert len({hash_with(each, texts) for each in numbers}) == len(numbers)
+    assert all(hash_with(each, texts) == hash_with(each, None) for each in numbers)
