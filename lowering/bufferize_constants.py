@@ -1,11 +1,15 @@
-"""Constants of tensors as read-only globals, each content once."""
+"""Constants of tensors as read-only globals, each content once; constants that are indices."""
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     ModuleOp,
@@ -18,6 +22,12 @@ from xdsl.ir import Operation
 from ..core.locations import copy_location
 from ..dialects.graph.constants import ConstantOp
 from .te_types import storage_of
+
+
+@lru_cache(maxsize=4096)
+def index_number(value: int) -> IntegerAttr[IndexType]:
+    """`value : index`."""
+    return IntegerAttr.from_index_int_value(value)
 
 
 class ConstantPool:

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
@@ -37,13 +37,13 @@ from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp
 from .arena import ArenaPlan, Lifetime, plan_arena
 from .bufferize_checks import MOST_BYTES, check_function, check_size
-from .bufferize_constants import ConstantPool
+from .bufferize_constants import ConstantPool, index_number
 from .bufferize_kernels import KernelSignature
 from .bufferize_sharing import InPlaceCall, InPlaceKernels, Sharing
 from .bufferize_times import Clock
 from .te_types import buffer_of
 
-_ZERO = IntegerAttr.from_index_int_value(0)
+_ZERO = index_number(0)
 
 
 @dataclass
@@ -138,7 +138,7 @@ class FunctionBufferizer:
         plan = plan_arena([lifetime for _, lifetime in self.requests], self.reuse)
         check_size(self.function, plan.size, f"the arena of @{self.function.sym_name.data}")
         for (constant, _), offset in zip(self.requests, plan.offsets, strict=True):
-            constant.properties["value"] = IntegerAttr.from_index_int_value(offset)
+            constant.properties["value"] = index_number(offset)
         for argument in self.tensor_arguments:
             self.block.erase_arg(argument)
         if plan.size:
@@ -393,7 +393,9 @@ class FunctionBufferizer:
 
     def _insert(self, before: Operation, op: Operation) -> SSAValue:
         copy_location(before, op)
-        Rewriter.insert_op(op, InsertPoint.before(before))
+        block = before.parent
+        assert block is not None
+        block.insert_op_before(op, before)
         return op.results[0] if op.results else self.arena
 
     def _replace(self, old: Operation, new: Operation) -> None:

@@ -161,13 +161,13 @@ class Sharing:
 
     def _share(self, op: CallKernelOp, kernels: InPlaceKernels) -> None:
         """Finds, result by result, an operand whose buffer it may have."""
-        name = op.callee_name
-        left = list(range(len(op.operands)))
+        name, operands = op.callee_name, tuple(op.operands)
+        left = list(range(len(operands)))
         for number, result in enumerate(op.results):
-            for value in dict.fromkeys(op.operands[position] for position in left):
-                places = tuple(i for i, position in enumerate(left) if op.operands[position] is value)
+            for value in dict.fromkeys([operands[position] for position in left]):
                 if value.type != result.type or not self._dies_at(value, op):
                     continue
+                places = tuple(i for i, position in enumerate(left) if operands[position] is value)
                 if not kernels.may_overwrite(name, places, number):
                     continue
                 name = kernels.merged(name, places, number)
@@ -175,7 +175,7 @@ class Sharing:
                 self._join(value, result)
                 break
         if name != op.callee_name:
-            self.calls[op] = InPlaceCall(name, set(range(len(op.operands))) - set(left))
+            self.calls[op] = InPlaceCall(name, set(range(len(operands))) - set(left))
 
     def _dies_at(self, value: SSAValue, op: Operation) -> bool:
         """Whether the buffer of `value` is its own, made in the block of `op`, and read for the last time by `op`."""
