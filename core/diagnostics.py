@@ -188,6 +188,11 @@ def listening(listener: DiagnosticListener) -> Iterator[None]:
         _listener.reset(token)
 
 
+def remarks_wanted() -> bool:
+    """Whether anybody listens: remarks that take time to find out are left out otherwise."""
+    return _listener.get() is not None
+
+
 def emit_remark(op: Operation, text: str) -> None:
     """Tells whoever listens (`stepwell-opt --remarks`) what was or was not done to `op`, and why."""
     _emit(op, text, "remark")

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import did_you_mean, emit_remark
+from ..core.diagnostics import did_you_mean, emit_remark, remarks_wanted
 from ..core.passes import StepwellPass, count
 from ..dialects.traits import LoopSemantics
 from .engine.constants import is_constant_op
@@ -80,7 +80,8 @@ def plan_function(function: func.FuncOp, rules: Sequence[GroupRule], max_ops: in
     for block in blocks_of(function):
         planner = _Planner(block, rules, max_ops)
         planner.run()
-        planner.explain()
+        if remarks_wanted():
+            planner.explain()
         for ops in planner.groups.members().values():
             write_group(ops, number, planner.reasons)
             number += 1
