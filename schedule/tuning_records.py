@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def _reason(error: OSError) -> str:
 def _record(line: str) -> Record | None:
     try:
         data = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         return None
@@ -104,8 +105,23 @@ def _record(line: str) -> Record | None:
         record = Record(**known)
     except TypeError:
         return None
-    texts = (record.kind, record.kernel, record.target, record.compiler, record.program, record.status)
-    return record if all(isinstance(each, str) for each in texts) else None
+    return record if _is_typed(record) else None
+
+
+def _is_typed(record: Record) -> bool:
+    """Whether the fields of a line are of their types."""
+    interval = () if record.interval is None else record.interval
+    ratio = () if record.ratio is None else (record.ratio,)
+    return (
+        all(isinstance(getattr(record, name), str) for name in _TEXTS)
+        and all(type(getattr(record, name)) is int for name in ("rounds", "seed", "threads"))
+        and isinstance(interval, tuple)
+        and len(interval) in (0, 2)
+        and all(type(number) in (int, float) and isfinite(number) for number in (*ratio, *interval))
+    )
+
+
+_TEXTS = ("kind", "kernel", "target", "compiler", "program", "status", "date", "name", "detail")
 
 
 def best_records(records: Iterable[Record], target: Target, compiler: str | None = None) -> dict[str, Record]:

@@ -170,11 +170,33 @@ def test_a_torn_line_is_passed_over_and_stays_alone(database: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["{}", "[]", "null", '{"format": 2}', '{"format": 1, "kind": 3}', "\x00\x01"]
+    "line",
+    ["{}", "[]", "null", '{"format": 2}', '{"format": 1, "kind": 3}', "\x00\x01", "[" * 100_000],
+    ids=lambda line: line[:12],
 )
 def test_lines_that_are_no_records_are_passed_over(database: Path, line: str) -> None:
     with database.open("a") as file:
         file.write(line + "\n")
+    assert read_records(database) == [record()]
+
+
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        ('"ratio": 1.3', '"ratio": "fast"'),
+        ('"ratio": 1.3', '"ratio": NaN'),
+        ('"interval": [1.2, 1.4]', '"interval": 5'),
+        ('"interval": [1.2, 1.4]', '"interval": [1.2]'),
+        ('"interval": [1.2, 1.4]', '"interval": ["a", "b"]'),
+        ('"seed": 0', '"seed": true'),
+        ('"name": ""', '"name": []'),
+    ],
+)
+def test_lines_with_fields_of_other_types_are_passed_over(database: Path, field: str, other: str) -> None:
+    line = record().line()
+    assert field in line
+    with database.open("a") as file:
+        file.write(line.replace(field, other))
     assert read_records(database) == [record()]
 
 
