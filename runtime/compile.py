@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,8 @@ from ..core.codegens import registrations_fingerprint
 from ..core.collector import patient_collector
 from ..core.locations import nearest_source_point, source_directory, source_point
 from ..core.parsing import make_context, named_text, parse_text
-from ..core.pipelines import context_key
+from ..core.pipelines import Instrument, context_key
+from ..core.progress import PassProgress
 from ..core.roles import NAME as NAME
 from ..core.roles import WEIGHTS as WEIGHTS
 from ..core.verification import verify_module
@@ -37,6 +38,9 @@ from .weights import bind_weights
 
 NUMERICS = ("default", "strict", "fast")
 
+MACHINE_CODE = 0.5
+"""What LLVM takes, as a part of what the passes take, for the progress bar: a third of the whole, measured on convolutions and encoders."""
+
 
 def compile(
     module_or_path: ModuleOp | str | Path,
@@ -50,6 +54,7 @@ def compile(
     weights: str | Path | Mapping[str, Any] | None = None,
     verify_each: bool = False,
     tuning: bool | str | Path | None = None,
+    progress: bool | None = None,
 ) -> Executable:
     """
     Compiles a program to native code.
@@ -60,7 +65,8 @@ def compile(
     `STEPWELL_THREADS` or all usable CPUs when None. `weights`: a safetensors file or arrays by key, in place of the
     module's `stepwell.weights`. `cache=False` leaves the compile cache on disk alone. `tuning`: a database of
     tuned schedules (docs/tuning.md); that of `STEPWELL_TUNING_DB`, or `tuning.jsonl` in the folder of the compile cache, where it
-    exists, when None; none when False.
+    exists, when None; none when False. `progress`: a bar on standard error where it takes more than a second (by tqdm, if that is
+    installed); on a terminal when None.
 
     Raises CompileError, or the diagnostics of parser, verifier and passes.
     """
@@ -74,9 +80,9 @@ def compile(
         module, text = _verified(module_or_path)
         set_signatures(module, entry)
         passes = chosen_pipeline(pipeline, opt_level, numerics)
-        return _executable(
-            Source(module, entry, passes, cache, verify_each, weights, most_threads, database, text, threads)
-        )
+        source = Source(module, entry, passes, cache, verify_each, weights, most_threads, database, text)
+        source.threads_asked, source.progress = threads, progress
+        return _executable(source)
 
 
 def _verified(module_or_path: ModuleOp | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
@@ -86,10 +92,16 @@ def _verified(module_or_path: ModuleOp | str | Path) -> tuple[ModuleOp, tuple[st
         module = parse_text(make_context(), text, name)
         verify_module(module, sources={name: text})
         return module, (name, text)
-    module = module_or_path.clone()
-    module.location = module_or_path.location
+    module = copy_of(module_or_path)
     verify_module(module)
     return module, None
+
+
+def copy_of(module: ModuleOp) -> ModuleOp:
+    """A clone with the location of `module`, which a clone has not."""
+    copy = module.clone()
+    copy.location = module.location
+    return copy
 
 
 def thread_count(threads: int | None) -> int:
@@ -133,6 +145,8 @@ class Source:
     """The name and the text of the program where it was read: they say all that the module does, its locations included."""
     threads_asked: int | None = None
     """The argument `threads` of `compile`."""
+    progress: bool | None = None
+    """The argument `progress` of `compile`."""
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`: what is lowered later, for new shapes, is lowered under it."""
@@ -166,25 +180,38 @@ class Source:
 
         return tuning_fingerprint(self.tuning)
 
-    def lower(self, shapes: Shapes | None, texts: StairTexts | None = None) -> tuple[Description, str]:
-        """The description and LLVM text for `shapes`; the module itself stays as it is."""
-        with patient_collector():
-            return self.context.copy().run(self._lower, shapes, texts)
+    def watch(self) -> PassProgress:
+        """Shows how far a compilation has come, inside `with`; an instrument of `lower`."""
+        return PassProgress("compile", self.progress, MACHINE_CODE)
 
-    def _lower(self, shapes: Shapes | None, texts: StairTexts | None) -> tuple[Description, str]:
-        module = self.module.clone()
-        module.location = self.module.location
-        instruments = [] if texts is None else [texts]
-        text = take_down(
-            make_context(),
-            module,
-            self.entry,
-            self.pipeline_for(shapes),
-            verify_each=self.verify_each,
-            instruments=instruments,
-            tuning=self.tuning,
-        )
-        return describe(module), text
+    def lower(self, shapes: Shapes | None, *instruments: Instrument) -> tuple[Description, str]:
+        """The description and LLVM text for `shapes`; the module itself stays as it is."""
+        return self._lower(copy_of(self.module), self.pipeline_for(shapes), instruments)
+
+    def compiled(self, module: ModuleOp, pipeline: str) -> tuple[Description, bytes]:
+        """The description and machine code of `module`, lowered in place under the pass context and options of this program."""
+        with self.watch() as progress:
+            description, text = self._lower(module, pipeline, [progress])
+            progress.then("machine code")
+            return description, compile_object(text)
+
+    def _lower(
+        self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]
+    ) -> tuple[Description, str]:
+        def lowered() -> tuple[Description, str]:
+            text = take_down(
+                make_context(),
+                module,
+                self.entry,
+                pipeline,
+                verify_each=self.verify_each,
+                instruments=instruments,
+                tuning=self.tuning,
+            )
+            return describe(module), text
+
+        with patient_collector():
+            return self.context.copy().run(lowered)
 
     def load(self, shapes: Shapes | None) -> Program:
         """The program for `shapes`, from the cache when it is there."""
@@ -192,8 +219,7 @@ class Source:
         if self.use_cache and (kept := disk.load(key)) is not None:
             description, code = Description.from_json(kept[0]), kept[1]
         else:
-            description, text = self.lower(shapes)
-            code = compile_object(text)
+            description, code = self.compiled(copy_of(self.module), self.pipeline_for(shapes))
             if self.use_cache:
                 disk.store(key, description.to_json(), code)
         return Program(description, code, self.arrays_for(description), self.use_cache, self.threads)
@@ -219,7 +245,8 @@ class Source:
         if shapes not in self.texts:
             kept = StairTexts()
             try:
-                _, text = self.lower(shapes, kept)
+                with self.watch() as progress:
+                    _, text = self.lower(shapes, kept, progress)
             except DiagnosticException:
                 if stair in kept.texts:
                     return kept.texts[stair]  # with `?` there is a graph, but nothing below

@@ -69,7 +69,8 @@ def export(
         )
     machine = machine_of(target)
     compiler = c_compiler(machine) if path.suffix == ".so" else None
-    description, text = for_target(source, target).lower(shapes)
+    with source.watch() as progress:
+        description, text = for_target(source, target).lower(shapes, progress)
     if description.externals:
         names = ", ".join(f"@{each.function} ('{each.compiler}')" for each in description.externals)
         raise CompileError(
@@ -85,7 +86,9 @@ def export(
     )
     prefix = identifier(path.stem)
     glue = _glue(prefix, description, layout, weights, text, threads, machine)
-    code = _compiled(glue, text, machine)
+    with source.watch() as progress:
+        progress.then("machine code")
+        code = _compiled(glue, text, machine)
     if compiler is None:
         _write(path, code)
     else:

@@ -147,7 +147,7 @@ def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
         if isinstance(op, FuncOp) and op.sym_name.data == function:
             op.attributes.pop("graph.primitive", None)
             op.properties["sym_visibility"] = StringAttr("public")
-    return compile(copy, entry=function)
+    return compile(copy, entry=function, progress=False)
 
 
 class _ArrayAt:

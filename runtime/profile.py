@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 
-from ..core.parsing import make_context
 from ..core.pipelines import expand_pipeline
 from ..core.roles import PROFILE
-from .describe import describe, functions
+from .compile import Source, copy_of
+from .describe import functions
 from .errors import CompileError
-from .jit import compile_object
 from .program import BoundEntry, Program
-from .stairs import take_down
 
 if TYPE_CHECKING:
-    from .compile import Source
     from .executable import Shapes
 
 MEASURE_SECONDS = 0.3
@@ -153,16 +150,8 @@ class Measuring:
 
 def measuring_program(source: Source, shapes: Shapes | None) -> Measuring:
     """The program of `source` with the pass `profile-kernels`; compiled anew, the compile cache has no part in it."""
-    module = source.module.clone()
-    module.location = source.module.location
-    pipeline = with_profiling(source.pipeline_for(shapes), source.entry)
-
-    def lower() -> str:
-        return take_down(make_context(), module, source.entry, pipeline, tuning=source.tuning)
-
-    text = source.context.copy().run(lower)
-    description = describe(module)
-    code = compile_object(text)
+    module = copy_of(source.module)
+    description, code = source.compiled(module, with_profiling(source.pipeline_for(shapes), source.entry))
     program = Program(description, code, source.arrays_for(description), source.use_cache, source.threads)
     return Measuring(program.entry(source.entry), rows_of(module, source.entry))
 

@@ -25,14 +25,12 @@ from ..reference.run import ReferenceRunError
 from ..reference.run import run as run_reference
 from ..rewrites.expose_values import ExposeValuesPass, exposed_values
 from .calibrate import reference_weights
-from .describe import describe, functions
+from .compile import Source, copy_of
+from .describe import functions
 from .errors import CompileError
-from .jit import compile_object
 from .program import BoundEntry, Program
-from .stairs import take_down
 
 if TYPE_CHECKING:
-    from .compile import Source
     from .executable import Shapes
 
 Array = np.ndarray[Any, Any]
@@ -214,16 +212,9 @@ def _reference(
 
 def _lowered(source: Source, module: ModuleOp, pipeline: str) -> BoundEntry:
     """The entry of `module` after the rest of the passes."""
-    lowered = module.clone()
-    lowered.location = module.location
-
-    def lower() -> str:
-        return take_down(make_context(), lowered, source.entry, pipeline, tuning=source.tuning)
-
-    text = source.context.copy().run(lower)
-    description = describe(lowered)
+    description, code = source.compiled(copy_of(module), pipeline)
     arrays = source.arrays_for(description)
-    program = Program(description, compile_object(text), arrays, source.use_cache, source.threads)
+    program = Program(description, code, arrays, source.use_cache, source.threads)
     return program.entry(source.entry)
 
 

@@ -17,8 +17,7 @@ if __name__ == "__main__" and not __package__:
     sys.exit(_main())
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +73,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Does what the command line says; returns the exit code. Nothing is written when the model cannot be imported."""
+    from ..core.progress import Progress
     from ..frontends.onnx import from_onnx
     from ..frontends.onnx.unsupported import UnsupportedError, stub
 
@@ -82,14 +82,14 @@ def run(options: argparse.Namespace) -> int:
     weights = weights_path(options)
     fresh = not weights.exists()
     try:
-        with progress_bar(options.quiet) as progress:
+        with Progress("import", shown=False if options.quiet else None) as progress:
             module = from_onnx(
                 options.file,
                 weights=weights,
                 constants=dict(_bound(text) for text in options.bind),
                 dims=dict(_size(text) for text in options.dim),
                 entry=options.entry,
-                progress=progress,
+                progress=lambda done, total: progress.at(done, f"{done} of {total} nodes", total),
             )
         text = printed(module, weights, options)
         if options.output in (None, "-"):
@@ -143,26 +143,6 @@ def printed(module: ModuleOp, weights: Path, options: argparse.Namespace) -> str
     stream = io.StringIO()
     Printer(stream, print_debuginfo=options.print_debuginfo).print_op(module)
     return stream.getvalue() + "\n"
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal, nothing when the output is piped or tqdm is not installed."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        yield None
-        return
-    with tqdm(desc="import", unit=" nodes", leave=False) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress
 
 
 def _size(text: str) -> tuple[str, int]:

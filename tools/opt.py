@@ -208,7 +208,7 @@ class StepwellOptMain(xDSLOptMain):
         verify = not args.disable_verify
         verify_each = verify and args.verify_each
         try:
-            with opt_passes.context(args):
+            with opt_passes.context(args), opt_passes.progress(args) as progress:
                 if verify and not verify_each:
                     verify_module(prog, sources=self.sources)
                 run_pipeline(
@@ -216,7 +216,7 @@ class StepwellOptMain(xDSLOptMain):
                     prog,
                     self.passes,
                     verify_each=verify_each,
-                    instruments=instruments,
+                    instruments=[*progress, *instruments],
                     sources=self.sources,
                 )
                 if verify and not verify_each and self.passes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,21 @@ def instruments(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> li
 
         found.append(PipelineRecord(args.save_pipeline))
     return found
+
+
+@contextmanager
+def progress(args: argparse.Namespace) -> Iterator[list[Instrument]]:
+    """An instrument that shows a bar on a terminal, inside the block; none where other flags print between passes."""
+    if args.print_between_passes or _prints(args):
+        yield []
+        return
+    from ..core.progress import PassProgress, on_terminal
+
+    if not on_terminal():
+        yield []
+        return
+    with PassProgress("passes") as bar:
+        yield [bar]
 
 
 def _prints(args: argparse.Namespace) -> bool:

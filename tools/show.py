@@ -62,6 +62,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
     from ..core.parsing import make_context
     from ..core.pipelines import run_pipeline
+    from ..core.progress import PassProgress
     from ..core.verification import verify_module
     from .graph_boxes import boxes_of, with_chains
     from .graph_drawing import page, svg
@@ -77,7 +78,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     profile = None if options.profile is None else read_profile(options.profile)
     passes = options.passes if options.passes is not None else "graph-optimize" if profile is not None else ""
     if passes:
-        run_pipeline(context, module, passes)
+        with PassProgress("passes") as progress:
+            run_pipeline(context, module, passes, instruments=[progress])
     boxes = boxes_of(module, options.entry)
     if profile is not None:
         boxes = timed(boxes, profile)

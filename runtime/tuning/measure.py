@@ -63,7 +63,9 @@ def _program(text: str, target: str, threads: int, seed: int) -> Executable:
     types = {op.weight_key: array_type(op.result.type) for op in module.walk() if isinstance(op, WeightOp)}
     weights = dict(zip(types, arguments(list(types.items()), seed + 1), strict=True))
     with PassContext(opt_level=3, config={"target": target}):
-        return compile(module, pipeline=PIPELINE, weights=weights, threads=threads, cache=False)
+        return compile(
+            module, pipeline=PIPELINE, weights=weights, threads=threads, cache=False, progress=False
+        )
 
 
 def arguments(types: Any, seed: int) -> list[np.ndarray[Any, Any]]:

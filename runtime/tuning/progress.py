@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ...core.progress import on_terminal
+
 
 class Progress:
     """Counts candidates; shows nothing when not on a terminal."""
 
     def __init__(self, total: int, shown: bool | None = None):
         self._bar: Any = None
-        if sys.stderr.isatty() if shown is None else shown:
+        if on_terminal(shown):
             try:
                 from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
             except ImportError:

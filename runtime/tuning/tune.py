@@ -14,6 +14,7 @@ from ...core.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...core.parsing import make_context, parse
 from ...core.pass_context import PassContext
 from ...core.pipelines import parse_pipeline, run_pipeline
+from ...core.progress import PassProgress
 from ...schedule.kernels import Kernel, kernels_of
 from ...schedule.targets import target_named
 from ..cache import tuning_path
@@ -78,7 +79,8 @@ def tune(
     path = _path(database)
     settings = Settings(target, trials, seed, thread_count(threads), timeout, measure, replay)
     kernels = _chosen(
-        _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target), kernel
+        _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target, progress),
+        kernel,
     )
     deadline = None if seconds is None else time.monotonic() + seconds
     with ExitStack() as stack:
@@ -133,7 +135,7 @@ def _path(database: str | Path | None) -> Path:
 
 
 def _kernels(
-    module_or_path: ModuleOp | str | Path, entry: str, pipeline: str, target: str
+    module_or_path: ModuleOp | str | Path, entry: str, pipeline: str, target: str, progress: bool | None
 ) -> list[tuple[tuple[str, ...], Kernel]]:
     """The different kernels of a program, each with the names it has there."""
     if isinstance(module_or_path, ModuleOp):
@@ -147,7 +149,8 @@ def _kernels(
         if number is None:
             raise CompileError(f"the pipeline has no '{APPLY}', so there is nothing to tune in it")
         set_signatures(module, entry)
-        run_pipeline(make_context(), module, passes[:number])
+        with PassProgress("lower", progress) as watch:
+            run_pipeline(make_context(), module, passes[:number], instruments=[watch])
     by_hash: dict[str, list[Kernel]] = {}
     for kernel in kernels_of(module):
         by_hash.setdefault(kernel.hash, []).append(kernel)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto as T
 from onnx_broken_models import info, model, node, tensor
+from stepwell.core import progress
+from stepwell.core.progress import Progress
 from stepwell.frontends.onnx import registry
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
@@ -164,14 +166,21 @@ def test_an_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str], fo
     assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]
 
 
-def test_a_bar_only_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = saved(model())
+def test_a_bar_counts_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    class Recorded(Progress):
+        def __init__(self, what: str, total: float = 1.0, shown: bool | None = None):
+            super().__init__(what, total, shown)
+            seen.append((what, shown))
+
+        def at(self, done: float, name: str = "", total: float | None = None) -> None:
+            seen.append((done, name, total))
+
+    monkeypatch.setattr(progress, "Progress", Recorded)
+    path = saved(large())
     written(path)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    written(path)
-    assert "import" in capsys.readouterr().err
+    assert seen[:2] == [("import", None), (1, "1 of 1 nodes", 1)]
+    seen.clear()
     written(path, "--quiet")
-    assert capsys.readouterr().err == ""
+    assert seen[0] == ("import", False)

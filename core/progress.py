@@ -1,0 +1,129 @@
+"""
+A bar on standard error while something takes long: on a terminal only, drawn by tqdm where that is installed (the extras `onnx` and `tune`).
+
+```
+compile:  41%|████████▏           | 00:03, bufferize
+```
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Final
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from .pipelines import Instrument
+
+DELAY: Final = 1.0
+"""Seconds before a bar appears: what is done by then needs none."""
+
+TICK: Final = 0.2
+"""Seconds between two drawings, so that the clock goes on while one step takes long."""
+
+FORMAT: Final = "{desc}: {percentage:3.0f}%|{bar:20}| {elapsed}{postfix}"
+
+
+def on_terminal(shown: bool | None = None) -> bool:
+    """Whether a bar is wanted: as `shown` says; when None, where standard error is a terminal."""
+    if shown is not None:
+        return shown
+    return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+
+
+class Progress:
+    """
+    How far something has come, inside `with Progress(…)`; the bar is gone afterwards, also after an exception.
+
+    A thread draws, so that telling where one is costs nothing and the clock runs on through a long step. Without a terminal, or
+    tqdm, nothing at all is written.
+    """
+
+    def __init__(self, what: str, total: float = 1.0, shown: bool | None = None):
+        self._what, self._total, self._done, self._name = what, total, 0.0, ""
+        self._ended = Event()
+        self._thread = Thread(target=self._draw, daemon=True) if on_terminal(shown) else None
+
+    def at(self, done: float, name: str = "", total: float | None = None) -> None:
+        """So much of the whole is done, and `name` comes next."""
+        self._done, self._name = done, name
+        if total is not None:
+            self._total = total
+
+    def __enter__(self) -> Progress:
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _draw(self) -> None:
+        start = time.time()  # the clock of tqdm
+        if self._ended.wait(DELAY):
+            return
+        try:
+            from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
+        except ImportError:
+            return
+        try:
+            bar = tqdm(desc=self._what, leave=False, file=sys.stderr, bar_format=FORMAT, total=1.0, delay=1)
+            bar.start_t, bar.delay = start, 0  # the delay has kept it from drawing with a clock of its own
+            self._draw_until_the_end(bar)
+        except OSError:  # the terminal has gone
+            return
+
+    def _draw_until_the_end(self, bar: Any) -> None:
+        ended = False
+        try:
+            while not ended:
+                bar.total, bar.n = self._total, min(self._done, self._total)
+                bar.set_postfix_str(self._name, refresh=False)
+                bar.refresh()
+                ended = self._ended.wait(TICK)
+            bar.close()
+        except OSError:
+            bar.disable = True  # else it tries again when it is collected
+            raise
+
+
+class PassProgress(Instrument):
+    """
+    The progress of a run of passes, inside `with PassProgress(…)`.
+
+    `more`: the work that follows the passes, as a part of theirs; `then` says that it begins.
+    """
+
+    def __init__(self, what: str, shown: bool | None = None, more: float = 0.0):
+        self._progress = Progress(what, shown=shown)
+        self._more, self._passes = more, 0
+
+    def __enter__(self) -> PassProgress:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._progress.__exit__(*raised)
+
+    def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        self._passes = len(passes)
+        self._progress.at(0, total=max(self._passes, 1) * (1 + self._more))
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._progress.at(index, pass_.name)
+
+    def then(self, name: str) -> None:
+        """All passes have run; `name` is what follows."""
+        self._progress.at(self._passes, name)
