@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -63,7 +63,16 @@ class Description:
     externals: tuple[External, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """What `dataclasses.asdict` gives, in a tenth of its time: a net has an argument per weight, and again for packing it."""
+        entries = tuple(
+            {
+                **vars(entry),
+                "arguments": tuple({**vars(a), "type": dict(vars(a.type))} for a in entry.arguments),
+            }
+            for entry in self.entries
+        )
+        externals = tuple(dict(vars(external)) for external in self.externals)
+        return {"entries": entries, "checks": self.checks, "externals": externals}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Description:

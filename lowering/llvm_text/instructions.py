@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, VectorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType
 from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 from xdsl.ir import Operation, SSAValue
 
@@ -182,10 +182,17 @@ def intrinsic_op(text: FunctionText, op: Operation) -> None:
     _intrinsic(text, op, INTRINSIC_OPS[type(op)], op.operands)
 
 
-def call_intrinsic(text: FunctionText, op: llvm.CallIntrinsicOp) -> None:
-    if op.op_bundle_operands:
+def _arguments(op: llvm.CallIntrinsicOp | llvm.CallOp) -> Sequence[SSAValue]:
+    """The operands, where there are none in bundles, whose number is the last of the sizes of segments."""
+    sizes = op.properties.get("operandSegmentSizes")
+    bundled = sizes.data.data[-4:] != bytes(4) if isinstance(sizes, DenseArrayBase) else op.op_bundle_operands
+    if bundled:
         raise EmitError("operand bundles have no text form")
-    _intrinsic(text, op, op.intrin.data.removeprefix("llvm."), op.args)
+    return tuple(op.operands)
+
+
+def call_intrinsic(text: FunctionText, op: llvm.CallIntrinsicOp) -> None:
+    _intrinsic(text, op, op.intrin.data.removeprefix("llvm."), _arguments(op))
 
 
 def _intrinsic(text: FunctionText, op: Operation, base: str, operands: Sequence[SSAValue]) -> None:
@@ -197,9 +204,7 @@ def _intrinsic(text: FunctionText, op: Operation, base: str, operands: Sequence[
 
 
 def call(text: FunctionText, op: llvm.CallOp) -> None:
-    if op.op_bundle_operands:
-        raise EmitError("operand bundles have no text form")
-    arguments = list(op.args)
+    arguments = list(_arguments(op))
     if op.callee is None:
         callee = text.names[arguments.pop(0)]
     else:

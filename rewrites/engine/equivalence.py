@@ -154,8 +154,9 @@ class EquivalenceIndex(Index):
 
     def _key(self, op: Operation, inside: dict[Any, int]) -> Key:
         """The key of `op`; values and blocks defined inside the region op being keyed go by their numbers."""
-        operands: list[Any] = [self._operand(value, inside) for value in op.operands]
-        if is_commutative(op):
+        values = op._operands  # pyright: ignore[reportPrivateUsage]
+        operands: list[Any] = [self._operand(value, inside) for value in values]
+        if len(operands) > 1 and is_commutative(op):
             operands.sort()
         types = [self._attribute_number(result.type) for result in op.results]
         parts: list[Any] = [op.name, tuple(operands), tuple(types)]
@@ -199,9 +200,10 @@ class EquivalenceIndex(Index):
                     if definition.default_value is not None:
                         found.append((name, definition.default_value))
             defaults = self._defaults[kind] = tuple(found)
-        if all(name in op.properties for name, _ in defaults):
-            return op.properties
-        return {**dict(defaults), **op.properties}
+        for name, _ in defaults:
+            if name not in op.properties:
+                return {**dict(defaults), **op.properties}
+        return op.properties
 
     def _named_attributes(self, attributes: dict[str, Attribute]) -> Key:
         if not attributes:

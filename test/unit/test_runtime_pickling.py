@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import json
 import multiprocessing
 import pickle
 import re
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ import stepwell
 from stepwell.core.pass_context import PassContext
 from stepwell.core.weights import WeightsError, write_weights
 from stepwell.runtime import pickling
+from stepwell.runtime.arrays import ArrayType
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
+from stepwell.runtime.external import External
+from stepwell.runtime.program import Argument, Description, Entry
 
 PAGE = Path(__file__).parents[2] / "docs" / "shipping.md"
 
@@ -171,3 +176,12 @@ def test_the_page_shows_programs_that_run(tmp_path: Path, monkeypatch: pytest.Mo
         code = compile(block, f"{PAGE.name}:{name}", "exec")
         if importlib.util.find_spec(name) is not None:
             exec(code, {"__name__": "page", "batches": [X, X + 1], "expected": W})
+
+
+def test_a_description_is_plain_data_that_says_all() -> None:
+    entry = Entry("main", (Argument("weight", "w", ArrayType("f32", (2, None)), "k"),), True, "other")
+    description = Description(
+        (entry, Entry("x", ())), (("message", "here"),), (External("s", "c", "f", "text"),)
+    )
+    assert description.to_json() == asdict(description)
+    assert Description.from_json(json.loads(json.dumps(description.to_json()))) == description
