@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import ceil
 from typing import NoReturn
 
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from ..core.diagnostics import fail
@@ -14,9 +15,9 @@ from ..core.walk import ops_of
 from ..dialects.schedule import TilingAttr
 from ..dialects.tensor_loop import BlockOp
 from .contraction import Contraction
-from .register_tiles import RegisterTile, fits
+from .register_tiles import RegisterTile, fits, temporaries
 from .targets import Target
-from .tilings import Tiling, choose_tiling, lines_ahead
+from .tilings import Tiling, choose_tiling, lines_ahead, steps_of
 
 
 def tiling_for(c: Contraction, prepacked: bool, target: Target) -> Tiling:
@@ -41,7 +42,7 @@ def given_tiling(c: Contraction, prepacked: bool, target: Target) -> Tiling | No
         _refuse(c.block, found, reason)
     tiling = tiling_of(found)
     tile = RegisterTile(min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n)))
-    tiling = replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked)
+    tiling = replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked, steps=steps_of(c, tile, target))
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
 
 
@@ -52,8 +53,9 @@ def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Targ
     vectors = ceil(columns / lanes)
     if columns % lanes and columns < c.extent(c.n):
         return f"{columns} columns are no whole vectors of {lanes} elements"
-    if not fits(rows, vectors, target):
-        needed = rows * vectors + vectors + (1 if target.fma else 4)
+    integers = isinstance(c.tile_element, IntegerType)
+    if not fits(rows, vectors, target, integers):
+        needed = rows * vectors + vectors + temporaries(target, integers)
         return f"{rows}x{columns} elements take {needed} registers, too many for the {target.registers} of '{target.name}'"
     if tiling.depth_blocks > 1 and c.reduce:
         return f"the sum is over {len(c.reduce) + 1} axes, parts are of sums over one"

@@ -33,8 +33,9 @@ from .given_tiling import tiling_for
 from .parallelize import lift_grains
 from .targets import Target, chosen_target
 from .tile_contraction import Tiling, emit_packing, panels_type, tile_contraction
-from .tile_winograd import emit_filters, tile_winograd
+from .tile_winograd import tile_winograd
 from .winograd import Plan, Winograd, filters_type, plan_winograd, winograd_of
+from .winograd_transforms import emit_filters
 
 CONSTANTS = ("graph.constant", "graph.weight")
 
@@ -139,7 +140,7 @@ class _Filters:
         return MemRefType(self.w.c.b.type.element_type, filters_type(self.w, self.plan))
 
     def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
-        emit_filters(block, replace(self.w, c=replace(self.w.c, b=weight)), self.plan, made)
+        emit_filters(block, replace(self.w, c=replace(self.w.c, b=weight)), self.plan, made, self.target)
 
     def tile(self, packed: SSAValue) -> None:
         tile_winograd(self.w, self.plan, packed, self.target)

@@ -15,6 +15,9 @@ from .targets import X86_64_V4, Target
 
 MOST_VECTORS = 8
 
+DEPTH = 4
+"""Most steps of the sum that one `tile.mma` spells out."""
+
 PIECE = 16
 """Elements that the lowering of tiles puts in one value of LLVM."""
 
@@ -27,20 +30,57 @@ class RegisterTile:
     columns: int
 
 
-def fits(rows: int, vectors: int, target: Target = X86_64_V4) -> bool:
+def steps_at_once(
+    tile: RegisterTile, element_bytes: int, target: Target = X86_64_V4, integers: bool = False
+) -> int:
     """
-    Whether a tile leaves room for the vectors of a row of b and a broadcast element of a, and for products where they are
-    not added at once. With 32 registers LLVM spills one register earlier than the count says, with three vectors or more
-    two (measured).
+    Steps of the sum that one `tile.mma` spells out: `DEPTH`, which saves most of the work of the loop, or one.
+
+    Between the steps of one loop body LLVM moves sums to other registers and loads early, which short of registers ends on the stack:
+    where a product is several instructions; and in tall tiles, where an element of a takes a register of its own and its one product
+    ends in it, unless products take elements from memory. One step at a time is as fast there or faster (measured: floats 0 to 11 %,
+    integers 0 to 3 %), as the loop is little beside so many instructions.
     """
-    kept = 1 if target.registers < 32 else 2 if vectors < 3 else 3
-    return rows * vectors + vectors + (1 if target.fma else 4) <= target.registers - kept
+    vectors = ceil(tile.columns / target.lanes(element_bytes))
+    tall = tile.rows > 6 * vectors and not target.broadcasts
+    return 1 if integers or not target.fma or tall else DEPTH
+
+
+def temporaries(target: Target, integers: bool = False) -> int:
+    """
+    Registers beside sums and a row of b: an element of a; a product that is not added at once; of integers what is widened, too, and
+    without FMA (SSE2) the halves of a product.
+    """
+    if integers:
+        return 3 if target.fma else 4
+    return 1 if target.fma else 2
+
+
+def fits(rows: int, vectors: int, target: Target = X86_64_V4, integers: bool = False) -> bool:
+    """
+    Whether a tile leaves room for the vectors of a row of b and `temporaries`. With 32 registers LLVM spills one register earlier
+    than the count says, with three vectors or more, or elements of a in registers of their own, two; and integers of one vector
+    when they take half of the registers (all measured).
+    """
+    kept = 1 if target.registers < 32 else 2 if vectors < 3 and target.broadcasts else 3
+    if integers and vectors == 1 and 2 * rows >= target.registers:
+        return False
+    return rows * vectors + vectors + temporaries(target, integers) <= target.registers - kept
 
 
 def choose_tile(
-    rows: int, columns: int, element_bytes: int, target: Target = X86_64_V4, far: bool = False
+    rows: int,
+    columns: int,
+    element_bytes: int,
+    target: Target = X86_64_V4,
+    far: bool = False,
+    integers: bool = False,
 ) -> RegisterTile:
-    """The tile with the fewest cycles for a result of `rows` x `columns`; `far`: b does not stay in L2."""
+    """
+    The tile with the fewest cycles for a result of `rows` x `columns`; `far`: b does not stay in L2; `integers`: a product and a sum
+    are several instructions on every target.
+    """
+    fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
     best: tuple[float, int, RegisterTile] | None = None
     for vectors in range(1, MOST_VECTORS + 1):
@@ -49,11 +89,11 @@ def choose_tile(
         if not _is_cut_well(vectors * lanes):
             continue
         for most in range(1, target.registers):
-            if not fits(most, vectors, target):
+            if not fits(most, vectors, target, integers):
                 break
             height = ceil(rows / ceil(rows / most))
             cost = sum(
-                count * _cycles(each, width, lanes, target, far) * wide
+                count * _cycles(each, width, lanes, target, far, fused) * wide
                 for each, count in split_evenly(rows, height)
                 for width, wide in split_columns(columns, vectors * lanes)
             )
@@ -71,13 +111,14 @@ def _is_cut_well(columns: int) -> bool:
     return rest & (rest - 1) == 0
 
 
-def _cycles(rows: int, columns: int, lanes: int, target: Target, far: bool) -> float:
+def _cycles(rows: int, columns: int, lanes: int, target: Target, far: bool, fused: bool) -> float:
     """
     Cycles per step of the sum of one tile. On top of what the units take comes a part of a cycle per load, as not all of that
-    overlaps (measured): rows of a are many streams, vectors of b come from L2, or from beyond.
+    overlaps (measured): rows of a are many streams, vectors of b come from L2, or from beyond. Where products and sums are
+    instructions of their own, so is what puts an element of a in all lanes.
     """
     vectors = ceil(columns / lanes)
-    instructions = rows * vectors * (1 if target.fma else 2)
+    instructions = rows * vectors if fused else 2 * rows * vectors + rows
     delays = rows / 12 + vectors * (0.15 if far else 0.12)
     return max(instructions / 2, (rows + vectors) / 2, target.latency) + delays
 

@@ -61,6 +61,11 @@ class Target:
         return max(1, self.register_bytes // element_bytes)
 
     @property
+    def broadcasts(self) -> bool:
+        """Whether multiply-adds take an element from memory, in all lanes: those of AVX-512."""
+        return self.register_bytes == 64
+
+    @property
     def near_bytes(self) -> int:
         """Bytes that are counted on to stay in L2: three quarters, the rest is for what goes by."""
         return 3 * self.l2_bytes // 4

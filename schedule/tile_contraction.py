@@ -20,7 +20,6 @@ from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_gr
 from .loop_builder import ZERO, Bound, Index, NestBuilder
 from .padding import padded_copy
 from .register_tiles import split_columns, split_evenly
-from .tilings import DEPTH as DEPTH
 from .tilings import LINE_BYTES
 from .tilings import Tiling as Tiling
 from .tilings import choose_tiling as choose_tiling
@@ -323,7 +322,7 @@ class _Emitter:
         self, reduce: list[int], at: dict[int, Index], block: tuple[Index, Index, Index], total: SSAValue
     ) -> SSAValue:
         """The loops over the reduce axes, k innermost, the tile carried through all of them."""
-        builder, c = self.builder, self.c
+        builder, c, steps = self.builder, self.c, self.tiling.steps
         if reduce:
             axis, *others = reduce
             name = (c.block.axes[axis].name_hint or "r").removeprefix("v")
@@ -336,14 +335,14 @@ class _Emitter:
             )
 
         def step(k: Index, carried: SSAValue) -> SSAValue:
-            result = self._mma(at, block, k, DEPTH, carried)
+            result = self._mma(at, block, k, steps, carried)
             self._look_ahead(at, block, k)
             if self.tiling.rows_ahead:
                 self._rows_ahead(at, k, result.type.get_shape()[0])  # pyright: ignore[reportAttributeAccessIssue]
             return result
 
-        total = builder.counted(self.depth, DEPTH, total, step, "k")
-        rest = self.depth % DEPTH
+        total = builder.counted(self.depth, steps, total, step, "k")
+        rest = self.depth % steps
         return self._mma(at, block, self.depth - rest, rest, total) if rest else total
 
     def _mma(
@@ -363,7 +362,8 @@ class _Emitter:
 
     def _look_ahead(self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index) -> None:
         """Asks for a part of the panel that comes after those in use: each tile of rows for another, each step for some lines."""
-        c, builder, lines, packed = self.c, self.builder, self.tiling.lines_ahead, self.packed
+        c, builder, packed = self.c, self.builder, self.packed
+        lines, at_once = self.tiling.lines_ahead, self.tiling.steps
         if not lines or not self.whole or packed is None:
             return
         assert isinstance(packed.type, MemRefType)
@@ -371,10 +371,15 @@ class _Emitter:
         steps = self.number
         for axis in c.reduce:
             steps = builder.sum(builder.scaled(steps, c.extents[axis]), at[axis])
-        steps = builder.sum(builder.scaled(steps, self.depth - self.depth % DEPTH), k)
+        steps = builder.sum(builder.scaled(steps, self.depth - self.depth % at_once), k)
         count = lines * LINE_BYTES // packed.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
         first = builder.scaled(k0, self.depth) if self.tiling.depth_blocks > 1 else 0
-        place = (self._panel(n0, panel), *(0 for _ in c.reduce), first, builder.scaled(steps, count // DEPTH))
+        place = (
+            self._panel(n0, panel),
+            *(0 for _ in c.reduce),
+            first,
+            builder.scaled(steps, count // at_once),
+        )
         ahead = (1 if self.tiling.panels_outside else self.run_.count) * prod(packed.type.get_shape()[1:])
         indices = [builder.value(index) for index in place]
         builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
@@ -384,8 +389,8 @@ class _Emitter:
         place = place_of(
             self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k
         )
-        ahead = rows * self.c.extent(self.c.k)
-        self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, rows * DEPTH, second=True))
+        ahead, count = rows * self.c.extent(self.c.k), rows * self.tiling.steps
+        self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, count, second=True))
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:

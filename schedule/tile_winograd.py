@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from math import ceil
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, MemRefType, VectorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorType
+from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import tile
 from ..dialects.tensor_loop import AllocOp
@@ -17,105 +16,16 @@ from .loop_builder import Bound, Index, NestBuilder
 from .padding import erase_with_buffers
 from .register_tiles import split_columns, split_evenly
 from .targets import X86_64_V4, Target
-from .winograd import OUTPUTS, SQUARE, TAPS, Plan, Winograd
-
-DEPTH = 4
-"""Steps of the sum that one `tile.mma` spells out."""
-
-VECTORS = 2
-"""Vectors of channels that are transformed at once: 16 results of one step stay in registers."""
-
-Steps = tuple[tuple[int, ...], ...]
-"""Rows of a matrix of -1, 0 and 1."""
-
-OF_INPUT: Steps = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
-OF_OUTPUT: Steps = ((1, 1, 1, 0), (0, 1, -1, -1))
-OF_FILTER: Steps = ((1, 0, 0), (1, 1, 1), (1, -1, 1), (0, 0, 1))
-HALVED = (False, True, True, False)
-"""The rows of `G` that have a factor of one half."""
-
-
-# Transforms
-
-
-def _map(builder: NestBuilder, tiles: Sequence[SSAValue], body: Callable[[Block], SSAValue]) -> SSAValue:
-    block = Block(arg_types=[each.type.element_type for each in tiles])  # pyright: ignore[reportAttributeAccessIssue]
-    block.add_op(tile.YieldOp(body(block)))
-    return builder.add(tile.MapOp(tiles, tiles[0].type, Region(block))).result
-
-
-def _combine(
-    builder: NestBuilder, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False
-) -> SSAValue:
-    """The sum of the tiles with these signs, the first of them that counts having +, or half of it."""
-    ordered = sorted((place for place, sign in enumerate(signs) if sign), key=lambda place: -signs[place])
-    if len(ordered) == 1 and not halved:
-        return tiles[ordered[0]]
-
-    def body(block: Block) -> SSAValue:
-        total: SSAValue = block.args[0]
-        for argument, place in zip(block.args[1:], ordered[1:], strict=True):
-            kind = arith.AddfOp if signs[place] > 0 else arith.SubfOp
-            op: Operation = kind(total, argument)
-            block.add_op(op)
-            total = op.results[0]
-        if halved:
-            half = arith.ConstantOp(FloatAttr(0.5, total.type))  # pyright: ignore
-            op = arith.MulfOp(total, half.result)
-            block.add_ops([half, op])
-            total = op.result
-        return total
-
-    return _map(builder, [tiles[place] for place in ordered], body)
-
-
-def _load(builder: NestBuilder, buffer: SSAValue, at: Sequence[Index], width: int) -> SSAValue:
-    """A row of elements along the last dimension."""
-    assert isinstance(buffer.type, MemRefType)
-    type_ = VectorType(buffer.type.element_type, [1, width])
-    return builder.add(tile.LoadOp(buffer, [builder.value(index) for index in at], type_)).result
-
-
-def _store(builder: NestBuilder, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
-    builder.add(tile.StoreOp(value, buffer, [builder.value(index) for index in at]))
-
-
-def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue) -> None:
-    """Appends what transforms all filters to `block`."""
-    c = w.c
-    builder = NestBuilder(block, c.block)
-    first = 0
-    for width, count in split_columns(c.extent(c.n), plan.tile.columns):
-        with builder.nest([count, c.extent(c.k)], ["p", "k"]) as (panel, k):
-            axes = [
-                Bound("spatial", panel + first, first + count, "vp"),
-                Bound("spatial", k, c.extent(c.k), "vk"),
-            ]
-            with builder.blocked("filters", axes) as (vp, vk):
-                at = {c.k: vk, c.n: builder.scaled(vp, plan.tile.columns)}
-                taps = [
-                    [_tap(builder, w, at | {w.ky: i, w.kx: j}, width) for i in range(TAPS)]
-                    for j in range(TAPS)
-                ]
-                columns = [_transformed(builder, column, OF_FILTER, HALVED) for column in taps]
-                for i in range(SQUARE):
-                    row = [column[i] for column in columns]
-                    for j, value in enumerate(_transformed(builder, row, OF_FILTER, HALVED)):
-                        _store(builder, value, made, (SQUARE * i + j, vp, vk, 0))
-        first += count
-
-
-def _tap(builder: NestBuilder, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
-    place = place_of(builder, w.c.b, at, None, w.c.n)
-    type_ = VectorType(w.c.tile_element, [1, width])
-    return builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
-
-
-def _transformed(
-    builder: NestBuilder, tiles: Sequence[SSAValue], steps: Steps, halved: Sequence[bool] = (False,) * SQUARE
-) -> list[SSAValue]:
-    """A matrix times a vector of tiles."""
-    return [_combine(builder, tiles, row, half) for row, half in zip(steps, halved, strict=False)]
+from .winograd import OUTPUTS, SQUARE, Plan, Winograd
+from .winograd_transforms import (
+    OF_INPUT,
+    OF_OUTPUT,
+    channels_at_once,
+    combined,
+    load_row,
+    store_row,
+    transformed,
+)
 
 
 def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Target = X86_64_V4) -> None:
@@ -152,10 +62,10 @@ class _Emitter:
         self.plan = plan
         self.filters = filters
         self.epilogue = epilogue
-        self.lanes = target.lanes(w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
+        self.most = channels_at_once(w, target)
         self.down, self.across = w.squares
         self.squares = plan.images * plan.rows * self.across
-        self.width = min(w.c.extent(w.c.k), VECTORS * self.lanes)
+        self.width = min(w.c.extent(w.c.k), self.most)
 
     def run(self) -> None:
         """Blocks of squares: the inputs transformed, the products, the outputs transformed."""
@@ -236,7 +146,7 @@ class _Emitter:
                 ]
                 with self.builder.blocked("border", axes) as (vt, vc, vi, vx):
                     zero = self._splat(VectorType(self.c.tile_element, [1, self.width]))
-                    _store(self.builder, zero, self.strip, (vt, vc, vi, self.builder.sum(vx, first), 0))
+                    store_row(self.builder, zero, self.strip, (vt, vc, vi, self.builder.sum(vx, first), 0))
 
     def _transform_inputs(self) -> None:
         """A strip of four rows at a time: first down the rows, then along them, for as many channels as keep it in the first-level cache."""
@@ -264,8 +174,8 @@ class _Emitter:
             row = builder.scaled(self._row(t, y0, y1), OUTPUTS)
             image, channel = self._image(t, n0, n1), builder.scaled(c, self.width)
             loaded = [self._input(image, builder.sum(row, i), i, vx, channel, width) for i in range(SQUARE)]
-            for i, value in enumerate(_transformed(builder, loaded, OF_INPUT)):
-                _store(builder, value, self.strip, (t, c, i, builder.sum(vx, left), 0))
+            for i, value in enumerate(transformed(builder, loaded, OF_INPUT)):
+                store_row(builder, value, self.strip, (t, c, i, builder.sum(vx, left), 0))
 
     def _input(self, image: Index, row: Index, i: int, x: Index, channel: Index, width: int) -> SSAValue:
         """A pixel of the image, zeros above and below it. `row` is that of the square and `i`."""
@@ -317,13 +227,13 @@ class _Emitter:
             with builder.blocked("squares", here) as (t, _, _, c, n1, y1, vi, vx):
                 column = builder.scaled(vx, OUTPUTS)
                 loaded = [
-                    _load(builder, self.strip, (t, c, vi, builder.sum(column, j), 0), width)
+                    load_row(builder, self.strip, (t, c, vi, builder.sum(column, j), 0), width)
                     for j in range(SQUARE)
                 ]
                 place, square = builder.scaled(vi, SQUARE), self._square(n1, y1, vx)
                 channel = builder.scaled(c, self.width)
-                for j, value in enumerate(_transformed(builder, loaded, OF_INPUT)):
-                    _store(builder, value, self.inputs, (t, builder.sum(place, j), square, channel))
+                for j, value in enumerate(transformed(builder, loaded, OF_INPUT)):
+                    store_row(builder, value, self.inputs, (t, builder.sum(place, j), square, channel))
 
     # Products
 
@@ -352,7 +262,7 @@ class _Emitter:
             row = builder.sum(builder.scaled(m0, rows), start)
             depth = self.c.extent(self.c.k)
 
-            def step(k: Index, total: SSAValue, steps: int = DEPTH) -> SSAValue:
+            def step(k: Index, total: SSAValue, steps: int = self.plan.steps) -> SSAValue:
                 values = [builder.value(index) for index in (t, s, row, k)]
                 a = Place(self.inputs, tuple(values), (2, 3), (1, 1))
                 values = [builder.value(index) for index in (s, panel, k, 0)]
@@ -360,17 +270,17 @@ class _Emitter:
                 return builder.add(tile.MmaOp(total, a, b, steps)).result
 
             total = self._splat(VectorType(self.c.tile_element, [rows, width]))
-            total = builder.counted(depth, DEPTH, total, step, "k")
-            if rest := depth % DEPTH:
+            total = builder.counted(depth, self.plan.steps, total, step, "k")
+            if rest := depth % self.plan.steps:
                 total = step(depth - rest, total, rest)
             column = builder.scaled(panel, self.plan.tile.columns)
-            _store(builder, total, self.products, (t, s, row, column))
+            store_row(builder, total, self.products, (t, s, row, column))
 
     # Outputs
 
     def _transform_outputs(self) -> None:
         """Squares that reach over the right edge in runs of their own; those over the lower edge are tested."""
-        most = VECTORS * self.lanes
+        most = self.most
         whole, rest = divmod(self.c.extents[self.w.x], OUTPUTS)
         extents = [self.plan.images, self.plan.rows]
         with self.builder.nest(extents, ["n1", "y1"]) as (n1, y1):
@@ -396,14 +306,14 @@ class _Emitter:
         builder, c = self.builder, self.c
         t, n0, y0, n1, y1, x, panel = values
         square = self._square(n1, y1, x)
-        column = builder.scaled(panel, VECTORS * self.lanes)
+        column = builder.scaled(panel, self.most)
         sums: list[list[SSAValue]] = []
         for i in range(SQUARE):
             loaded = [
-                _load(builder, self.products, (t, SQUARE * i + j, square, column), width)
+                load_row(builder, self.products, (t, SQUARE * i + j, square, column), width)
                 for j in range(SQUARE)
             ]
-            sums.append(_transformed(builder, loaded, OF_OUTPUT[:across]))
+            sums.append(transformed(builder, loaded, OF_OUTPUT[:across]))
         row, x = builder.scaled(self._row(t, y0, y1), OUTPUTS), builder.scaled(x, OUTPUTS)
         at: dict[int, Index] = dict.fromkeys(c.outer, 0)
         if self.w.batch is not None:
@@ -411,7 +321,7 @@ class _Emitter:
         at[c.n] = column
         for i in range(OUTPUTS):
             at[self.w.y] = builder.sum(row, i)
-            tiles = [_combine(builder, [each[j] for each in sums], OF_OUTPUT[i]) for j in range(across)]
+            tiles = [combined(builder, [each[j] for each in sums], OF_OUTPUT[i]) for j in range(across)]
             if OUTPUTS * (self.down - 1) + i < c.extents[self.w.y]:
                 self._finish(tiles, at, x)
                 continue

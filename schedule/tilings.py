@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from .contraction import Contraction
-from .register_tiles import RegisterTile, choose_tile
-from .targets import X86_64_V4, Target
+from xdsl.dialects.builtin import IntegerType
 
-DEPTH = 4
-"""Steps of the sum that one `tile.mma` spells out."""
+from .contraction import Contraction
+from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
+from .targets import X86_64_V4, Target
 
 BLOCK_DEPTH = 1024
 """Most steps of the sum between reloads of a tile: a panel of b is then at most 256 KiB."""
@@ -39,8 +38,10 @@ class Tiling:
     Whether the loop over panels is outside those over tiles of rows and over axes that b does not have: each panel is read once,
     all of a for each.
     """
+    steps: int = DEPTH
+    """Steps of the sum that one `tile.mma` spells out."""
     lines_ahead: int = 0
-    """Cache lines of the next panels of b that are asked for at each step of the loop over k."""
+    """Cache lines of the next panels of b that are asked for at each trip of the loop over k."""
     rows_ahead: bool = False
     """Whether the rows of a that the next tile reads are asked for, a part at each step of the loop over k."""
 
@@ -51,7 +52,8 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_
     rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
     steps = depth * prod(c.extents[axis] for axis in c.reduce)
     b_bytes = columns * steps * bytes_per
-    chosen = choose_tile(rows, columns, bytes_per, target, far=2 * b_bytes > target.l2_bytes)
+    integers = isinstance(c.tile_element, IntegerType)
+    chosen = choose_tile(rows, columns, bytes_per, target, 2 * b_bytes > target.l2_bytes, integers)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
@@ -68,9 +70,15 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_
         near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
         once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
         outside = rows * (depth // blocks) * bytes_per <= target.a_bytes and (near or once)
-    tiling = Tiling(chosen, pack, blocks, panels, outside)
+    tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
+
+
+def steps_of(c: Contraction, tile: RegisterTile, target: Target) -> int:
+    """Steps of the sum of `c` that one `tile.mma` spells out."""
+    bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+    return steps_at_once(tile, bytes_per, target, isinstance(c.tile_element, IntegerType))
 
 
 def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Target) -> int:
@@ -82,8 +90,8 @@ def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Target) 
 
 def lines_ahead(c: Contraction, tiling: Tiling, target: Target) -> int:
     """
-    So many that the tiles of rows together ask for a whole panel; none where all of b stays in L2, two panels do not, or one tile
-    reads each.
+    So many that the tiles of rows together ask for a whole panel; none where all of b stays in L2, two panels do not, one tile
+    reads each, or the share of a tile in one step at a time is less than a line.
     """
     bytes_per = c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     tiles = ceil(c.extent(c.m) / tiling.tile.rows) * prod(c.extents[axis] for axis in c.outer)
@@ -92,7 +100,9 @@ def lines_ahead(c: Contraction, tiling: Tiling, target: Target) -> int:
     fits = 2 * column_bytes * tiling.tile.columns <= target.near_bytes
     if tiles == 1 or 2 * column_bytes * c.extent(c.n) <= target.l2_bytes or not fits:
         return 0
-    return ceil(DEPTH * row_bytes / LINE_BYTES / tiles)
+    if tiling.steps == 1 and row_bytes < tiles * LINE_BYTES:
+        return 0
+    return ceil(tiling.steps * row_bytes / LINE_BYTES / tiles)
 
 
 def rows_ahead(c: Contraction, tiling: Tiling, target: Target) -> bool:

@@ -29,7 +29,7 @@ from ..analysis.work import WORTH_SHARING
 from ..dialects.tensor_loop import GridOp
 from .contraction import Contraction, Operand, alone
 from .padding import is_zero, pad_before
-from .register_tiles import RegisterTile, choose_tile
+from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 from .targets import X86_64_V4, Target
 
 SQUARE, OUTPUTS, TAPS = 4, 2, 3
@@ -95,6 +95,8 @@ class Plan:
     tile: RegisterTile
     parts: int = 1
     """Equal shares of the blocks, for as many threads; each has its own room for what is worked on."""
+    steps: int = DEPTH
+    """Steps of the sum that one `tile.mma` of the products spells out."""
 
 
 def winograd_of(c: Contraction) -> Winograd | None:
@@ -190,7 +192,8 @@ def plan_winograd(w: Winograd, target: Target = X86_64_V4) -> Plan | None:
     ]
     images, rows = max(candidates, key=lambda choice: (_parts(w, choice, most), prod(choice)))
     chosen = choose_tile(images * rows * across, c.extent(c.n), size, target)
-    return Plan(images, rows, chosen, _parts(w, (images, rows), most))
+    steps = steps_at_once(chosen, size, target)
+    return Plan(images, rows, chosen, _parts(w, (images, rows), most), steps)
 
 
 def _most_parts(w: Winograd, target: Target) -> int:

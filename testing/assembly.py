@@ -21,7 +21,9 @@ _PRODUCT = re.compile(
     r"^(vf(n?)m(add|sub)\w*[ps][sdh]|v?mul[ps][sdh]|f(mla|mls|mul)|vpdpbusds?|v?pmaddwd|v?pmull[wd]|[su]dot|mla|[su]mlal2?|tdp\w+)$"
 )
 _VECTOR = re.compile(r"%[xyzt]mm\d+|\bv\d+\.\d*[bhsd]|\b[qds]\d+\b")
-_STACK = re.compile(r"\(%r[sb]p[,)]|\[(sp|x29)\b")
+_STACK = re.compile(r"\(%rsp[,)]|\[sp\b")
+_FRAME = re.compile(r"\(%rbp[,)]|\[x29\b")
+_FRAME_IS_SET = re.compile(r"mov\w?\s+%rsp, %rbp|(mov|add)\s+x29, sp\b")
 _MEMORY = re.compile(r"\(%\w+[^)]*\)|\[[xs]\w+")
 _STORED_FIRST = re.compile(r"^st[prnu1]")
 
@@ -32,6 +34,8 @@ class Loop:
 
     label: str
     lines: tuple[str, ...]
+    framed: bool = False
+    """Whether `%rbp` (`x29`) points into the stack in its function; elsewhere it is a register as any other."""
 
     def mnemonics(self) -> list[str]:
         return [words[0] for line in self.lines if (words := _words(line))]
@@ -48,7 +52,11 @@ class Loop:
     @property
     def spills(self) -> tuple[str, ...]:
         """The instructions that touch the stack: registers were short."""
-        return tuple(line.strip() for line in self.lines if _STACK.search(line))
+        return tuple(
+            line.strip()
+            for line in self.lines
+            if _STACK.search(line) or (self.framed and _FRAME.search(line))
+        )
 
     @property
     def loads(self) -> int:
@@ -89,7 +97,16 @@ def innermost_loops(assembly: str) -> list[Loop]:
         for start, end in spans
         if not any(start < other and end_ <= end for other, end_ in spans)
     ]
-    return [Loop(lines[start].rstrip(":"), tuple(lines[start : end + 1])) for start, end in inner]
+    return [
+        Loop(lines[start].rstrip(":"), tuple(lines[start : end + 1]), _is_framed(lines, start))
+        for start, end in inner
+    ]
+
+
+def _is_framed(lines: Sequence[str], place: int) -> bool:
+    """Whether the function around a line sets `%rbp` (`x29`) before it to where the stack is."""
+    starts = [number for number, line in enumerate(lines[:place]) if line.endswith(":") and line[0] != "."]
+    return any(_FRAME_IS_SET.search(line) for line in lines[starts[-1] if starts else 0 : place])
 
 
 def tile_loops(assembly: str, least: int = 4) -> list[Loop]:

@@ -38,8 +38,16 @@ _RULES = (
     ),
     (
         "tiles that are not considered",
-        "`rows * vectors + vectors + 1` (+ 4 without FMA) above the registers - 1; above - 3 with 32 registers and 3 vectors or more",
+        "`rows * vectors + vectors + 1` (+ 2 without FMA; + 3 of integers, + 4 without FMA) above the registers - 1; with 32 registers above "
+        "- 3 with 3 vectors or more, or where products take no element from memory in all lanes, else - 2; of integers one vector and "
+        "half of the registers in rows",
         "LLVM would spill",
+    ),
+    (
+        "one step of the sum per trip of its loop, not four",
+        "products of integers, of floats without FMA, or tiles of more rows than six per vector where products take no element from "
+        "memory",
+        "LLVM would spill between the steps, and the loop is little beside so many instructions (measured: no slower)",
     ),
     (
         "rows x pixels of a tile of a depthwise convolution, one vector of channels",

@@ -31,6 +31,12 @@ func.func @main(%x: tensor<1x14x14x32xf32>) -> tensor<1x7x7x64xf32> {
   %y = graph.conv2d %x, %w, strides = [2, 2], padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x14x14x32xf32>, tensor<3x3x32x64xf32>) -> tensor<1x7x7x64xf32>
   func.return %y : tensor<1x7x7x64xf32>
 }""",
+    "conv3x3": """
+func.func @main(%x: tensor<1x15x13x48xf32>) -> tensor<1x15x13x72xf32> {
+  %w = graph.weight "w" : tensor<3x3x48x72xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x15x13x48xf32>, tensor<3x3x48x72xf32>) -> tensor<1x15x13x72xf32>
+  func.return %y : tensor<1x15x13x72xf32>
+}""",
     "depthwise": """
 func.func @main(%x: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
   %w = graph.weight "w" : tensor<3x3x1x64xf32>

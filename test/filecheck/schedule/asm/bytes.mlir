@@ -5,7 +5,7 @@
 // VNNI: loop {{.*}} 0 stores, 0 of the stack, 0 calls
 // VNNI: vpdpbusd {{.*}}, %zmm{{[0-9]+}}
 // VNNI-NOT: vpmulld
-// SSE: loop {{.*}} products, {{.*}} 0 calls
+// SSE: loop {{.*}} products, {{.*}} 0 stores, 0 of the stack, 0 calls
 // SSE: pm{{ull|addw}}
 func.func @main(%x: tensor<64x128xi8>) -> tensor<64x128xi32> {
   %w = graph.weight "w" : tensor<128x128xi8>

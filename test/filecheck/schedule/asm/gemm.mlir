@@ -16,7 +16,7 @@
 // AVX2: vfmadd231ps %ymm{{.*}}, %ymm{{.*}}, %ymm{{[0-9]+}}
 
 /// Without FMA, products and sums are apart.
-// SSE: loop {{.*}}: 32 products, {{.*}}, 0 calls
+// SSE: loop {{.*}}: 8 products, 6 loads, 0 stores, 0 of the stack, 0 calls
 // SSE: mulps %xmm{{.*}}, %xmm{{[0-9]+}}
 // SSE: addps %xmm{{.*}}, %xmm{{[0-9]+}}
 

@@ -70,7 +70,7 @@ tensor_loop.func @signed(%A: memref<37x128xi8>, %B: memref<128x40xi8>) outs(%C: 
 // VNNI-NOT: arith.xori
 // VNNI: tile.mma %{{.*}}, %A[%{{.*}} depth 4 groups right_unsigned using "vpdpbusd"
 // PLAIN-LABEL: @mixed
-// PLAIN: tile.mma %{{.*}} depth 4 right_unsigned :
+// PLAIN: tile.mma %{{.*}} depth 1 right_unsigned :
 tensor_loop.func @mixed(%A: memref<32x100xi8>, %B: memref<100x16xi8>) outs(%C: memref<32x16xi32>) {
   tensor_loop.grid (%i, %j, %k) in (32, 16, 100) {
     tensor_loop.block "matmul" spatial(%vi in 32 = %i, %vj in 16 = %j) reduce(%vk in 100 = %k) {

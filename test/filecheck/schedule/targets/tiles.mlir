@@ -7,9 +7,9 @@
 // The tile of a product fits the registers of the target.
 
 // SSE: tile.mma
-// SSE-SAME: vector<10x4xf32>
+// SSE-SAME: depth 1 : vector<2x16xf32>
 // AVX2: tile.mma
-// AVX2-SAME: vector<6x16xf32>
+// AVX2-SAME: depth 4 : vector<6x16xf32>
 // AVX512: tile.mma
 // AVX512-SAME: vector<6x64xf32>
 // NEON: tile.mma

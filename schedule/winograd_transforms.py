@@ -1,0 +1,129 @@
+"""What Winograd's filtering (`winograd.py`) does to filters, inputs and outputs: sums and differences of rows of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, MemRefType, VectorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..dialects import tile
+from .epilogue import place_of
+from .loop_builder import Bound, Index, NestBuilder
+from .register_tiles import split_columns
+from .targets import X86_64_V4, Target
+from .winograd import SQUARE, TAPS, Plan, Winograd
+
+Steps = tuple[tuple[int, ...], ...]
+"""Rows of a matrix of -1, 0 and 1."""
+
+OF_INPUT: Steps = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
+OF_OUTPUT: Steps = ((1, 1, 1, 0), (0, 1, -1, -1))
+OF_FILTER: Steps = ((1, 0, 0), (1, 1, 1), (1, -1, 1), (0, 0, 1))
+HALVED = (False, True, True, False)
+"""The rows of `G` that have a factor of one half."""
+
+
+def _map(builder: NestBuilder, tiles: Sequence[SSAValue], body: Callable[[Block], SSAValue]) -> SSAValue:
+    block = Block(arg_types=[each.type.element_type for each in tiles])  # pyright: ignore[reportAttributeAccessIssue]
+    block.add_op(tile.YieldOp(body(block)))
+    return builder.add(tile.MapOp(tiles, tiles[0].type, Region(block))).result
+
+
+def combined(
+    builder: NestBuilder, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False
+) -> SSAValue:
+    """The sum of the tiles with these signs, the first of them that counts having +, or half of it."""
+    ordered = sorted((place for place, sign in enumerate(signs) if sign), key=lambda place: -signs[place])
+    if len(ordered) == 1 and not halved:
+        return tiles[ordered[0]]
+
+    def body(block: Block) -> SSAValue:
+        total: SSAValue = block.args[0]
+        for argument, place in zip(block.args[1:], ordered[1:], strict=True):
+            kind = arith.AddfOp if signs[place] > 0 else arith.SubfOp
+            op: Operation = kind(total, argument)
+            block.add_op(op)
+            total = op.results[0]
+        if halved:
+            half = arith.ConstantOp(FloatAttr(0.5, total.type))  # pyright: ignore
+            op = arith.MulfOp(total, half.result)
+            block.add_ops([half, op])
+            total = op.result
+        return total
+
+    return _map(builder, [tiles[place] for place in ordered], body)
+
+
+def load_row(builder: NestBuilder, buffer: SSAValue, at: Sequence[Index], width: int) -> SSAValue:
+    """A row of elements along the last dimension."""
+    assert isinstance(buffer.type, MemRefType)
+    type_ = VectorType(buffer.type.element_type, [1, width])
+    return builder.add(tile.LoadOp(buffer, [builder.value(index) for index in at], type_)).result
+
+
+def store_row(builder: NestBuilder, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
+    builder.add(tile.StoreOp(value, buffer, [builder.value(index) for index in at]))
+
+
+def channels_at_once(w: Winograd, target: Target) -> int:
+    """Channels of a square that are transformed at once: of two registers where 16 results of one step stay in registers."""
+    lanes = target.lanes(w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
+    return lanes * (2 if target.registers >= 2 * SQUARE**2 else 1)
+
+
+def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Target = X86_64_V4) -> None:
+    """Appends what transforms all filters to `block`: those of as many channels at once as a register has."""
+    c = w.c
+    builder = NestBuilder(block, c.block)
+    lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
+    first = 0
+    for columns, count in split_columns(c.extent(c.n), plan.tile.columns):
+        start = 0
+        for width, pieces in split_columns(columns, lanes):
+            with builder.nest([count, c.extent(c.k), pieces], ["p", "k", "j"]) as (panel, k, piece):
+                axes = [
+                    Bound("spatial", panel + first, first + count, "vp"),
+                    Bound("spatial", k, c.extent(c.k), "vk"),
+                    Bound("spatial", piece, pieces, "vj"),
+                ]
+                with builder.blocked("filters", axes) as (vp, vk, vj):
+                    column = builder.sum(builder.scaled(vj, lanes), start)
+                    _filters(builder, w, plan, made, (vp, vk, column), width)
+            start += width * pieces
+        first += count
+
+
+def _filters(
+    builder: NestBuilder,
+    w: Winograd,
+    plan: Plan,
+    made: SSAValue,
+    place: tuple[Index, Index, Index],
+    width: int,
+) -> None:
+    """Those from one place (panel, k, column of the panel) on: first down the columns of taps, then along the rows."""
+    panel, k, column = place
+    at = {w.c.k: k, w.c.n: builder.sum(builder.scaled(panel, plan.tile.columns), column)}
+    columns: list[list[SSAValue]] = []
+    for j in range(TAPS):
+        taps = [_tap(builder, w, at | {w.ky: i, w.kx: j}, width) for i in range(TAPS)]
+        columns.append(transformed(builder, taps, OF_FILTER, HALVED))
+    for i in range(SQUARE):
+        row = [each[i] for each in columns]
+        for j, value in enumerate(transformed(builder, row, OF_FILTER, HALVED)):
+            store_row(builder, value, made, (SQUARE * i + j, panel, k, column))
+
+
+def _tap(builder: NestBuilder, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
+    place = place_of(builder, w.c.b, at, None, w.c.n)
+    type_ = VectorType(w.c.tile_element, [1, width])
+    return builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+
+
+def transformed(
+    builder: NestBuilder, tiles: Sequence[SSAValue], steps: Steps, halved: Sequence[bool] = (False,) * SQUARE
+) -> list[SSAValue]:
+    """A matrix times a vector of tiles."""
+    return [combined(builder, tiles, row, half) for row, half in zip(steps, halved, strict=False)]
