@@ -185,6 +185,15 @@ class Emitter:
             raise ConversionError(f"{what} has the shape {value.shaped}, expected every extent to be known")
         return tuple(dim for dim in value.shape if dim is not None)
 
+    def extent(self, value: Value, axis: int, what: str) -> int:
+        """One extent of a value; raises `ConversionError` when it is not known."""
+        found = value.shape[axis]
+        if found is None:
+            raise ConversionError(
+                f"{what} is {value.shaped}, expected extent {axis % value.rank} to be known"
+            )
+        return found
+
     def size(self, value: Value, what: str) -> int:
         """The number of elements of a value of static shape."""
         return prod(self.static_shape(value, what))

@@ -10,6 +10,7 @@ from ...dialects.graph.signature import tensor_type
 from .emitter import Emitter
 from .errors import ConversionError
 from .sizes import Extent, Size, extents_of, product, quotient, scalar, vector
+from .tensors import LARGEST_EXTENT
 from .values import RuntimeValue, Value
 
 
@@ -114,6 +115,19 @@ def repeated(b: Emitter, x: Value, counts: Sequence[Extent]) -> Value:
     after = [extent for pair in zip(counts, shape, strict=True) for extent in pair]
     spread = broadcast(b, reshaped(b, x, before), after)
     return reshaped(b, spread, [product(pair) for pair in zip(counts, shape, strict=True)])
+
+
+def backwards(b: Emitter, x: Value, axis: int) -> Value:
+    """`x` in reverse order along an axis."""
+    return b.strided_slice(x, axes=(axis,), begin=(-1,), end=(-LARGEST_EXTENT,), strides=(-1,))
+
+
+def filled(b: Emitter, extents: Sequence[Extent], value: float | int, dtype: str) -> Value:
+    """A tensor of these extents with the same value everywhere."""
+    shape = dims(extents)
+    if None not in shape:
+        return b.full(tuple(each for each in shape if each is not None), value, dtype)
+    return broadcast(b, b.full((), value, dtype), extents)
 
 
 def counted(b: Emitter, first: Extent, limit: Extent) -> Value:

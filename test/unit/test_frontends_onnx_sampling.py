@@ -91,6 +91,20 @@ def test_aligned_regions(mode: str, coordinates: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("coordinates", ["half_pixel", "output_half_pixel"])
+def test_regions_that_are_sampled_as_densely_as_they_are_large(coordinates: str) -> None:
+    """Some of which lie outside, are empty, or inside out."""
+    x = RNG.standard_normal((2, 3, 9, 7)).astype(np.float32)
+    corners = RNG.uniform(-4, 12, (12, 2))
+    rois = np.concatenate([corners, corners + RNG.uniform(0, 14, (12, 2))], axis=1).astype(np.float32)
+    rois[:4] = [[0, 0, 0, 0], [1, 1, 4, 4], [-30, -30, 50, 60], [5, 5, 3, 3]]
+    inputs = {"x": x, "r": rois, "i": RNG.integers(0, 2, 12)}
+    options = {"output_height": 2, "output_width": 3, "spatial_scale": 0.75}
+    options |= {"coordinate_transformation_mode": coordinates}
+    (found,), (wanted,) = (way("RoiAlign", inputs, version=16, **options) for way in (run, expected))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_aligned_regions_of_version_10_are_of_corners() -> None:
     x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     inputs = {"x": x, "r": np.array([[0, 0, 2, 2]], np.float32), "i": np.array([0])}
@@ -132,7 +146,8 @@ MOVED = {"x": IMAGE, "w": FILTER, "o": np.zeros((1, 18, 3, 3), np.float32)}
             "padding_mode is 'wrap', expected zeros, border or refl",
         ),
         ("GridSample", {**GRID, "x": IMAGE.astype(np.int32)}, {}, "expected floats"),
-        ("RoiAlign", ROIS, {}, "sampling_ratio is 0: then the number of samples depends on the regions"),
+        ("RoiAlign", ROIS, {"mode": "max"}, "sampling_ratio is 0, expected at least 1, or 0 with mode avg"),
+        ("RoiAlign", ROIS, {"sampling_ratio": -1}, "sampling_ratio is -1, expected at least 1"),
         ("RoiAlign", ROIS, {"mode": "min"}, "mode is 'min'"),
         ("DeformConv", MOVED, {"group": 3}, "do not divide into 3 groups"),
         ("DeformConv", MOVED, {"offset_group": 3}, "4 channels do not divide into 3 groups of offsets"),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import broadcast
 from ..registry import converter
+from ..sizes import extents_of
 from ..values import Value
 
 if TYPE_CHECKING:
@@ -107,9 +109,7 @@ def tree_ensemble(
         _ways(nodes_falsenodeids, nodes_falseleafs, leaves),
         _members(nodes_modes, membership_values, leaves),
     )
-    place = b.broadcast_to(
-        b.constant(forest.roots), shape=(b.static_shape(x, "the input")[0], len(tree_roots))
-    )
+    place = broadcast(b, b.constant(forest.roots), [extents_of(x)[0], len(tree_roots)])
     for _ in range(forest.depth()):
         place = _next(b, x, forest, place)
     leaf = b.subtract(place, nodes)

@@ -126,12 +126,12 @@ def col2im(
         (extents[d] + before[d] + after[d] - reach[d] * (kernel[d] - 1) - 1) // steps[d] + 1
         for d in range(rank)
     ]
-    batch, channels, columns = b.static_shape(x, "the input")
+    channels, columns = (b.extent(x, axis, "the input") for axis in (1, 2))
     if channels % prod(kernel) or columns != prod(counts):
         raise ConversionError(
             f"the input is {x.shaped}, expected windows of {list(kernel)} at {counts} places"
         )
-    x = b.reshape(x, shape=(batch, channels // prod(kernel), *kernel, *counts))
+    x = reshaped(b, x, [extents_of(x)[0], channels // prod(kernel), *kernel, *counts])
     for d in range(rank):
         table = _meeting(extents[d], kernel[d], counts[d], steps[d], reach[d], before[d])
         x = _summed(b, x, rank - d, table)
@@ -157,8 +157,8 @@ def _summed(b: Emitter, x: Value, left: int, table: Any) -> Value:
     """Of an input of `(N, C, taps…, windows…, places…)` with `left` dimensions of taps, the first of them become places."""
     order = [d for d in range(x.rank) if d not in (2, 2 + left)]
     x = b.permute_dims(x, axes=(*order, 2, 2 + left))
-    shape = b.static_shape(x, "the input")
-    flat = b.reshape(x, shape=(*shape[:-2], shape[-2] * shape[-1]))
+    shape = extents_of(x)
+    flat = reshaped(b, x, [*shape[:-2], product(shape[-2:])])
     flat = b.pad(flat, pad_width=(*(0,) * (2 * flat.rank - 1), 1))
     return b.sum(b.take(flat, b.constant(table), axis=flat.rank - 1), axis=(flat.rank,))
 

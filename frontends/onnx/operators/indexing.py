@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
-from ..forms import repeated
+from ..forms import backwards, counted, repeated
 from ..registry import Known, converter, direct
+from ..sizes import combined, extents_of, scalar
 from ..values import Value
 from .movement import ints
 
@@ -116,10 +117,7 @@ def reverse_sequence(
 
 def reversed_rows(b: Emitter, x: Value, lengths: Value) -> Value:
     """Each `x[b]` with its first `lengths[b]` elements in reverse order. `lengths` is a vector of integers."""
-    import numpy as np
-
-    steps = b.static_shape(x, "the input")[1]
-    time = b.constant(np.arange(steps, dtype=np.int64).reshape(1, -1))
+    time = b.expand_dims(counted(b, 0, extents_of(x)[1]), axis=(0,))
     ends = b.expand_dims(b.astype(lengths, dtype="i64"), axis=(1,))
     mirrored = b.subtract(b.subtract(ends, b.full((), 1, "i64")), time)
     places = b.where(b.less(time, ends), mirrored, time)
@@ -136,10 +134,8 @@ def _arg(op: str) -> Any:
         """The last of equal elements is the first one from the end."""
         if not select_last_index:
             return getattr(b, op)(x, axis=axis, keepdims=bool(keepdims))
-        size = b.static_shape(x, "the input")[axis]
-        turned = b.strided_slice(x, axes=(axis,), begin=(-1,), end=(-size - 1,), strides=(-1,))
-        found = getattr(b, op)(turned, axis=axis, keepdims=bool(keepdims))
-        return b.subtract(b.full((), size - 1, "i64"), found)
+        found = getattr(b, op)(backwards(b, x, axis), axis=axis, keepdims=bool(keepdims))
+        return b.subtract(scalar(b, combined("subtract", extents_of(x)[axis], 1)), found)
 
     return convert
 

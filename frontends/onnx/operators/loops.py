@@ -16,7 +16,9 @@ from xdsl.ir import Block
 from ....dialects.graph.shapes import Shaped
 from ..emitter import Emitter
 from ..errors import ConversionError, OnnxError
+from ..forms import backwards, filled
 from ..registry import Known, converter
+from ..sizes import Extent, Size, elements_of, extents_of, follows_from_shapes, scalar
 from ..values import Value
 from .steps import branch, repeat
 
@@ -175,9 +177,22 @@ class Turns:
                 raise ConversionError(f"an output of a turn is {kind}, expected every extent to be known")
         return endless, kinds
 
-    def _looped(self, count: int, state: list[Value], kinds: list[Shaped]) -> tuple[list[Value], list[Value]]:
+    def of_sizes(self, count: Extent, state: list[Value]) -> tuple[list[Value], list[Value]]:
+        """As `known`, for a number of turns that follows from the shapes of the arguments."""
+        if not isinstance(count, Size):
+            return self.known(count, state)
+        endless, kinds = self._tried(state)
+        if not endless and kinds:
+            raise ConversionError(depends_on_data(len(kinds)))
+        if not endless:
+            return self.guarded(scalar(self.b, count), None, state), []
+        return self._looped(count, state, kinds)
+
+    def _looped(
+        self, count: Extent, state: list[Value], kinds: list[Shaped]
+    ) -> tuple[list[Value], list[Value]]:
         b, kept = self.b, len(state)
-        rooms = [b.full((count, *(dim or 0 for dim in kind.shape)), 0, kind.dtype) for kind in kinds]
+        rooms = [filled(b, [count, *(dim or 0 for dim in kind.shape)], 0, kind.dtype) for kind in kinds]
         if count == 0:
             return state, rooms
 
@@ -187,7 +202,8 @@ class Turns:
             pairs = zip(carried[kept:], after.outputs, strict=True)
             return [*after.state, *(b.scatter_nd(room, place, value) for room, value in pairs)]
 
-        found = repeat(b, count, [*state, *rooms], body)
+        turns = scalar(b, count) if isinstance(count, Size) else count
+        found = repeat(b, turns, [*state, *rooms], body)
         return found[:kept], found[kept:]
 
 
@@ -208,6 +224,11 @@ def _truth(b: Emitter, condition: Value | None) -> Value:
     if condition is None:
         return b.full((), True, "i1")
     return condition if condition.rank == 0 else b.reshape(condition, shape=())
+
+
+def _goes_on(condition: Value | None) -> bool:
+    """Whether a loop begins for certain."""
+    return condition is None or (condition.known is not None and bool(condition.known.reshape(()).item()))
 
 
 def _cost(body: GraphProto) -> int:
@@ -248,6 +269,11 @@ def loop(
     turns = Turns(b, turn, _cost(body))
     known = trip_count.known
     holds = None if condition is None else condition.known
+    if _goes_on(condition) and known is None and follows_from_shapes(trip_count):
+        sizes = elements_of(trip_count)
+        if sizes is not None:
+            after, stacked = turns.of_sizes(sizes.reshape(-1)[0], list(state))
+            return (*after, *stacked)
     if known is None or (condition is not None and holds is None):
         first = condition if holds is None else None
         count = trip_count if known is None else max(int(known.reshape(()).item()), 0)
@@ -316,9 +342,12 @@ def scan_of_batch(
 
 def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphProto) -> list[Value]:
     """The last state, then what the turns give, stacked."""
-    counts = {x.shape[0] for x in scanned}
-    if len(counts) != 1 or None in counts:
-        raise ConversionError(f"the scanned inputs have {counts} slices, expected one number that is known")
+    known = {x.shape[0] for x in scanned} - {None}
+    if len(known) > 1 or not scanned:
+        raise ConversionError(
+            f"the scanned inputs have {sorted(each or 0 for each in known)} slices, expected one number"
+        )
+    count = known.pop() if known else extents_of(scanned[0])[0]
     names = [info.name for info in body.input]
     if len(names) != len(state) + len(scanned):
         raise ConversionError(f"the body has {len(names)} inputs, expected {len(state) + len(scanned)}")
@@ -328,8 +357,8 @@ def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphPr
         found = b.subgraph(body, dict(zip(names, [*values, *slices], strict=True)))
         return Turned(None, found[: len(state)], found[len(state) :])
 
-    (count,) = counts
-    after, stacked = Turns(b, turn, _cost(body)).known(count or 0, state)
+    assert count is not None
+    after, stacked = Turns(b, turn, _cost(body)).of_sizes(count, state)
     return [*after, *stacked]
 
 
@@ -350,7 +379,7 @@ def _first(
         axis = 0 if axes is None else axes[number] % x.rank
         if axis:
             x = b.permute_dims(x, axes=(axis, *(each for each in range(x.rank) if each != axis)))
-        found.append(_backwards(b, x) if directions is not None and directions[number] else x)
+        found.append(backwards(b, x, 0) if directions is not None and directions[number] else x)
     return found
 
 
@@ -368,14 +397,9 @@ def _placed(
     found: list[Value] = []
     for number, x in enumerate(values):
         if directions is not None and directions[number]:
-            x = _backwards(b, x)
+            x = backwards(b, x, 0)
         axis = 0 if axes is None else axes[number] % x.rank
         if axis:
             x = b.permute_dims(x, axes=(*range(1, axis + 1), 0, *range(axis + 1, x.rank)))
         found.append(x)
     return found
-
-
-def _backwards(b: Emitter, x: Value) -> Value:
-    size = b.static_shape(x, "what is scanned")[0]
-    return b.strided_slice(x, axes=(0,), begin=(-1,), end=(-size - 1,), strides=(-1,))

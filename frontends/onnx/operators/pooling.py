@@ -10,7 +10,10 @@ from typing import Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import filled, reshaped
 from ..registry import converter
+from ..sizes import Extent, chosen, combined, extents_of, vector
+from ..sizes import product as product_of
 from ..values import Value
 from .windows import Window, window_of
 
@@ -31,6 +34,9 @@ def max_pool(
     strides: Ints = None,
 ) -> Any:
     """The second output is the place of each maximum in the flattened input, the first one in the order of the window."""
+    if ceil_mode and None in x.shape[2:] and b.output_count == 1:
+        plain = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, False)
+        return over_windows(b, padded_up(b, x, plain, _lowest(x.dtype)), plain.bare(), b.max_pool2d)
     window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
     if b.output_count > 1:
         return _max_and_places(b, x, window, bool(storage_order))
@@ -52,6 +58,8 @@ def average_pool(
 ) -> Value:
     """What `ceil_mode` adds at the end is never counted."""
     plain = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, False)
+    if ceil_mode and None in x.shape[2:]:
+        return _average_of_open(b, x, plain, bool(count_include_pad))
     window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
     if window == plain and (x.rank < 5 or not any((*window.before, *window.after))):
         return over_windows(b, x, window, b.avg_pool2d, count_include_pad=bool(count_include_pad))
@@ -72,6 +80,9 @@ def lp_pool(
     strides: Ints = None,
 ) -> Value:
     """`(sum |x|^p)^(1/p)` over each window."""
+    if ceil_mode and None in x.shape[2:]:
+        plain = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, False)
+        return root(b, sum_pool(b, padded_up(b, powered(b, x, p), plain, 0), plain.bare()), p)
     window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
     return root(b, sum_pool(b, powered(b, x, p), window), p)
 
@@ -124,6 +135,34 @@ def pooling_window(
     return replace(window, after=tuple(after))
 
 
+def padded_up(b: Emitter, x: Value, plain: Window, value: float) -> Value:
+    """`x` with the padding of `plain` and the rest that `ceil_mode` adds, where the extents of the image are not all known."""
+    pairs: list[Extent] = [0] * 4
+    for number, size in enumerate(extents_of(x)[2:]):
+        before, after, stride = plain.before[number], plain.after[number], plain.strides[number]
+        reach = plain.reach(number)
+        free = combined("subtract", combined("add", size, before + after), reach)
+        turns = combined("divide", combined("add", free, stride - 1), stride)
+        start = combined("multiply", turns, stride)
+        late = combined("greater_equal", start, combined("add", size, before))
+        start = chosen(late, combined("subtract", start, stride), start)
+        needed = combined("subtract", combined("add", start, reach - before), size)
+        pairs += [before, combined("maximum", needed, after)]
+    return b.dynamic_pad(x, vector(b, pairs), value=value)
+
+
+def _average_of_open(b: Emitter, x: Value, plain: Window, with_padding: bool) -> Value:
+    """The average with `ceil_mode` of an image whose extents are not all known: a sum over the number of elements that count."""
+    ones = filled(b, [1, 1, *extents_of(x)[2:]], 1.0, x.dtype)
+    rest = plain
+    if with_padding and any((*plain.before, *plain.after)):
+        widths = (0, 0, 0, 0, *(w for pair in zip(plain.before, plain.after, strict=True) for w in pair))
+        ones = b.pad(ones, pad_width=widths, value=1.0)
+        rest = plain.bare()
+    total = sum_pool(b, padded_up(b, x, plain, 0.0), plain.bare())
+    return b.divide(total, sum_pool(b, padded_up(b, ones, rest, 0.0), plain.bare()))
+
+
 def over_windows(b: Emitter, x: Value, window: Window, op: Callable[..., Value], **properties: Any) -> Value:
     """A separable pooling op over the windows of an input of rank 3, 4 or 5."""
 
@@ -143,12 +182,12 @@ def over_windows(b: Emitter, x: Value, window: Window, op: Callable[..., Value],
         return pool(x, window)
     if x.rank != 5:
         raise ConversionError(f"the input is {x.shaped}, expected rank 3, 4 or 5")
-    batch, channels, depth, height, width = b.static_shape(x, "the input")
-    planes = pool(b.reshape(x, shape=(batch, channels * depth, height, width)), window.part(1, 3))
-    high, wide = b.static_shape(planes, "the input")[2:]
-    columns = pool(b.reshape(planes, shape=(batch, channels, depth, high * wide)), window.part(0, 1).tall())
-    deep = b.static_shape(columns, "the input")[2]
-    return b.reshape(columns, shape=(batch, channels, deep, high, wide))
+    batch, channels, depth, height, width = extents_of(x)
+    planes = pool(reshaped(b, x, [batch, product_of([channels, depth]), height, width]), window.part(1, 3))
+    high, wide = extents_of(planes)[2:]
+    rows = reshaped(b, planes, [batch, channels, depth, product_of([high, wide])])
+    columns = pool(rows, window.part(0, 1).tall())
+    return reshaped(b, columns, [batch, channels, extents_of(columns)[2], high, wide])
 
 
 def sum_pool(b: Emitter, x: Value, window: Window) -> Value:

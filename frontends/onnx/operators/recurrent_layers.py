@@ -13,6 +13,8 @@ from typing import Final
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import backwards, filled, reshaped, sliced
+from ..sizes import Extent, Size, combined, extents_of, scalar
 from ..values import Value
 from .indexing import reversed_rows
 from .recurrent_activations import Activation
@@ -56,8 +58,12 @@ class Layer:
     """Of the sequences, i64; `None` where all have all steps."""
 
     @property
-    def steps(self) -> int:
-        return self.x.shape[0] or 0
+    def steps(self) -> Extent:
+        return extents_of(self.x)[0]
+
+    @property
+    def batch(self) -> Extent:
+        return extents_of(self.x)[1]
 
     def product(self, lhs: Value, rhs: Value) -> Value:
         """`lhs @ rhs^T`."""
@@ -97,9 +103,6 @@ def layer_of(
         raise ConversionError(f"hidden_size is {hidden_size}, but the recurrence weights are {r.shaped}")
     steps_first = b.permute_dims(x, axes=(1, 0, 2)) if layout else x
     steps = steps_first.shape[0]
-    if steps is None:
-        hint = "give it a size with dims"
-        raise ConversionError(f"the input is {x.shaped}, expected the number of steps to be known", hint=hint)
     known = None if lengths is None else lengths.known
     if lengths is not None and known is not None and bool((known == steps).all()):
         lengths = None
@@ -159,10 +162,7 @@ def _stacked(b: Emitter, parts: list[Value], axis: int, order: tuple[int, ...] |
 def _start(layer: Layer, state: Value | None, number: int) -> Value:
     if state is not None:
         return _one(layer.b, state, number, 1 if layer.layout else 0)
-    batch = layer.x.shape[1]
-    if batch is None:
-        raise ConversionError("the batch size is not known, and there is no initial state")
-    return layer.b.full((batch, layer.hidden), 0.0, layer.x.dtype)
+    return filled(layer.b, [layer.batch, layer.hidden], 0.0, layer.x.dtype)
 
 
 # One direction
@@ -194,7 +194,7 @@ def _turned(layer: Layer, x: Value) -> Value:
     """The steps of each sequence in reverse order."""
     b = layer.b
     if layer.lengths is None:
-        return b.strided_slice(x, axes=(0,), begin=(-1,), end=(-layer.steps - 1,), strides=(-1,))
+        return backwards(b, x, 0)
     rows = reversed_rows(b, b.permute_dims(x, axes=(1, 0, 2)), layer.lengths)
     return b.permute_dims(rows, axes=(1, 0, 2))
 
@@ -202,18 +202,36 @@ def _turned(layer: Layer, x: Value) -> Value:
 def _steps(layer: Layer, gates: Value, start: list[Value], step: Step) -> tuple[Value, list[Value]]:
     """Outputs of all steps, and the state after the last."""
     b, steps = layer.b, layer.steps
+    if isinstance(steps, Size):
+        return _open_steps(layer, gates, start, step, steps)
     chunks = 0 if steps <= UNROLLED else steps // CHUNK
     before = chunks * CHUNK
     outputs: list[Value] = []
     state = start
     if chunks:
-        stored, state = _chunks(layer, gates, state, step, chunks)
+        whole = b.strided_slice(gates, axes=(0,), begin=(0,), end=(before,))
+        stored, state = _chunks(layer, whole, state, step, chunks, CHUNK)
         outputs.append(stored)
     if before < steps:
         rest = b.strided_slice(gates, axes=(0,), begin=(before,), end=(steps,)) if before else gates
         stored, state = _unrolled(layer, rest, state, step, lambda number: _number(b, before + number))
         outputs.append(stored)
     return (outputs[0] if len(outputs) == 1 else b.concat(*outputs, axis=0)), state
+
+
+def _open_steps(
+    layer: Layer, gates: Value, start: list[Value], step: Step, steps: Size
+) -> tuple[Value, list[Value]]:
+    """As `_steps` for a number that is computed at run time: chunks, and what is left step by step."""
+    b = layer.b
+    chunks = combined("divide", steps, CHUNK)
+    before = combined("multiply", chunks, CHUNK)
+    whole = sliced(b, gates, [0], [0], [before], [1])
+    stored, state = _chunks(layer, whole, start, step, chunks, CHUNK)
+    rest = sliced(b, gates, [0], [before], [steps], [1])
+    left = combined("subtract", steps, before)
+    more, state = _chunks(layer, rest, state, step, left, 1, before)
+    return b.concat(stored, more, axis=0), state
 
 
 def _number(b: Emitter, number: int) -> Value:
@@ -223,16 +241,24 @@ def _number(b: Emitter, number: int) -> Value:
 
 
 def _chunks(
-    layer: Layer, gates: Value, start: list[Value], step: Step, chunks: int
+    layer: Layer,
+    gates: Value,
+    start: list[Value],
+    step: Step,
+    chunks: Extent,
+    size: int,
+    before: Extent = 0,
 ) -> tuple[Value, list[Value]]:
+    """A turn of a loop for each chunk of `size` steps, which come after `before` others."""
     b = layer.b
-    _, batch, width = b.static_shape(gates, "the input")
-    whole = b.strided_slice(gates, axes=(0,), begin=(0,), end=(chunks * CHUNK,))
-    parts = b.reshape(whole, shape=(chunks, CHUNK, batch, width))
+    width = layer.gates * layer.hidden
+    parts = reshaped(b, gates, [chunks, size, layer.batch, width])
     keeps = b.wanted[0]
 
     def body(turn: Value, carried: list[Value]) -> list[Value]:
-        first = b.multiply(turn, CHUNK)
+        first = b.multiply(turn, size)
+        if before != 0:
+            first = b.add(first, scalar(b, before))
         state = carried[1:] if keeps else carried
         outputs, state = _unrolled(
             layer, b.take(parts, turn, axis=0), state, step, lambda number: b.add(first, number)
@@ -241,10 +267,11 @@ def _chunks(
             return state
         return [b.scatter_nd(carried[0], b.reshape(turn, shape=(1,)), outputs), *state]
 
-    room = b.full((chunks, CHUNK, batch, layer.hidden), 0.0, gates.dtype)
-    found = repeat(b, chunks, [room, *start] if keeps else start, body)
+    room = filled(b, [chunks, size, layer.batch, layer.hidden], 0.0, gates.dtype)
+    turns = scalar(b, chunks) if isinstance(chunks, Size) else chunks
+    found = repeat(b, turns, [room, *start] if keeps else start, body)
     stored, state = (found[0], found[1:]) if keeps else (room, found)
-    return b.reshape(stored, shape=(chunks * CHUNK, batch, layer.hidden)), state
+    return reshaped(b, stored, [combined("multiply", chunks, size), layer.batch, layer.hidden]), state
 
 
 def _unrolled(

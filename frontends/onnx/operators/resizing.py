@@ -14,7 +14,7 @@ from ..sizes import Extent, Size, extents_of
 from ..values import Value
 from .dynamic import entries
 from .movement import ints
-from .resizing_sizes import along_unknown, repeated_along, scaled
+from .resizing_sizes import along_unknown, repeated, scaled, times_of
 
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 COORDINATES = (
@@ -288,18 +288,29 @@ def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) ->
     if sampling.mode != "nearest" and not dtype.startswith(("f", "b")):
         x = b.astype(x, dtype="f32" if dtype in ("i8", "ui8", "i16", "ui16") else "f64")
     missing: list[tuple[int, Any]] = []
+    times: dict[int, int] = {}
+    """How often the elements of an axis are repeated."""
     for axis in sorted(lines, key=lambda axis: _growth(lines[axis])):
         known = lines[axis].known
         if known is None:
-            x = along_unknown(b, x, axis, lines[axis], sampling)
+            count = times_of(lines[axis], sampling)
+            if count is None:
+                x = along_unknown(b, x, axis, lines[axis], sampling)
+            else:
+                times[axis] = count
             continue
         places = places_of(*known, lines[axis].crop, sampling.coordinates)
         if sampling.coordinates == "tf_crop_and_resize":
             missing.append((axis, (places < 0) | (places > known[0] - 1)))
         if sampling.mode == "nearest":
-            x = picked(b, x, axis, _nearest(places, known[0], sampling.nearest))
+            indices = _nearest(places, known[0], sampling.nearest)
+            if _is_repetition(indices, known[0]):
+                times[axis] = len(indices) // known[0]
+            else:
+                x = picked(b, x, axis, indices)
         else:
             x = _weighed(b, x, axis, *_table(places, known[0], known[2], sampling))
+    x = repeated(b, x, times) if times else x
     for axis, mask in missing:
         if mask.any():
             shape = [1] * x.rank
@@ -333,6 +344,14 @@ def _nearest(places: Any, size: int, rounding: str) -> Any:
     return np.clip(functions[rounding](places), 0, max(size - 1, 0)).astype(np.int64)
 
 
+def _is_repetition(indices: Any, size: int) -> bool:
+    """Whether they name each element equally often, in order, but not once."""
+    import numpy as np
+
+    count = len(indices) // size if size and len(indices) % size == 0 else 0
+    return count > 1 and bool((indices == np.arange(len(indices)) // count).all())
+
+
 def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     """The elements at known indices of an axis: as a repetition, a slice with a stride, or a gather."""
     import numpy as np
@@ -340,8 +359,8 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     size, count = x.shape[axis], len(indices)
     if size == count and (indices == np.arange(count)).all():
         return x
-    if size and count % size == 0 and (indices == np.arange(count) // (count // size)).all():
-        return repeated_along(b, x, axis, count // size)
+    if size and _is_repetition(indices, size):
+        return repeated(b, x, {axis: count // size})
     steps = np.unique(np.diff(indices))
     if len(steps) == 1 and steps[0] > 0:
         end = int(indices[-1]) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -27,12 +28,18 @@ def scaled(size: Extent, scale: float) -> Extent:
     return combined("divide", combined("multiply", size, ratio.numerator), ratio.denominator)
 
 
-def repeated_along(b: Emitter, x: Value, axis: int, times: int) -> Value:
-    """Each element along an axis so many times, one after the other."""
+def repeated(b: Emitter, x: Value, times: Mapping[int, int]) -> Value:
+    """Each element along these axes so many times, one after the other; images in one go, for layouts to see."""
+    spread: list[Extent] = []
     shape = list(extents_of(x))
-    spread = broadcast(b, b.expand_dims(x, axis=(axis + 1,)), [*shape[: axis + 1], times, *shape[axis + 1 :]])
-    shape[axis] = product([shape[axis], times])
-    return reshaped(b, spread, shape)
+    added: list[int] = []
+    for axis, extent in enumerate(shape):
+        spread.append(extent)
+        if axis in times:
+            added.append(len(spread))
+            spread.append(times[axis])
+            shape[axis] = product([extent, times[axis]])
+    return reshaped(b, broadcast(b, b.expand_dims(x, axis=tuple(added)), spread), shape)
 
 
 def along_unknown(b: Emitter, x: Value, axis: int, line: Line, sampling: Sampling) -> Value:
@@ -42,16 +49,15 @@ def along_unknown(b: Emitter, x: Value, axis: int, line: Line, sampling: Samplin
             "tf_crop_and_resize is asked for, expected the extents of the input to be known"
         )
     if sampling.mode == "nearest":
-        times = _times(line, sampling)
-        if times is not None:
-            return repeated_along(b, x, axis, times)
         return b.take(x, _nearest(b, line, sampling), axis=axis)
     positions, weights = _table(b, line, sampling)
     return b.resample(x, positions, weights, axis=axis)
 
 
-def _times(line: Line, sampling: Sampling) -> int | None:
+def times_of(line: Line, sampling: Sampling) -> int | None:
     """How often each element stands there, where the nearest ones are a repetition whatever the size is."""
+    if sampling.mode != "nearest":
+        return None
     exact = sampling.coordinates == "asymmetric" and sampling.nearest == "floor"
     centred = sampling.coordinates in CENTRED and sampling.nearest.startswith("round")
     times = line.scale

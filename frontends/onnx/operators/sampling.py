@@ -11,6 +11,7 @@ from ..registry import converter
 from ..sizes import extents_of, vector
 from ..types import numpy_dtype
 from ..values import Value
+from .regions import mean_of_regions
 from .windows import window_of
 
 Ints = tuple[int, ...] | None
@@ -170,14 +171,17 @@ def roi_align(
             f"mode is '{mode}' and coordinate_transformation_mode '{coordinate_transformation_mode}', "
             "expected avg or max, and half_pixel or output_half_pixel"
         )
-    if sampling_ratio < 1:
+    if sampling_ratio < 0 or (sampling_ratio == 0 and mode == "max"):
+        hint = "with 0 the number of samples depends on the regions"
         raise ConversionError(
-            f"sampling_ratio is {sampling_ratio}: then the number of samples depends on the regions; expected at least 1"
+            f"sampling_ratio is {sampling_ratio}, expected at least 1, or 0 with mode avg", hint
         )
-    _, channels, height, width = b.static_shape(x, "the input")
+    channels, height, width = (b.extent(x, axis, "the input") for axis in (1, 2, 3))
     half = coordinate_transformation_mode == "half_pixel"
     scaled = b.multiply(_wide(b, rois), float(spatial_scale))
     scaled = b.subtract(scaled, 0.5) if half else scaled
+    if sampling_ratio == 0:
+        return mean_of_regions(b, x, scaled, images, (output_height, output_width), half)
     rows = _neighbours(b, scaled, 1, height, output_height, sampling_ratio, half)
     columns = _neighbours(b, scaled, 0, width, output_width, sampling_ratio, half)
     flat = b.reshape(b.permute_dims(x, axes=(0, 2, 3, 1)), shape=(-1, channels))
@@ -257,7 +261,7 @@ def max_roi_pool(
 
     Source: R. Girshick, "Fast R-CNN", ICCV 2015.
     """
-    _, _, height, width = b.static_shape(x, "the input")
+    height, width = (b.extent(x, axis, "the input") for axis in (2, 3))
     regions = _wide(b, rois)
     number = b.astype(b.strided_slice(regions, axes=(1,), begin=(0,), end=(1,)), dtype="i64")
     images = b.take(x, b.squeeze(number, axis=(1,)), axis=0)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..emitter import Emitter
 from ..errors import ConversionError
+from ..forms import filled
 from ..registry import converter
+from ..sizes import extents_of
 from ..values import Value
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def tf_idf_vectorizer(
     if mode not in ("TF", "IDF", "TFIDF"):
         raise ConversionError(f"mode is '{mode}', expected TF, IDF or TFIDF")
     rows = b.reshape(x, shape=(1, -1)) if x.rank == 1 else x
-    length = b.static_shape(rows, "the input")[1]
+    length = b.extent(rows, 1, "the input")
     rows = rows if rows.dtype == "i64" else b.astype(rows, dtype="i64")
     size = max(ngram_indexes) + 1
     grams = _grams(pool_int64s, ngram_counts, ngram_indexes)
@@ -58,7 +60,7 @@ def tf_idf_vectorizer(
                 counts = b.matmul(_counts(b, rows, pool, distance, length), b.constant(goes_to))
                 total = counts if total is None else b.add(total, counts)
     if total is None:
-        total = b.full((b.static_shape(rows, "the input")[0], size), 0.0, "f32")
+        total = filled(b, [extents_of(rows)[0], size], 0.0, "f32")
     result = _weighted(b, total, mode, weights)
     return b.reshape(result, shape=(size,)) if x.rank == 1 else result
 

@@ -36,6 +36,11 @@ class Window:
         fields = (self.kernel, self.strides, self.dilations, self.before, self.after)
         return Window(*(field[first:last] for field in fields))
 
+    def bare(self) -> Window:
+        """The window without padding."""
+        nothing = (0,) * len(self.kernel)
+        return Window(self.kernel, self.strides, self.dilations, nothing, nothing)
+
     def tall(self) -> Window:
         """The window of a 1-D operator on images of width 1."""
         return Window(
