@@ -18,7 +18,7 @@ from ..core.pipelines import expand_pipeline
 from ..core.roles import PROFILE
 from .compile import Source, copy_of
 from .describe import functions
-from .errors import CompileError
+from .errors import ArgumentError, CompileError
 from .program import BoundEntry, Program
 
 if TYPE_CHECKING:
@@ -132,7 +132,11 @@ class Measuring:
     """Kernel, place, operations, bytes."""
 
     def run(self, arrays: Sequence[Any], rounds: int | None) -> Profile:
-        """The medians over so many rounds after one to warm up, or as many as `MEASURE_SECONDS` allow."""
+        """
+        The medians over so many rounds after one to warm up, or as many as `MEASURE_SECONDS` allow. Raises ArgumentError for less than one.
+        """
+        if rounds is not None and rounds < 1:
+            raise ArgumentError(f"the number of rounds is {rounds!r}, expected at least 1")
         self.entry(*arrays)
         found: list[np.ndarray[Any, Any]] = []
         end = time.perf_counter() + MEASURE_SECONDS

@@ -56,6 +56,12 @@ def test_measuring_changes_no_result() -> None:
     assert len(exe(X, W)) == 2, "the executable itself stays as it is"
 
 
+@pytest.mark.parametrize("rounds", [0, -1])
+def test_no_rounds_are_an_error(rounds: int) -> None:
+    with pytest.raises(ArgumentError, match=f"the number of rounds is {rounds}, expected at least 1"):
+        stepwell.compile(NET).profile(X, W, rounds=rounds)
+
+
 def test_calls_in_loops_are_counted() -> None:
     exe = stepwell.compile("""
 func.func private @one(%x: memref<4xf32>, %y: memref<4xf32>) {
