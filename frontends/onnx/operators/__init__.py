@@ -18,6 +18,8 @@ THEMES = (
     "data_dependent",
     "text",
     "classic",
+    "features",
+    "forests",
     "quantized",
     "quantized_convolution",
     "quantized_fusions",

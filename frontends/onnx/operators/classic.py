@@ -11,6 +11,7 @@ from ..errors import ConversionError
 from ..forms import broadcast
 from ..registry import converter
 from ..sizes import extents_of
+from ..types import numpy_dtype
 from ..values import Value
 
 if TYPE_CHECKING:
@@ -109,10 +110,7 @@ def tree_ensemble(
         _ways(nodes_falsenodeids, nodes_falseleafs, leaves),
         _members(nodes_modes, membership_values, leaves),
     )
-    place = broadcast(b, b.constant(forest.roots), [extents_of(x)[0], len(tree_roots)])
-    for _ in range(forest.depth()):
-        place = _next(b, x, forest, place)
-    leaf = b.subtract(place, nodes)
+    leaf = b.subtract(walked(b, x, forest), nodes)
     weights = b.take(b.constant(np.asarray(leaf_weights)), leaf, axis=0)
     targets = b.take(b.constant(np.array(leaf_targetids, np.int64)), leaf, axis=0)
     scores = _scores(b, weights, targets, n_targets, aggregate_function, len(tree_roots))
@@ -161,6 +159,14 @@ def _members(modes: Any, values: Any, leaves: int) -> Array | None:
     return table
 
 
+def walked(b: Emitter, x: Value, forest: Forest) -> Value:
+    """The number of the leaf that each row comes to in each tree, `(rows, trees)`."""
+    place = broadcast(b, b.constant(forest.roots), [extents_of(x)[0], len(forest.roots)])
+    for _ in range(forest.depth()):
+        place = _next(b, x, forest, place)
+    return place
+
+
 def _next(b: Emitter, x: Value, forest: Forest, place: Value) -> Value:
     """Where each row is in each tree after one more comparison."""
     import numpy as np
@@ -169,7 +175,7 @@ def _next(b: Emitter, x: Value, forest: Forest, place: Value) -> Value:
         return b.take(b.constant(table), place, axis=0)
 
     value = b.take_along_axis(x, of(forest.features), axis=1)
-    split = of(forest.splits)
+    split = of(forest.splits.astype(numpy_dtype(x.dtype)))
     kinds = sorted(set(forest.modes.tolist()))
     modes = np.concatenate(
         [forest.modes.astype(np.int64), np.zeros(len(forest.features) - forest.count, np.int64)]

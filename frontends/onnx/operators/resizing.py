@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from ..emitter import Emitter
@@ -15,6 +13,7 @@ from ..values import Value
 from .dynamic import entries
 from .movement import ints
 from .resizing_sizes import along_unknown, repeated, scaled, times_of
+from .resizing_tables import is_repetition, nearest_indices, places_of, table_of
 
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 COORDINATES = (
@@ -71,33 +70,6 @@ class Line:
         if isinstance(self.size, Size) or isinstance(self.wanted, Size) or self.scale is None:
             return None
         return self.size, self.wanted, self.scale
-
-
-def places_of(
-    size: int, wanted: int, scale: float, crop: tuple[float, float] | None, coordinates: str
-) -> Any:
-    """The place of each element of the result on the axis of the input, in elements."""
-    import numpy as np
-
-    at = np.arange(wanted, dtype=np.float64)
-    length = scale * size
-    match coordinates:
-        case "align_corners":
-            return at * 0 if length == 1 else at * (size - 1) / (length - 1)
-        case "asymmetric":
-            return at / scale
-        case "tf_half_pixel_for_nn":
-            return (at + 0.5) / scale
-        case "tf_crop_and_resize":
-            first, last = crop or (0.0, 1.0)
-            if length == 1:
-                return at * 0 + (first + last) / 2 * (size - 1)
-            return first * (size - 1) + at * (last - first) * (size - 1) / (length - 1)
-        case "pytorch_half_pixel" if length == 1:
-            return at * 0 - 0.5
-        case "half_pixel_symmetric":
-            return size / 2 * (1 - wanted / length) + (at + 0.5) / scale - 0.5
-    return (at + 0.5) / scale - 0.5
 
 
 @converter("Resize", since=18)
@@ -303,13 +275,13 @@ def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) ->
         if sampling.coordinates == "tf_crop_and_resize":
             missing.append((axis, (places < 0) | (places > known[0] - 1)))
         if sampling.mode == "nearest":
-            indices = _nearest(places, known[0], sampling.nearest)
-            if _is_repetition(indices, known[0]):
+            indices = nearest_indices(places, known[0], sampling.nearest)
+            if is_repetition(indices, known[0]):
                 times[axis] = len(indices) // known[0]
             else:
                 x = picked(b, x, axis, indices)
         else:
-            x = _weighed(b, x, axis, *_table(places, known[0], known[2], sampling))
+            x = _weighed(b, x, axis, *table_of(places, known[0], known[2], sampling))
     x = repeated(b, x, times) if times else x
     for axis, mask in missing:
         if mask.any():
@@ -332,26 +304,6 @@ def _typed(array: Any, dtype: str) -> Any:
     return array.astype(numpy_dtype(dtype))
 
 
-def _nearest(places: Any, size: int, rounding: str) -> Any:
-    import numpy as np
-
-    functions: dict[str, Callable[[Any], Any]] = {
-        "round_prefer_floor": lambda at: np.ceil(at - 0.5),
-        "round_prefer_ceil": lambda at: np.floor(at + 0.5),
-        "floor": np.floor,
-        "ceil": np.ceil,
-    }
-    return np.clip(functions[rounding](places), 0, max(size - 1, 0)).astype(np.int64)
-
-
-def _is_repetition(indices: Any, size: int) -> bool:
-    """Whether they name each element equally often, in order, but not once."""
-    import numpy as np
-
-    count = len(indices) // size if size and len(indices) % size == 0 else 0
-    return count > 1 and bool((indices == np.arange(len(indices)) // count).all())
-
-
 def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     """The elements at known indices of an axis: as a repetition, a slice with a stride, or a gather."""
     import numpy as np
@@ -359,7 +311,7 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     size, count = x.shape[axis], len(indices)
     if size == count and (indices == np.arange(count)).all():
         return x
-    if size and _is_repetition(indices, size):
+    if size and is_repetition(indices, size):
         return repeated(b, x, {axis: count // size})
     steps = np.unique(np.diff(indices))
     if len(steps) == 1 and steps[0] > 0:
@@ -368,46 +320,6 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
             x, axes=(axis,), begin=(int(indices[0]),), end=(end,), strides=(int(steps[0]),)
         )
     return b.take(x, b.constant(indices), axis=axis)
-
-
-def taps_of(sampling: Sampling, stretch: float) -> Any:
-    """The elements that count, as distances from the last one before the place; the kernel is `1 / stretch` times as wide."""
-    import numpy as np
-
-    reach = ceil((1 if sampling.mode == "linear" else 2) / stretch)
-    return np.arange(1 - reach, reach + 1)
-
-
-def _table(places: Any, size: int, scale: float, sampling: Sampling) -> tuple[Any, Any]:
-    """(positions, weights) of what each element of the result is made of, of shape (elements, taps)."""
-    import numpy as np
-
-    stretch = min(scale, 1.0) if sampling.antialias else 1.0
-    taps = np.floor(places)[:, None] + taps_of(sampling, stretch)
-    distance = np.abs(taps - places[:, None]) * stretch
-    weights = np.maximum(1 - distance, 0) if sampling.mode == "linear" else cubic(distance, sampling.cubic)
-    inside = (taps >= 0) & (taps < size)
-    if not sampling.outside:
-        weights = weights * inside
-    if sampling.antialias or not sampling.outside:
-        total = weights.sum(axis=1, keepdims=True)
-        weights = weights / np.where(total == 0, 1, total)
-    used = (weights != 0).any(axis=0)
-    positions = np.clip(taps, 0, max(size - 1, 0)).astype(np.int64)
-    return positions[:, used], weights[:, used]
-
-
-def cubic(distance: Any, a: float) -> Any:
-    """
-    The kernel of cubic convolution with the free parameter `a`.
-
-    Source: R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE Trans. ASSP 29(6), 1981.
-    """
-    import numpy as np
-
-    near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
-    far = ((distance - 5) * distance + 8) * distance * a - 4 * a
-    return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
 
 
 def _weighed(b: Emitter, x: Value, axis: int, positions: Any, weights: Any) -> Value:

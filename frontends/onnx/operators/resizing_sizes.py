@@ -113,7 +113,7 @@ def _table(b: Emitter, line: Line, sampling: Sampling) -> tuple[Value, Value]:
     """(positions, weights), as for known sizes; positions outside are left to `graph.resample`."""
     import numpy as np
 
-    from .resizing import taps_of
+    from .resizing_tables import taps_of
 
     if sampling.antialias and line.scale is None:
         raise ConversionError("antialias is set, expected scales, or sizes that are known")
