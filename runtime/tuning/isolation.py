@@ -99,7 +99,11 @@ class _Child:
 
     def run(self, job: Job, timeout: float) -> Outcome:
         """The outcome of a job; afterwards the process is of no use when that is `crashed` or `timeout`."""
-        self._ready = self._ready or bool(self._read(8, time.monotonic() + START_SECONDS))
+        if not self._ready:
+            came_up = self._read(8, time.monotonic() + START_SECONDS)
+            if came_up is None:
+                return Outcome("timeout", detail=f"the process did not come up in {START_SECONDS:g} s")
+            self._ready = bool(came_up)
         self._send((job, timeout))
         deadline = time.monotonic() + timeout
         head = self._read(8, deadline)

@@ -21,7 +21,7 @@ import tuning_hooks as hooks
 from hypothesis import given
 from hypothesis import strategies as st
 from stepwell.core.diagnostics import StepwellError
-from stepwell.runtime.tuning import child
+from stepwell.runtime.tuning import child, isolation
 from stepwell.runtime.tuning.isolation import Batch, run_batch, stop
 from stepwell.runtime.tuning.job import Job, Outcome, interval_of_median
 from stepwell.runtime.tuning.workers import Workers
@@ -66,6 +66,13 @@ def test_a_measure_that_cannot_be_loaded_is_reported() -> None:
         del sys.modules["nowhere"]
     assert found.status == "crashed"
     assert found.detail == "the process ended with code 1: ModuleNotFoundError: No module named 'nowhere'"
+
+
+def test_a_process_that_does_not_come_up_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says when it is ready was taken for an answer, and its end waited for (found by reading)."""
+    monkeypatch.setattr(isolation, "START_SECONDS", 0.0)
+    found = run_batch(Batch(jobs(2, 3), hooks.by_rows, 60.0))
+    assert found == [Outcome("timeout", detail="the process did not come up in 0 s")] * 2
 
 
 def test_a_batch_that_is_stopped_ends_its_process() -> None:
