@@ -11,7 +11,7 @@ def write_atomically(path: str | Path, data: str | bytes) -> None:
     """
     Writes `data` (text as UTF-8) to `path`, by way of a new file beside it that then takes its name.
 
-    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) is written directly.
+    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) is written directly. An `OSError` names `path`.
     """
     target = Path(os.path.realpath(path))
     content = data.encode("utf-8") if isinstance(data, str) else data
@@ -25,8 +25,10 @@ def write_atomically(path: str | Path, data: str | bytes) -> None:
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
 
 

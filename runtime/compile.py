@@ -117,13 +117,16 @@ def thread_count(threads: int | None) -> int:
 def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
     """
     The file of tuned schedules that `compile(tuning=…)` means; None for none. Raises CompileError where one that is named does not
-    exist.
+    exist, StepwellError where it is none.
     """
     if tuning is False:
         return None
     if isinstance(tuning, str | Path):
         if not Path(tuning).is_file():
             raise CompileError(f"there is no tuning database '{tuning}'")
+        from ..schedule.tuning_records import check_database
+
+        check_database(Path(tuning))
         return Path(tuning)
     path = disk.tuning_path()
     return path if path is not None and path.is_file() else None

@@ -87,6 +87,18 @@ def read_records(path: Path, kind: str | None = None) -> list[Record]:
     return [record for record in found if record is not None and kind in (None, record.kind)]
 
 
+def check_database(path: Path) -> None:
+    """Raises `StepwellError` for a file of something else: records would be added to it. An empty file is a database."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            start = next((line for line in file if line.strip()), "{").lstrip()
+    except OSError as error:
+        raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {_reason(error)}")) from error
+    if not start.startswith("{"):
+        hint = "it has a JSON object per line; stepwell-tune makes a file that does not exist"
+        raise StepwellError(Diagnostic(f"'{path}' is not a tuning database", hint=hint))
+
+
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 

@@ -63,6 +63,13 @@ def run_tool(argv: Sequence[str] | None, act: Callable[[list[str], Sources], int
         return 1
 
 
+def count(text: str) -> int:
+    """The number in an argument that says how many: at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"it is '{text}', expected a number of at least 1")
+    return int(text)
+
+
 @contextmanager
 def _standard_output() -> Iterator[None]:
     """Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given."""

@@ -17,12 +17,13 @@ if __name__ == "__main__" and not __package__:
     sys.exit(_main())
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.diagnostics import Diagnostic, StepwellError
-from .command import ArgumentParser, reason_of, run_tool, write_file
+from .command import ArgumentParser, reason_of, run_tool, write_file, writing
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -80,12 +81,17 @@ def run(options: argparse.Namespace) -> int:
     for path in options.converters:
         load_converters(path)
     weights = weights_path(options)
-    fresh = not weights.exists()
+    check_outputs(options, weights)
+    # Both files appear together, once all has gone well: weights of a model that fails would be those of the text there was.
+    target = Path(os.path.realpath(weights))
+    made = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
+        with writing(weights):
+            made.touch()
         with Progress("import", shown=False if options.quiet else None) as progress:
             module = from_onnx(
                 options.file,
-                weights=weights,
+                weights=made,
                 constants=dict(_bound(text) for text in options.bind),
                 dims=dict(_size(text) for text in options.dim),
                 entry=options.entry,
@@ -96,15 +102,26 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(text)
         else:
             write_file(options.output, text)
+        if made.stat().st_size > 0:
+            with writing(weights):
+                made.replace(target)
     except UnsupportedError as error:
         if options.stub:
             write_file(options.stub, stub(error.missing))
         raise
-    except BaseException:
-        if fresh:
-            weights.unlink(missing_ok=True)
-        raise
+    finally:
+        made.unlink(missing_ok=True)
     return 0
+
+
+def check_outputs(options: argparse.Namespace, weights: Path) -> None:
+    """Raises `StepwellError` for outputs that would take the place of the model, or of what is no file."""
+    outputs = [weights] if options.output in (None, "-") else [weights, Path(options.output)]
+    for path in outputs:
+        if path.exists() and Path(options.file).exists() and path.samefile(options.file):
+            raise StepwellError(Diagnostic(f"the output '{path}' is the model itself"))
+    if weights.exists() and not weights.is_file():
+        raise StepwellError(Diagnostic(f"cannot write '{weights}': it is no regular file"))
 
 
 def load_converters(path: str) -> None:

@@ -87,7 +87,8 @@ class StepwellOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         target = parse_spec(self.args.target)
         if target.name not in self.available_targets:
-            hint = did_you_mean(target.name, self.available_targets)
+            known = sorted(self.available_targets)
+            hint = did_you_mean(target.name, known) or f"the targets are {', '.join(known)}"
             raise StepwellError(Diagnostic(f"unknown target '{target.name}'", hint=hint))
         opt_passes.check_flags(self.args)
         if self.args.replay is not None:

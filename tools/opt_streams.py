@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from xdsl.ir import Attribute
 
 from ..core.diagnostics import Diagnostic
+from .command import write_file
 
 SPLIT_LINE: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 """A line that ends a chunk under `--split-input-file`."""
@@ -67,9 +68,7 @@ class Output:
 
     def commit(self) -> None:
         if self._path is not None:
-            from ..core.files import write_atomically
-
-            write_atomically(self._path, "".join(self._parts))
+            write_file(self._path, "".join(self._parts))
 
 
 def _no_check(self: Attribute) -> None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .array_files import array_of, read_array, read_arrays, typed, write_arrays
-from .command import ArgumentParser, Sources, interruptible, read_module, run_tool, write_file
+from .command import ArgumentParser, Sources, count, interruptible, read_module, run_tool, write_file
 
 if TYPE_CHECKING:
     from ..runtime.executable import Executable
@@ -56,7 +56,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
     parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times and print times")
+    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print times")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
     parser.add_argument("--profile-output", metavar="OUT.json", help="the same to a file, for stepwell-show")
     parser.add_argument(
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         return 0 if traced.first is None else 1
     results: tuple[Any, ...] = ()
     times: list[float] = []
-    for _ in range(max(options.repeat, 1)):
+    for _ in range(options.repeat):
         start = time.perf_counter()
         with interruptible():
             results = executable(*arrays)
@@ -155,8 +155,18 @@ def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
         loaded = _from_archive(executable, options.inputs)
     else:
         loaded = [read_array(path) for path in options.input]
+        if len(loaded) < len(executable.input_types):
+            raise StepwellError(_too_few(executable, len(loaded)))
     types = [type_.dtype for _, type_ in executable.input_types]
     return [typed(array, dtype) for array, dtype in zip(loaded, types, strict=False)] + loaded[len(types) :]
+
+
+def _too_few(executable: Executable, found: int) -> Diagnostic:
+    names = [name for name, _ in executable.input_types]
+    listed = ", ".join(f"'{name}'" for name in names)
+    each = "--input" if len(names) == 1 else f"--input {len(names)} times"
+    message = f"'{executable.entry}' takes {len(names)} arguments ({listed}), found {found}"
+    return Diagnostic(message, hint=f"give {each}, or --inputs, or --random SEED")
 
 
 def _from_archive(executable: Executable, path: str) -> list[Any]:

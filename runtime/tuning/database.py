@@ -14,6 +14,7 @@ from ...schedule.tuning_records import (
     Record,
     append_record,
     best_records,
+    check_database,
     read_records,
     target_key,
 )
@@ -30,7 +31,10 @@ class Database:
 
     def __post_init__(self) -> None:
         key = target_key(self.target)
-        found = read_records(self.path) if self.path.exists() else []
+        found: list[Record] = []
+        if self.path.exists():
+            check_database(self.path)
+            found = read_records(self.path)
         self._records = [r for r in found if r.target == key and r.compiler == self.compiler]
 
     def trials(self, kernel: str, threads: int) -> dict[str, Record]:

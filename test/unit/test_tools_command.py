@@ -154,3 +154,35 @@ def test_a_file_that_cannot_be_written_stays(tmp_path: Path) -> None:
     with pytest.raises(StepwellError, match="cannot write '.*': is a directory"):
         write_file(tmp_path, b"data")
     assert os.listdir() == ["p.mlir"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("opt p.mlir -o no/p.mlir", "error: cannot write 'no/p.mlir': no such file or directory\n"),
+        ("opt p.mlir -o .", "error: cannot write '.': is a directory\n"),
+        (
+            "opt p.mlir -p canonicalize --save-pipeline no/p.json",
+            "error: cannot use 'no/p.json': no such file or directory\n",
+        ),
+        ("opt p.mlir -t foo", "error: unknown target 'foo'\nhint: the targets are arm-asm, "),
+        (
+            "run p.mlir",
+            "error: 'main' takes 1 arguments ('x'), found 0\nhint: give --input, or --inputs, or --random SEED\n",
+        ),
+        (
+            "run p.mlir --random 0 --repeat 0",
+            "error: argument --repeat: it is '0', expected a number of at least 1\n",
+        ),
+        (
+            "run p.mlir --random 0 --tuning p.mlir",
+            "error: 'p.mlir' is not a tuning database\nhint: it has a JSON object per line",
+        ),
+        ("tune p.mlir --db p.mlir --trials 1", "error: 'p.mlir' is not a tuning database\nhint: "),
+    ],
+)
+def test_mistakes_are_said_and_leave_no_trace(line: str, message: str, tmp_path: Path) -> None:
+    finished = shell(line)
+    assert finished.returncode == 1 and finished.stdout == ""
+    assert finished.stderr.startswith(message)
+    assert os.listdir() == ["p.mlir"] and Path("p.mlir").read_text() == PROGRAM

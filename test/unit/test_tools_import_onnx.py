@@ -184,3 +184,48 @@ def test_a_bar_counts_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     seen.clear()
     written(path, "--quiet")
     assert seen[0] == ("import", False)
+
+
+class TestFailures:
+    """What stands in the folder stays when an import fails, and nothing comes to it."""
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("-o", "out"), "error: cannot write 'out': is a directory"),
+            (("-o", "no/net.mlir"), "error: cannot write 'no/net.safetensors': no such file or directory"),
+            (("-o", "net.mlir", "--weights", "out"), "error: cannot write 'out': it is no regular file"),
+            (("-o", "net.onnx"), "error: the output 'net.onnx' is the model itself"),
+            (("-o", "x.mlir", "--weights", "net.onnx"), "error: the output 'net.onnx' is the model itself"),
+            (("-o", "net.mlir", "--dim", "n=2"), "error: model 'net.onnx': there is no size 'n'"),
+            (("-o", "net.mlir", "--bind", "x=a,b"), "error: --bind 'x=a,b': 'a,b' is no list of numbers"),
+        ],
+    )
+    def test_all_files_stay(
+        self, words: tuple[str, ...], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = saved(large())
+        (folder / "out").mkdir()
+        for name in ("net.mlir", "net.safetensors", "out.safetensors"):
+            Path(name).write_text("old")
+        before = {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+        assert main([path, *words]) == 1
+        assert capsys.readouterr().err.startswith(message)
+        assert {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()} == before
+
+    def test_a_model_that_is_not_there(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["no.onnx", "-o", "net.mlir"]) == 1
+        assert "model 'no.onnx': cannot read it: no such file" in capsys.readouterr().err
+        assert list(folder.iterdir()) == []
+
+    def test_weights_behind_a_link_are_written_there(self, folder: Path) -> None:
+        (folder / "data").mkdir()
+        Path("net.safetensors").symlink_to("data/real.safetensors")
+        written(saved(large()))
+        assert Path("net.safetensors").is_symlink() and (folder / "data" / "real.safetensors").is_file()
+        assert sorted(each.name for each in folder.iterdir()) == [
+            "data",
+            "net.mlir",
+            "net.onnx",
+            "net.safetensors",
+        ]
