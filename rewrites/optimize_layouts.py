@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from xdsl.context import Context
@@ -13,13 +14,24 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
 from ..dialects.graph.base import GraphOp, plain_properties
-from ..dialects.graph.binary import BinaryOp
+from ..dialects.graph.binary import BinaryOp, DivisionOp, EwiseFmaOp
+from ..dialects.graph.comparison import WhereOp
 from ..dialects.graph.contraction import Conv2dOp
-from ..dialects.graph.elementwise import UnaryOp
-from ..dialects.graph.movement import ConcatOp, ExpandDimsOp, PadOp, PermuteDimsOp, SplitOp
+from ..dialects.graph.elementwise import AstypeOp, ClipOp, UnaryOp
+from ..dialects.graph.movement import (
+    BroadcastToOp,
+    ConcatOp,
+    ExpandDimsOp,
+    PadOp,
+    PermuteDimsOp,
+    ReshapeOp,
+    SplitOp,
+    StridedSliceOp,
+)
 from ..dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
 from ..dialects.graph.pooling import Pool2dOp
-from ..dialects.graph.reduction import AxisNormalisationOp, ReductionOp
+from ..dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
+from ..dialects.graph.sampling import ResampleOp
 from .engine.functions import is_primitive
 
 TO_LAST = (0, 2, 3, 1)
@@ -30,14 +42,7 @@ TO_HWIO = (2, 3, 1, 0)
 """OIHW to HWIO."""
 
 CONSTANTS = ("graph.constant", "graph.full", "graph.weight")
-ELEMENTWISE = (
-    "graph.where",
-    "graph.ewise_fma",
-    "graph.divide",
-    "graph.floor_divide",
-    "graph.mod",
-    "graph.power",
-)
+ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, WhereOp)
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,9 @@ class OptimizeLayoutsPass(StepwellPass):
     Computes convolutions with the channels last, and what lies between them too.
 
     A block with a convolution in NCHW: its convolutions take NHWC and HWIO, which are what register tiles read in order. Pooling,
-    normalisation, reductions, concatenation and elementwise ops on such images follow where that needs no new transpose of an
-    image, so that transposes are left at the borders only; those of constant filters are folded by `fold-constant`. Only the order
-    of sums may change. Fused functions are left alone. Running it twice changes nothing.
+    normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow where that needs no new
+    transpose of an image (in a concatenation, of the greater part), so that transposes are left at the borders only; those of
+    constant filters are folded by `fold-constant`. Only the order of sums may change. Fused functions are left alone. Running it twice changes nothing.
 
     Before:
         %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -98,6 +103,12 @@ def _rank(value: SSAValue) -> int:
     return value.type.get_num_dims() if isinstance(value.type, TensorType) else -1
 
 
+def _elements(value: SSAValue) -> int:
+    """How many; an unknown extent counts as one."""
+    assert isinstance(value.type, TensorType)
+    return prod(max(size, 1) for size in value.type.get_shape())
+
+
 def _last(axis: int) -> int:
     """Where an axis of NCHW is in NHWC."""
     return TO_LAST.index(axis % 4)
@@ -119,12 +130,13 @@ class _Images:
         self._twins: dict[SSAValue, SSAValue] = {}
         """Images in NCHW and what holds the same in NHWC."""
         self._added: list[Operation] = []
+        """What goes in the end if nothing uses it."""
 
     def run(self) -> None:
         for op in list(self.block.ops):
             self._visit(op)
         for op in reversed(self._added):
-            if all(result.first_use is None for result in op.results):
+            if op.parent is not None and all(result.first_use is None for result in op.results):
                 op.detach()
                 op.erase()
 
@@ -138,7 +150,7 @@ class _Images:
             self._convolution(op)
         elif isinstance(op, GraphOp):
             for kind, follow in _FOLLOWERS:
-                if isinstance(op, kind) and (kind is not GraphOp or op.name in ELEMENTWISE):
+                if isinstance(op, kind):
                     follow(self, op)
                     return
 
@@ -218,6 +230,15 @@ class _Images:
         if twin is not None:
             self._replace(op, [twin, *others], axis=_last(plain_properties(op)["axis"]))
 
+    def _index(self, op: Operation) -> None:
+        """Where an element lies along one axis; without an axis, the number would be another in NHWC."""
+        found = plain_properties(op)
+        twin = self._twin(op.operands[0])
+        if twin is None or found["axis"] is None:
+            return
+        if found["keepdims"] or found["axis"] % 4 == 1:
+            self._replace(op, [twin], 1 if found["keepdims"] else 0, axis=_last(found["axis"]))
+
     def _reduction(self, op: Operation) -> None:
         found = plain_properties(op)
         twin = self._twin(op.operands[0])
@@ -231,10 +252,35 @@ class _Images:
             self._replace(op, [twin], 1 if found["keepdims"] else 0, axis=changed)
 
     def _concatenation(self, op: Operation) -> None:
-        twins = [self._twin(value) for value in op.operands]
-        known = [twin for twin in twins if twin is not None]
-        if len(known) == len(twins):
-            self._replace(op, list(known), axis=_last(plain_properties(op)["axis"]))
+        known = [value for value in op.operands if self._twin(value) is not None]
+        if known and 2 * sum(map(_elements, known)) > sum(map(_elements, op.operands)):
+            twins = [self._channels_last(value, op) for value in op.operands]
+            self._replace(op, twins, axis=_last(plain_properties(op)["axis"]))
+
+    def _slice(self, op: Operation) -> None:
+        twin = self._twin(op.operands[0])
+        if twin is not None:
+            self._replace(op, [twin], axes=[_last(axis) for axis in plain_properties(op)["axes"]])
+
+    def _repetition(self, op: Operation) -> None:
+        """The reshape that ends `expand_dims`, `broadcast_to`, `reshape` where these repeat rows and columns of an image."""
+        stretched = op.operands[0].owner
+        spread = stretched.operands[0].owner if isinstance(stretched, BroadcastToOp) else None
+        if not isinstance(spread, ExpandDimsOp):
+            return
+        twin = self._twin(spread.operands[0])
+        shape = op.operands[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        axes = [axis % 6 for axis in plain_properties(spread)["axis"]]
+        batch, channels, high, down, wide, across = shape if len(shape) == 6 else [0] * 6
+        result = op.results[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        if twin is None or axes != [3, 5] or tuple(result) != (batch, channels, high * down, wide * across):
+            return
+        if spread.operands[0].type.get_shape() != (batch, channels, high, wide):  # pyright: ignore[reportAttributeAccessIssue]
+            return
+        self._added += [spread, stretched]
+        apart = self._add(ExpandDimsOp(twin, axis=(2, 4)), op)
+        repeated = self._add(BroadcastToOp(apart, shape=(batch, high, down, wide, across, channels)), op)
+        self._replace(op, [repeated], shape=(batch, high * down, wide * across, channels))
 
     def _split(self, op: Operation) -> None:
         twin = self._twin(op.operands[0])
@@ -275,13 +321,16 @@ class _Images:
 _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], ...] = (
     (Pool2dOp, _Images._pooling),  # pyright: ignore[reportPrivateUsage]
     (ReductionOp, _Images._reduction),  # pyright: ignore[reportPrivateUsage]
+    (ArgReductionOp, _Images._index),  # pyright: ignore[reportPrivateUsage]
     (ConcatOp, _Images._concatenation),  # pyright: ignore[reportPrivateUsage]
     (SplitOp, _Images._split),  # pyright: ignore[reportPrivateUsage]
     (PadOp, _Images._padding),  # pyright: ignore[reportPrivateUsage]
+    (StridedSliceOp, _Images._slice),  # pyright: ignore[reportPrivateUsage]
+    (ReshapeOp, _Images._repetition),  # pyright: ignore[reportPrivateUsage]
     *(
         (kind, _Images._along_axis)  # pyright: ignore[reportPrivateUsage]
-        for kind in (AxisNormalisationOp, BatchNormOp, BiasAddOp, InstanceNormOp, GroupNormOp)
+        for kind in (AxisNormalisationOp, BatchNormOp, BiasAddOp, InstanceNormOp, GroupNormOp, ResampleOp)
     ),
-    *((kind, _Images._elementwise) for kind in (UnaryOp, BinaryOp, GraphOp)),  # pyright: ignore[reportPrivateUsage]
+    *((kind, _Images._elementwise) for kind in ELEMENTWISE),  # pyright: ignore[reportPrivateUsage]
 )
-"""What follows an image in NHWC, and how; the first that fits. `GraphOp` stands for the ops of `ELEMENTWISE`."""
+"""What follows an image in NHWC, and how; the first that fits."""

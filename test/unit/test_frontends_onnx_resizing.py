@@ -100,7 +100,7 @@ def test_the_nearest_elements_are_repeated_or_skipped() -> None:
     x = np.zeros((1, 2, 4, 6), np.float32)
     options: dict[str, Any] = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
     larger = resized(text_of, x, scales=[1, 1, 2, 3], **options)
-    assert larger.count("graph.broadcast_to") == 2 and "take" not in larger
+    assert larger.count("graph.broadcast_to") == 1 and "take" not in larger
     smaller = resized(text_of, x, scales=[1, 1, 0.5, 0.5], **options)
     assert smaller.count("graph.strided_slice") == 2 and "take" not in smaller
     assert "graph.take" in resized(text_of, x, scales=[1, 1, 1, 1.5], **options)

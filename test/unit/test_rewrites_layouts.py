@@ -35,13 +35,23 @@ class Net:
         self.types.append(type_of(sizes))
         return f"%a{len(self.types) - 1}", type_of(sizes)
 
-    def add(self, op: str, operands: list[tuple[str, str]], sizes: tuple[int, ...]) -> str:
+    def fixed(self, element: str, rows: list[list[Any]]) -> tuple[str, str]:
+        """A constant."""
+        name, type_ = f"%v{len(self.lines)}", type_of((len(rows), len(rows[0])), element)
+        self.lines.append(f"{name} = graph.constant dense<{rows}> : {type_}")
+        return name, type_
+
+    def add(
+        self, op: str, operands: list[tuple[str, str]], sizes: tuple[int, ...], element: str = "f32"
+    ) -> str:
         name = f"%v{len(self.lines)}"
         values, types = ", ".join(v for v, _ in operands), ", ".join(t for _, t in operands)
         op, _, properties = op.partition(" ")
         properties = f", {properties}" if properties else ""
-        self.lines.append(f"{name} = graph.{op} {values}{properties} : ({types}) -> {type_of(sizes)}")
-        if len(sizes) == 4:
+        self.lines.append(
+            f"{name} = graph.{op} {values}{properties} : ({types}) -> {type_of(sizes, element)}"
+        )
+        if len(sizes) == 4 and element == "f32":
             self.images.append((name, sizes))
         return name
 
@@ -75,7 +85,8 @@ class Net:
         name, sizes = self.random.choice(self.images)
         image, (batch, channels, high, wide) = (name, type_of(sizes)), sizes
         match self.random.choice(
-            ["relu", "bias", "vector", "same", "two", "pool", "mean", "concat", "pad", "max", "scale"]
+            ["relu", "bias", "vector", "same", "two", "pool", "mean", "concat", "join", "pad", "max", "scale"]
+            + ["slice", "repeat", "resize", "place", "chosen"]
         ):
             case "relu":
                 self.add("relu", [image], sizes)
@@ -106,6 +117,40 @@ class Net:
                 self.add(f"max axis = {axes}, keepdims = {str(kept).lower()}", [image], shape)
             case "concat":
                 self.add("concat axis = 1", [image, image], (batch, 2 * channels, high, wide))
+            case "join":  # with an image that came in with the channels first
+                more = self.random.choice([1, channels, 3 * channels])
+                parts = [image, self.argument(batch, more, high, wide)]
+                self.random.shuffle(parts)
+                self.add("concat axis = -3", parts, (batch, channels + more, high, wide))
+            case "slice" if channels > 1 and wide > 1:
+                shape = (batch, channels - 1, high, (wide + 1) // 2)
+                ranges = f"begin = [1, 0], end = [{channels}, {wide}], strides = [1, 2]"
+                self.add(f"strided_slice axes = [1, -1], {ranges}", [image], shape)
+            case "repeat" if high * wide < 50:
+                between, shape = (batch, channels, high, 1, wide, 1), (batch, channels, high, 2, wide, 3)
+                one = self.add("expand_dims axis = [3, 5]", [image], between)
+                two = self.add(f"broadcast_to shape = {list(shape)}", [(one, type_of(between))], shape)
+                sizes = (batch, channels, 2 * high, 3 * wide)
+                self.add(f"reshape shape = {list(sizes)}", [(two, type_of(shape))], sizes)
+            case "resize":
+                places = self.fixed("i64", [[0], [high // 2], [high - 1], [0]])
+                weights = self.fixed("f32", [[1.0], [2.0], [1.0], [-1.0]])
+                self.add("resample axis = 2", [image, places, weights], (batch, channels, 4, wide))
+                self.add(
+                    "clip min = -3.0, max = 3.0",
+                    [(self.images[-1][0], type_of(self.images[-1][1]))],
+                    self.images[-1][1],
+                )
+            case "place":
+                one = self.add("argmax axis = 1, keepdims = true", [image], (batch, 1, high, wide), "i64")
+                self.add(
+                    "astype dtype = f32",
+                    [(one, type_of((batch, 1, high, wide), "i64"))],
+                    (batch, 1, high, wide),
+                )
+            case "chosen":
+                held = self.add("greater", [image, self.argument()], sizes, "i1")
+                self.add("where", [(held, type_of(sizes, "i1")), image, self.argument(channels, 1, 1)], sizes)
             case "pad":
                 shape = (batch, channels, high + 1, wide + 2)
                 self.add("pad pad_width = [0, 0, 0, 0, 1, 0, 0, 2]", [image], shape)
@@ -124,8 +169,8 @@ class Net:
         return f"func.func @main({arguments}) -> ({types}) {{\n  {body}\n  func.return {names} : {types}\n}}"
 
 
-def type_of(sizes: tuple[int, ...]) -> str:
-    return f"tensor<{''.join(f'{size}x' for size in sizes)}f32>"
+def type_of(sizes: tuple[int, ...], element: str = "f32") -> str:
+    return f"tensor<{''.join(f'{size}x' for size in sizes)}{element}>"
 
 
 def random_net(seed: int) -> Net:
