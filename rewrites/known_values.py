@@ -66,6 +66,8 @@ class KnownValues:
             found = [_shape(op.operands[0])]
         elif op.name == "tensor.extract":
             found = self._extracted(op)
+        elif op.name == "arith.index_cast":
+            found = [self._arrays[op.operands[0]]]
         elif is_constant_op(op):
             found = _scalar(op)
         else:
@@ -96,7 +98,11 @@ class KnownValues:
 def _can_compute(op: Operation) -> bool:
     if op.name == "graph.shape_of":
         return _is_static(op.operands[0])
-    if op.name == "tensor.extract" or isinstance(op, ConstantOp | FullOp) or is_constant_op(op):
+    if (
+        op.name in ("tensor.extract", "arith.index_cast")
+        or isinstance(op, ConstantOp | FullOp)
+        or is_constant_op(op)
+    ):
         return True
     values = (*op.operands, *op.results)
     return isinstance(op, LoopSemantics) and all(

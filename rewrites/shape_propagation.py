@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, ModuleOp, StringAttr, TensorType
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, IntegerAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -16,6 +16,7 @@ from ..core.roles import SIGNATURE as SIGNATURE
 from ..dialects.graph.base import TensorOp, infer_result_types
 from ..dialects.graph.dynamic import DynamicOp
 from ..dialects.graph.shapes import ShapeError
+from .engine.constants import is_constant_op
 from .engine.driver import ordered_blocks
 from .engine.functions import NameSupply, functions_of
 from .fold_constant import take_branch
@@ -211,6 +212,14 @@ class Propagation:
         _refine(op, found[0])
 
     def _for(self, op: scf.ForOp) -> None:
+        """Bounds that follow from sizes become constants; a loop without turns goes."""
+        low, high = self._bound(op, 0), self._bound(op, 1)
+        if low is not None and high is not None and low >= high:
+            for result, value in zip(op.results, op.iter_args, strict=True):
+                result.replace_all_uses_with(value)
+            op.detach()
+            op.erase()
+            return
         block = op.body.block
         types = [value.type for value in op.iter_args]
         for argument, type_ in zip(block.args[1:], types, strict=True):
@@ -223,6 +232,21 @@ class Propagation:
                     op, f"value {number} of the loop has type {type_} before and {value.type} after a turn"
                 )
         _refine(op, types)
+
+    def _bound(self, op: scf.ForOp, number: int) -> int | None:
+        """The number of operand `number`, which is a constant then; `None` when it depends on data."""
+        value = op.operands[number]
+        array = self._known.array(value)
+        if array is None:
+            return None
+        found = int(array)
+        if isinstance(value.owner, Operation) and not is_constant_op(value.owner):
+            constant = arith.ConstantOp(IntegerAttr.from_index_int_value(found))
+            copy_location(op, constant)
+            assert op.parent is not None
+            op.parent.insert_op_before(constant, op)
+            op.operands[number] = constant.result
+        return found
 
 
 def set_type(value: SSAValue, type_: Attribute) -> None:

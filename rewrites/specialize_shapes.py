@@ -27,7 +27,8 @@ class SpecializeShapesPass(StepwellPass):
     another name write `entry="f" shapes="4x784,"`. Types of results are inferred again; called functions are
     specialised as well, by a copy where several calls need different sizes. Ops that take sizes as tensors
     (`graph.dynamic_reshape` …) become the static op: what they take is computed from the shapes, and is gone if nothing
-    else needs it. Of an `scf.if` whose condition follows from shapes one branch stays. Without shapes nothing is done.
+    else needs it. Of an `scf.if` whose condition follows from shapes one branch stays; the bounds of an `scf.for` that do are
+    constants, and it goes where it has no turns. Without shapes nothing is done.
 
     Before:
         func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>

@@ -15,6 +15,7 @@ THEMES = (
     "einsum",
     "recurrent",
     "loops",
+    "scans",
     "data_dependent",
     "text",
     "classic",

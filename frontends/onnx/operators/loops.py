@@ -1,5 +1,5 @@
 """
-Operators with bodies: If, Loop, Scan.
+Operators with bodies: If, Loop; what they share with Scan (`scans.py`).
 
 A branch or a number of turns that is known at import leaves no control flow behind, as long as the turns written one after the other are not too
 many; else they are `scf.if` and `scf.for` on tensors.
@@ -7,7 +7,7 @@ many; else they are `scf.if` and `scf.for` on tensors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,9 +16,9 @@ from xdsl.ir import Block
 from ....dialects.graph.shapes import Shaped
 from ..emitter import Emitter
 from ..errors import ConversionError, OnnxError
-from ..forms import backwards, filled
+from ..forms import filled
 from ..registry import Known, converter
-from ..sizes import Extent, Size, elements_of, extents_of, follows_from_shapes, scalar
+from ..sizes import Extent, Size, elements_of, follows_from_shapes, scalar
 from ..values import Value
 from .steps import branch, repeat
 
@@ -231,7 +231,7 @@ def _goes_on(condition: Value | None) -> bool:
     return condition is None or (condition.known is not None and bool(condition.known.reshape(()).item()))
 
 
-def _cost(body: GraphProto) -> int:
+def cost_of(body: GraphProto) -> int:
     return max(len(body.node), 1)
 
 
@@ -266,7 +266,7 @@ def loop(
         on, *rest = b.subgraph(body, dict(zip(inputs, [number, holds, *values], strict=True)))
         return Turned(None if condition is None else on, rest[: len(state)], rest[len(state) :])
 
-    turns = Turns(b, turn, _cost(body))
+    turns = Turns(b, turn, cost_of(body))
     known = trip_count.known
     holds = None if condition is None else condition.known
     if _goes_on(condition) and known is None and follows_from_shapes(trip_count):
@@ -285,121 +285,3 @@ def loop(
         count = 0
     after, stacked = turns.known(count, list(state))
     return (*after, *stacked)
-
-
-# Scan
-
-
-@converter("Scan", since=9)
-def scan(
-    b: Emitter,
-    *inputs: Value,
-    body: Any,
-    num_scan_inputs: int,
-    scan_input_axes: tuple[int, ...] | None = None,
-    scan_input_directions: tuple[int, ...] | None = None,
-    scan_output_axes: tuple[int, ...] | None = None,
-    scan_output_directions: tuple[int, ...] | None = None,
-) -> Any:
-    """A turn for each slice of the scanned inputs, along their axes."""
-    states = len(inputs) - num_scan_inputs
-    count = len(body.output) - states
-    found = _scanned(
-        b,
-        list(inputs[:states]),
-        _first(b, inputs[states:], scan_input_axes, scan_input_directions),
-        body,
-    )
-    outputs = _placed(b, found[states:], scan_output_axes, scan_output_directions, count)
-    return (*found[:states], *outputs)
-
-
-@converter("Scan", since=8)
-def scan_of_batch(
-    b: Emitter,
-    lengths: Value | None = None,
-    *inputs: Value,
-    body: Any,
-    num_scan_inputs: int,
-    directions: tuple[int, ...] | None = None,
-) -> Any:
-    """Each element of the batch, the first dimension, is scanned by itself."""
-    if lengths is not None:
-        raise ConversionError("input 'sequence_lens' is not supported, expected sequences of one length")
-    states = len(inputs) - num_scan_inputs
-    rows: list[list[Value]] = []
-    for number in range(b.static_shape(inputs[0], "an input")[0]):
-        own = [
-            b.squeeze(b.strided_slice(x, axes=(0,), begin=(number,), end=(number + 1,)), axis=(0,))
-            for x in inputs
-        ]
-        scanned = _scanned(b, own[:states], _first(b, own[states:], None, directions), body)
-        rows.append([b.expand_dims(value, axis=(0,)) for value in scanned])
-    return tuple(
-        column[0] if len(rows) == 1 else b.concat(*column, axis=0) for column in zip(*rows, strict=True)
-    )
-
-
-def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphProto) -> list[Value]:
-    """The last state, then what the turns give, stacked."""
-    known = {x.shape[0] for x in scanned} - {None}
-    if len(known) > 1 or not scanned:
-        raise ConversionError(
-            f"the scanned inputs have {sorted(each or 0 for each in known)} slices, expected one number"
-        )
-    count = known.pop() if known else extents_of(scanned[0])[0]
-    names = [info.name for info in body.input]
-    if len(names) != len(state) + len(scanned):
-        raise ConversionError(f"the body has {len(names)} inputs, expected {len(state) + len(scanned)}")
-
-    def turn(number: Value, values: list[Value]) -> Turned:
-        slices = [_slice(b, x, number) for x in scanned]
-        found = b.subgraph(body, dict(zip(names, [*values, *slices], strict=True)))
-        return Turned(None, found[: len(state)], found[len(state) :])
-
-    assert count is not None
-    after, stacked = Turns(b, turn, _cost(body)).of_sizes(count, state)
-    return [*after, *stacked]
-
-
-def _slice(b: Emitter, x: Value, number: Value) -> Value:
-    known = number.known
-    if known is None:
-        return b.take(x, number, axis=0)
-    first = int(known.item())
-    return b.squeeze(b.strided_slice(x, axes=(0,), begin=(first,), end=(first + 1,)), axis=(0,))
-
-
-def _first(
-    b: Emitter, values: Sequence[Value], axes: tuple[int, ...] | None, directions: tuple[int, ...] | None
-) -> list[Value]:
-    """The scanned inputs with the slices along their first dimension, in the order of the turns."""
-    found: list[Value] = []
-    for number, x in enumerate(values):
-        axis = 0 if axes is None else axes[number] % x.rank
-        if axis:
-            x = b.permute_dims(x, axes=(axis, *(each for each in range(x.rank) if each != axis)))
-        found.append(backwards(b, x, 0) if directions is not None and directions[number] else x)
-    return found
-
-
-def _placed(
-    b: Emitter,
-    values: Sequence[Value],
-    axes: tuple[int, ...] | None,
-    directions: tuple[int, ...] | None,
-    count: int,
-) -> list[Value]:
-    """What was stacked along the first dimension, along the wanted one, in the wanted direction."""
-    for name, given in (("axes", axes), ("directions", directions)):
-        if given is not None and len(given) != count:
-            raise ConversionError(f"scan_output_{name} has {len(given)} entries, expected {count}")
-    found: list[Value] = []
-    for number, x in enumerate(values):
-        if directions is not None and directions[number]:
-            x = backwards(b, x, 0)
-        axis = 0 if axes is None else axes[number] % x.rank
-        if axis:
-            x = b.permute_dims(x, axes=(*range(1, axis + 1), 0, *range(axis + 1, x.rank)))
-        found.append(x)
-    return found
