@@ -155,9 +155,15 @@ def _is_needed(c: Contraction, grid: GridOp) -> bool:
 
 
 def emit_epilogue(
-    builder: NestBuilder, c: Contraction, epilogue: Epilogue, total: SSAValue, at: Mapping[int, Index]
+    builder: NestBuilder,
+    c: Contraction,
+    epilogue: Epilogue,
+    total: SSAValue,
+    at: Mapping[int, Index],
+    loaded: Mapping[Operation, SSAValue] | None = None,
 ) -> None:
-    """The body of the epilogue on the tile `total`, whose corner is at `at`."""
+    """The body of the epilogue on the tile `total`, whose corner is at `at`; `loaded`: tiles that stand for loads of it."""
+    known = loaded or {}
     assert isinstance(total.type, VectorType)
     shape = total.type.get_shape()
     tiles: list[SSAValue] = []
@@ -166,7 +172,10 @@ def emit_epilogue(
     for op in body_ops(epilogue.block.body.block):
         if isinstance(op, memref.LoadOp):
             operand = epilogue.loads.get(op)
-            tiles.append(total if operand is None else _load(builder, c, operand, shape, at))
+            if operand is None:
+                tiles.append(total)
+            else:
+                tiles.append(known[op] if op in known else _load(builder, c, operand, shape, at))
             copies[op.res] = body.insert_arg(op.res.type, len(body.args))
         elif isinstance(op, memref.StoreOp):
             body.add_op(tile.YieldOp(copies.get(op.value, op.value)))

@@ -23,6 +23,8 @@ from ..dialects import tile
 from ..dialects.tensor_loop import GridOp
 from .contraction import Operand
 from .depthwise import Depthwise, depthwise_of, has_runs
+from .depthwise_columns import FlatEmitter
+from .depthwise_flat import flat_of
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
 from .padding import erase_with_buffers, padded_copy
@@ -50,7 +52,11 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
     source, epilogue = d, epilogue_of(d.c)
     if d.c.a.padding is not None and not has_runs(d):
         d = replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
-    _Emitter(builder, d, epilogue, target).run()
+    flat = flat_of(d, epilogue, target)
+    if flat is None:
+        _Emitter(builder, d, epilogue, target).run()
+    else:
+        FlatEmitter(builder, flat, epilogue).run()
     parent = d.c.grid.parent
     assert parent is not None
     ops = list(block.ops)
