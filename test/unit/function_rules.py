@@ -119,3 +119,16 @@ def double(name: str, op: str, result: str = "multiply") -> str:
         f"%r = func.call @subroutine(%a) : ({V}) -> {V}\n",
         more=subroutine,
     )
+
+
+def product(result: str, lhs: str, rhs: str) -> str:
+    return f"{result} = graph.matmul {lhs}, {rhs} : ({M}, {M}) -> {M}\n"
+
+
+CHAIN = of_two(
+    "chain",
+    f"%a: {M}, %w: {M}, %b: {M}",
+    product("%p", "%a", "%w") + b("%r", "add", "%p", "%b", M),
+    product("%p", "%w", "%a") + b("%r", "subtract", "%p", "%b", M),
+    types=M,
+)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stepwell.core.parsing import make_context, parse
+from stepwell.core.pass_decorators import module_pass
 from stepwell.core.passes import StepwellPass
-from stepwell.core.pipelines import Instrument
+from stepwell.core.pipelines import Instrument, run_pipeline
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
@@ -54,6 +56,24 @@ class FailingPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         raise KeyError("oops")
+
+
+@module_pass("needs-high", opt_level=1, requires=["high-registered"])
+def needs_high(module, ctx):
+    """Needs another pass before it."""
+    note(module, "needs-high")
+
+
+@module_pass("high-registered", opt_level=3)
+def high_registered(module, ctx):
+    """Is needed by another pass."""
+    note(module, "high-registered")
+
+
+def run(*passes, **arguments) -> str:
+    module = parse(PROGRAM)
+    run_pipeline(make_context(), module, list(passes), **arguments)
+    return ran(module)
 
 
 HOOKS = [
