@@ -47,6 +47,7 @@ from .llvm.convert_func import (
     signature_of,
 )
 from .llvm.heap import HeapTracker
+from .llvm.small_floats import carry_as_bits
 from .llvm.state import ModuleState, Signature
 from .llvm.tile_registers import configure_tile_registers
 from .llvm.types import UnsupportedTypeError
@@ -140,6 +141,7 @@ class FunctionConverter:
             first = entry.first_op
             assert first is not None
             entry.insert_ops_before(builder.prologue, first)
+        carry_as_bits(builder.blocks)
         return Region(builder.blocks)
 
     def _known_alignment(self, builder: Builder, function: llvm.FuncOp, entry: Block) -> None:

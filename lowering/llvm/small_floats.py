@@ -7,9 +7,12 @@ LLVM turns `fptrunc float to bfloat` and `fptrunc double to half` into library c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, VectorType, i16, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from .builder import Builder
 from .types import F32, F64
@@ -23,6 +26,38 @@ def element_type(value_type: Attribute) -> Attribute:
 def is_bf16(value_type: Attribute) -> bool:
     """True for `bf16` and vectors of it."""
     return isinstance(element_type(value_type), BFloat16Type)
+
+
+def carry_as_bits(blocks: Sequence[Block]) -> None:
+    """
+    Has branches of a function hand over a bf16 as an i16: LLVM may hold it in a register as an f32, and takes denormals for zeros on the
+    way back. `blocks`: all of the function, the entry first.
+
+    Before: `llvm.br ^1(%x : bf16)` to `^1(%y: bf16)`. After: `%0 = llvm.bitcast %x : bf16 to i16`, `llvm.br ^1(%0 : i16)` to
+    `^1(%1: i16)`, `%y = llvm.bitcast %1 : i16 to bf16`.
+    """
+    for block in blocks[1:]:
+        for argument in [each for each in block.args if isinstance(each.type, BFloat16Type)]:
+            bits = block.insert_arg(i16, argument.index)
+            bits.name_hint = argument.name_hint
+            value = _bitcast(bits, argument.type, InsertPoint.at_start(block))
+            argument.replace_all_uses_with(value)
+            block.erase_arg(argument)
+    for block in blocks:
+        branch = block.last_op
+        if branch is None or not branch.successors:
+            continue
+        for index, operand in enumerate(branch.operands):
+            if isinstance(operand.type, BFloat16Type):
+                branch.operands[index] = _bitcast(operand, i16, InsertPoint.before(branch))
+
+
+def _bitcast(value: SSAValue, target: Attribute, place: InsertPoint) -> SSAValue:
+    op = llvm.BitcastOp(value, target)
+    if place.insert_before is not None:
+        op.location = place.insert_before.location
+    Rewriter.insert_op(op, place)
+    return op.result
 
 
 def extend(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:

@@ -330,6 +330,25 @@ def test_bf16_is_chosen_as_bits():
     assert run_map(body, inputs, ("bf16", np.uint16)).tolist() == np.where(chosen, first, second).tolist()
 
 
+def test_bf16_is_carried_as_bits():
+    """The same of what branches hand over; in a loop it was wrong."""
+    body = """%r = scf.for %j = %c0 to %i step %c1 iter_args(%s = %x0) -> (bf16) {
+      %q = scf.if %x2 -> (bf16) { scf.yield %x1 : bf16 } else { scf.yield %s : bf16 }
+      scf.yield %q : bf16
+    }"""
+    rng = np.random.default_rng(6)
+    first, second, chosen = (rng.integers(0, most, 64) for most in (64, 64, 2))
+    inputs = [
+        ("bf16", first.astype(np.uint16)),
+        ("bf16", second.astype(np.uint16)),
+        ("i1", chosen.astype(np.uint8)),
+    ]
+    expected = np.where((chosen != 0) & (np.arange(64) > 0), second, first)
+    assert run_map(body, inputs, ("bf16", np.uint16)).tolist() == expected.tolist()
+    text = Program(map_kernel(body, ["bf16", "bf16", "i1"], "bf16", 64)).text
+    assert " = phi i16 " in text and "phi bfloat" not in text
+
+
 def test_bf16_arithmetic_is_refused():
     with pytest.raises(OperationError, match="run expand-math first"):
         lower("func.func @f(%x: bf16) -> bf16 { %r = arith.addf %x, %x : bf16 func.return %r : bf16 }")
