@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -74,6 +75,20 @@ def aligned_bytes(count: int) -> np.ndarray[Any, Any]:
     raw = np.empty(count + ARENA_ALIGNMENT, dtype=np.uint8)
     offset = -raw.ctypes.data % ARENA_ALIGNMENT
     return raw[offset : offset + count]
+
+
+def allocate_together(types: Sequence[ArrayType]) -> list[np.ndarray[Any, Any]]:
+    """
+    New arrays of static types, not initialised, aligned to `ARENA_ALIGNMENT`, in one piece of memory.
+
+    NumPy asks the system for pages of 2 MB where it allocates 4 MB or more. Memory that is new takes a third of the time to write then,
+    and reading it fewer entries of the TLB.
+    """
+    sizes = [type_.nbytes for type_ in types]
+    starts = [0, *accumulate(-(-size // ARENA_ALIGNMENT) * ARENA_ALIGNMENT for size in sizes)]
+    memory = aligned_bytes(starts[-1])
+    pieces = [memory[start : start + size] for start, size in zip(starts, sizes, strict=False)]
+    return [piece.view(numpy_dtype(t.dtype)).reshape(t.sizes) for piece, t in zip(pieces, types, strict=True)]
 
 
 def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]:

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ..core.roles import ENTRY_PREFIX as ENTRY_PREFIX
-from .arrays import ArrayType, aligned_bytes, check_input, check_output, numpy_dtype
+from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, numpy_dtype
 from .dlpack import as_inputs, as_outputs
 from .errors import ArgumentError, ExecutionError
 from .external import External, LinkedExternals, raise_failure
@@ -115,10 +115,15 @@ class Program:
         self._bound: WeakValueDictionary[str, BoundEntry] = WeakValueDictionary()
         """Entries hold their program. The other way round is weak, so that weights go with the last user, not with the next round of
         the cycle collector."""
-        for entry in description.entries:
-            if entry.is_prepare:
-                results = BoundEntry(entry, self, once=True).results()
-                self._prepared |= {f"@{entry.name}#{index}": result for index, result in enumerate(results)}
+        self._prepare([entry for entry in description.entries if entry.is_prepare])
+
+    def _prepare(self, entries: Sequence[Entry]) -> None:
+        """Runs the functions that pack and fold weights. Their results lie side by side: together they get large pages."""
+        results = iter(allocate_together([a.type for entry in entries for a in entry.of("output")]))
+        for entry in entries:
+            outputs = [next(results) for _ in entry.of("output")]
+            BoundEntry(entry, self, once=True).fill(outputs)
+            self._prepared |= {f"@{entry.name}#{index}": result for index, result in enumerate(outputs)}
 
     def weight(self, key: str) -> np.ndarray[Any, Any]:
         """The array behind a weight argument: from the side-car, or the result of a prepare function."""
@@ -215,11 +220,9 @@ class BoundEntry:
         self._run(arrays, outputs)
         return outputs
 
-    def results(self) -> list[np.ndarray[Any, Any]]:
-        """The results of an entry without inputs, aligned like arenas."""
-        outputs = [argument.type.allocate() for _, argument in self._outputs]
+    def fill(self, outputs: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Runs an entry without inputs; `outputs` are ours and fit."""
         self._run((), outputs)
-        return outputs
 
     def run_into(self, outputs: Sequence[np.ndarray[Any, Any]], *arrays: Any) -> None:
         """Like a call, but the results are written into `outputs`, which may not overlap the inputs or each other."""

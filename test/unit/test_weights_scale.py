@@ -11,6 +11,7 @@ import pytest
 import stepwell
 from counts import FULL
 from stepwell.core.weights import write_weights
+from stepwell.runtime.arrays import ARENA_ALIGNMENT, ArrayType, allocate_together, numpy_dtype
 from stepwell.runtime.program import Program
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
@@ -126,3 +127,22 @@ def test_run_finds_them_beside_the_program(path: Path) -> None:
     assert (finished.exit_code, finished.stderr) == (0, b"")
     (expected,) = stepwell.compile(path, cache=False)(np.ones((1, SIDE), np.float32))
     np.testing.assert_array_equal(np.load(output)["result0"], expected)
+
+
+def test_arrays_side_by_side_are_aligned_and_apart() -> None:
+    types = [
+        ArrayType("f32", (3, 5)),
+        ArrayType("i8", (1,)),
+        ArrayType("bf16", (0, 7)),
+        ArrayType("f64", ()),
+        ArrayType("i1", (129,)),
+    ]
+    arrays = allocate_together(types)
+    assert [(array.shape, array.dtype) for array in arrays] == [
+        (t.sizes, numpy_dtype(t.dtype)) for t in types
+    ]
+    assert all(array.ctypes.data % ARENA_ALIGNMENT == 0 and array.flags.c_contiguous for array in arrays)
+    for number, array in enumerate(arrays):
+        array[...] = number % 2
+    assert all((array == number % 2).all() for number, array in enumerate(arrays))
+    assert allocate_together([]) == []
