@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import zoo
-from cases import CASES, LINES, Case
+from cases import CASES, LINES, Case, spoken
 from running import both, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the exporters, which are not ours
@@ -31,6 +31,20 @@ def test_agrees_with_onnxruntime(case: Case) -> None:
     check = check_voice if case.name.startswith("silero_vad") else MEANING.get(case.name)
     if check is not None:
         check([found for found, _ in results])
+
+
+def test_the_rate_of_a_voice_is_taken_from_each_call() -> None:
+    """One model for two sampling rates, with branches of different rank: `rate` is an argument, not bound."""
+    import stepwell
+
+    exe = stepwell.compile_onnx(zoo.found("silero-vad", "silero_vad/data/silero_vad.onnx"))
+    for rate in (16000, 8000):
+        state, outputs = np.zeros((2, 1, 128), np.float32), list[Any]()
+        for each in spoken(rate):
+            chance, state = exe(each["input"], state, np.array(rate))
+            outputs.append([chance])
+        check_voice(outputs)
+    assert exe.value_inputs == ("sr",) and len(exe.specialisations) == 2
 
 
 # What the outputs mean
