@@ -109,14 +109,12 @@ class _Planner:
             for rule in self._rules:
                 found = list(self.groups)
                 for group in found if forward else reversed(found):
-                    if self.groups.of(group.root) is group and self._apply(rule, group):
-                        changed = True
+                    if group.kind in rule.producer and self.groups.of(group.root) is group:
+                        changed = self._apply(rule, group) or changed
             forward = not forward
 
     def _apply(self, rule: GroupRule, producer: Group) -> bool:
-        """Merges `producer` into the group where all ways from it meet, if the rule allows it."""
-        if producer.kind not in rule.producer:
-            return False
+        """Merges `producer`, of a kind that the rule is for, into the group where all ways from it meet, if the rule allows it."""
         user = self.groups.post_dominators.of(producer.root)
         consumer = None if user is None else self.groups.of(user)
         if user is None or consumer is None or not rule.applies_to(producer.kind, consumer.kind):
