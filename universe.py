@@ -28,6 +28,7 @@ PASSES: dict[str, str] = {
     "flatten-dynamic-buffers": "lowering.flatten_dynamic_buffers:FlattenDynamicBuffersPass",
     "guard-divisions": "lowering.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.inline_loops:InlineLoopsPass",
+    "split-loops": "lowering.split_loops:SplitLoopsPass",
     "lower-external-functions": "lowering.lower_external_functions:LowerExternalFunctionsPass",
     "lower-graph-to-loops": "lowering.lower_graph_to_loops:LowerGraphToLoopsPass",
     "eliminate-common-subexpr": "rewrites.eliminate_common_subexpr:EliminateCommonSubexprPass",

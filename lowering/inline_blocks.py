@@ -220,8 +220,11 @@ def _is_pointwise(producer: Accessor, buffer: SSAValue) -> bool:
 
 
 def _is_perfect(producer: Accessor) -> bool:
+    return is_perfect_nest(producer.block, producer.nest)
+
+
+def is_perfect_nest(block: tensor_loop.BlockOp, nest: Operation) -> bool:
     """Whether the nest is a grid of the block alone, one loop per axis over its whole extent."""
-    block, nest = producer.block, producer.nest
     if not block.axes:
         return nest is block
     if not isinstance(nest, tensor_loop.GridOp) or block.parent_op() is not nest:
@@ -305,12 +308,12 @@ def _compute_at(producer: Accessor, load: memref.LoadOp) -> None:
     erase(load)
 
 
-def is_inside(op: Operation, function: tensor_loop.FuncOp) -> bool:
-    """Whether an op still is in the function, and not in a nest that has been erased."""
+def is_inside(op: Operation, scope: Operation) -> bool:
+    """Whether an op still is in the scope, a function as a rule, and not in a nest that has been erased."""
     parent = op.parent_op()
-    while parent is not None and parent is not function:
+    while parent is not None and parent is not scope:
         parent = parent.parent_op()
-    return parent is function
+    return parent is scope
 
 
 def erase(op: Operation) -> None:

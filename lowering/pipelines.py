@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_TO_LOOPS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops"
+_TO_LOOPS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops,split-loops,inline-loops"
 _TO_LLVM = "lower-loops-to-scf,outline-parallel-loops,vectorize-loops,expand-math,guard-divisions,flatten-dynamic-buffers,lower-to-llvm-dialect"
 _EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
 _EXACT_LAYOUTS = _EXACT.replace("simplify-expr,", "simplify-expr,optimize-layouts,")
@@ -19,7 +19,9 @@ PIPELINES: dict[str, str] = {
     "O2": "graph-optimize,finish",
     "O3": "graph-optimize,finish",
 }
-PIPELINES["finish-strict"] = PIPELINES["finish"].replace("prepack-weights", "prepack-weights{winograd=false}")
+PIPELINES["finish-strict"] = PIPELINES["finish"].replace(
+    "prepack-weights", "prepack-weights{winograd=false subnormals=true}"
+)
 
 PIPELINES["finish-fast"] = (
     PIPELINES["finish"]
