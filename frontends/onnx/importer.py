@@ -44,7 +44,7 @@ from .sizes import Size
 from .tensors import LARGEST_SIZE, check_tensor
 from .types import DTYPES, type_text
 from .unsupported import check_supported
-from .values import Initialiser, RuntimeValue, Value
+from .values import Initialiser, RuntimeValue, SequenceValue, Value
 from .weights_file import attach_weights
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ class Importer:
             value = scope.find(info.name)
             if value is None:
                 fail(self.model.name, f"output '{info.name}' is computed by no node")
+            if isinstance(value, SequenceValue):
+                fail(self.model.name, f"output '{info.name}' is a sequence, expected a tensor")
             try:
                 self.check_declared(info, value)
             except ConversionError as error:
@@ -234,6 +236,9 @@ class Importer:
         """Gives the outputs of a node their names, if they are what the model says of them."""
         for name, value in zip(node.output, outputs, strict=False):
             if not name:
+                continue
+            if isinstance(value, SequenceValue):
+                scope.define(name, value)
                 continue
             if prod(extent or 1 for extent in value.shape) > LARGEST_SIZE:
                 raise ConversionError(f"'{name}' would be {value.shaped}, expected at most 2^60 elements")
@@ -300,7 +305,9 @@ class Importer:
         arguments = inputs_of(error.needs, self._block)
         error.inputs = tuple(self._inputs.free[argument.index].name for argument in arguments)
         if error.diagnostic.hint is None or error.inputs:
-            open_ = any(value is not None and None in value.shape for value in inputs)
+            open_ = any(
+                None in value.shape for value in inputs if value and not isinstance(value, SequenceValue)
+            )
             of_sizes = any(not inputs_of([each], self._block) for each in error.needs)
             sizes_matter = of_sizes or (open_ and not error.inputs)
             sizes = self._inputs.open_sizes() if sizes_matter else []

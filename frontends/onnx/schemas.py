@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from .errors import ConversionError
 from .types import DTYPES
-from .values import Value
+from .values import SequenceValue, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -25,9 +25,11 @@ def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -
     """
     declared = _declared(node.op_type, version, node.domain)
     for number, value in enumerate(inputs):
-        if value is None or not declared:
+        if value is None or not declared or isinstance(value, SequenceValue):
             continue
-        name, types = declared[min(number, len(declared) - 1)]
+        name, types, takes_sequence = declared[min(number, len(declared) - 1)]
+        if takes_sequence:
+            raise ConversionError(f"input {number}, '{name}', is {value.shaped}, expected a sequence")
         if _kind(value.dtype) not in map(_kind, types):
             expected = (
                 " or ".join(dtype for dtype in DTYPES.values() if dtype in types) or "what is not supported"
@@ -38,8 +40,11 @@ def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -
 
 
 @lru_cache(maxsize=1024)
-def _declared(operator: str, version: int, domain: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The names of the inputs of an operator and the element types of each; the last may be of any number of inputs."""
+def _declared(operator: str, version: int, domain: str) -> tuple[tuple[str, frozenset[str], bool], ...]:
+    """
+    The names of the inputs of an operator, the element types of each, and whether it is a sequence and no tensor; the last may be of any number
+    of inputs.
+    """
     from onnx import defs
 
     try:
@@ -50,6 +55,7 @@ def _declared(operator: str, version: int, domain: str) -> tuple[tuple[str, froz
         (
             each.name,
             frozenset(dtype for dtype in DTYPES.values() if f"tensor({_onnx_name(dtype)})" in each.types),
+            all(type_.startswith("seq(") for type_ in each.types),
         )
         for each in schema.inputs
     )

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.graph.shapes import Shape, Shaped
 from ...dialects.graph.signature import shaped_of
+from .errors import ConversionError
 from .types import DTYPES
 
 if TYPE_CHECKING:
@@ -106,6 +107,20 @@ class Initialiser(Value):
 
             self._array = numpy_helper.to_array(self._proto, self._folder)
         return self._array
+
+
+class SequenceValue(Value):
+    """A sequence of tensors, whose length is known. It is no tensor: what asks for one gets an error."""
+
+    def __init__(self, parts: list[Value]):
+        self.parts = parts
+
+    @property
+    def shaped(self) -> Shaped:
+        raise ConversionError("a sequence is given where a tensor is expected")
+
+    def computed(self, b: Emitter) -> SSAValue:
+        raise ConversionError("a sequence is given where a tensor is expected")
 
 
 def dtype_of(array: np.ndarray[Any, Any]) -> str:

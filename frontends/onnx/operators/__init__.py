@@ -16,6 +16,7 @@ THEMES = (
     "recurrent",
     "loops",
     "scans",
+    "sequences",
     "data_dependent",
     "text",
     "classic",
