@@ -65,11 +65,16 @@ def main() -> None:
     parser.add_argument(
         "--stats", type=Path, default=Path("calibration.json"), help="file for the statistics"
     )
+    parser.add_argument(
+        "--batches", type=Path, metavar="FOLDER", help="folder for the arguments, as batch0.npz, batch1.npz …"
+    )
     options = parser.parse_args()
     print(PROGRAM.read_text())
     module = stepwell.parse(PROGRAM)
     show_module(module)
     several = batches(5)
+    for number, batch in enumerate(several if options.batches else ()):
+        np.savez(options.batches / f"batch{number}.npz", **batch)
     show_data(stepwell.calibrate(module, several[0]), several[0])
     statistics = stepwell.calibrate(
         module, several, statistics=StatisticsOptions(bins=64, percentiles=(1, 99))

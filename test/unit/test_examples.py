@@ -50,7 +50,8 @@ def shown(command: str) -> str:
         else:
             finished = call_tool_in_child(tool(stage.tool), stage, finished.stdout)
         text = (finished.stdout + finished.stderr).decode()
-        assert (finished.exit_code != 0) == stage.inverted, f"{command}\n{text}"
+        fails = re.search(r"^([^\s:]+:\d+:\d+: )?error: ", finished.stderr.decode(), re.MULTILINE) is not None
+        assert (finished.exit_code != 0) == fails, f"{command}\n{text}"
     return (finished.stderr + finished.stdout).decode()
 
 
