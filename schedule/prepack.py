@@ -49,7 +49,7 @@ class PrepackWeightsPass(StepwellPass):
     function makes that when the program is loaded: one for all weights of a side-car that the calls of a kernel take, listed in
     its `stepwell.instances` (docs/architecture.md). The product is cut into register tiles on the way, as `schedule-cpu` does,
     for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), unless `winograd` is false.
-    `flush` is as that of `schedule-cpu`.
+    Subnormal weights, which processors are slow with, become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
 
     Before:
 
@@ -67,13 +67,14 @@ class PrepackWeightsPass(StepwellPass):
     target: str | None = None
     winograd: bool = True
     flush: bool = False
+    subnormals: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lift_grains(op)
         calls: dict[str, list[CallKernelOp]] = {}
         for call in ops_of(op, CallKernelOp):
             calls.setdefault(call.callee_name, []).append(call)
-        packer = _Packer(op, chosen_target(self.target), self.winograd, self.flush)
+        packer = _Packer(op, self)
         for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
             users = calls.get(kernel.sym_name.data, [])
             if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
@@ -94,6 +95,7 @@ class _Panels:
 
     c: Contraction
     tiling: Tiling
+    clean: bool
     name = "panels"
 
     @property
@@ -101,7 +103,7 @@ class _Panels:
         return MemRefType(self.c.b.type.element_type, panels_type(self.c, self.tiling))
 
     def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
-        emit_packing(block, replace(self.c, b=weight), self.tiling, made)
+        emit_packing(block, replace(self.c, b=weight), self.tiling, made, self.clean)
 
     def tile(self, packed: SSAValue) -> None:
         tile_contraction(self.c, self.tiling, prepacked=packed)
@@ -149,11 +151,12 @@ class _Filters:
 class _Packer:
     """Packs the weights of one module."""
 
-    def __init__(self, module: ModuleOp, target: Target, winograd: bool, flush: bool):
+    def __init__(self, module: ModuleOp, options: PrepackWeightsPass):
         self.module = module
-        self.target = target
-        self.winograd = winograd
-        self.flush = flush
+        self.target = chosen_target(options.target)
+        self.winograd = options.winograd
+        self.flush = options.flush
+        self.subnormals = options.subnormals
         self._used = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
         self._numbers: dict[str, Iterator[int]] = {}
         self._prepare = {
@@ -205,7 +208,7 @@ class _Packer:
             return _Filters(w, plan, self.target)
         if is_byte_product(c, self.target, prepacked=True, flush=self.flush):
             return _BytePanels(c, self.target)
-        return _Panels(c, tiling_for(c, True, self.target))
+        return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)
 
     def _packing(self, c: Contraction, form: _Panels | _BytePanels | _Filters) -> FuncOp:
         """The loop function that puts b into that form."""

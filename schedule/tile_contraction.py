@@ -20,6 +20,7 @@ from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_gr
 from .loop_builder import ZERO, Bound, Index, NestBuilder
 from .padding import padded_copy
 from .register_tiles import split_columns, split_evenly
+from .subnormals import without_subnormals
 from .tilings import LINE_BYTES
 from .tilings import Tiling as Tiling
 from .tilings import choose_tiling as choose_tiling
@@ -76,6 +77,8 @@ class _Emitter:
         self.at: dict[int, AffineExpr] = {}
         """Where the loops over whole axes stand."""
         self.packed = prepacked
+        self.clean = False
+        """Whether subnormal numbers become zeros on the way into panels."""
         self.whole = prepacked is not None
         """Whether `packed` holds all of b, or the panels and the part of k of the current block."""
 
@@ -173,6 +176,7 @@ class _Emitter:
         place = place_of(self.builder, c.b, at, None, c.n)
         row = VectorType(c.b.type.element_type, [1, width])
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
+        loaded = without_subnormals(builder, loaded) if self.clean else loaded
         assert self.packed is not None
         builder.add(tile.StoreOp(loaded, self.packed, self._packed_indices(at, n0, panel, k)))
 
@@ -399,8 +403,9 @@ def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
     return [panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
 
 
-def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue) -> None:
-    """Appends what copies all of b into panels to `block`."""
+def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:
+    """Appends what copies all of b into panels to `block`; `clean` puts zeros in the place of subnormal numbers."""
     builder = NestBuilder(block, c.block)
     emitter = _Emitter(builder, c, replace(tiling, depth_blocks=1, panels=None), None, packed)
+    emitter.clean = clean
     emitter.pack_all()

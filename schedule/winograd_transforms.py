@@ -12,6 +12,7 @@ from ..dialects import tile
 from .epilogue import place_of
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import split_columns
+from .subnormals import without_subnormals
 from .targets import X86_64_V4, Target
 from .winograd import SQUARE, TAPS, Plan, Winograd
 
@@ -74,7 +75,10 @@ def channels_at_once(w: Winograd, target: Target) -> int:
 
 
 def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Target = X86_64_V4) -> None:
-    """Appends what transforms all filters to `block`: those of as many channels at once as a register has."""
+    """
+    Appends what transforms all filters to `block`: those of as many channels at once as a register has. Zeros take the place of
+    subnormal results.
+    """
     c = w.c
     builder = NestBuilder(block, c.block)
     lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
@@ -113,7 +117,7 @@ def _filters(
     for i in range(SQUARE):
         row = [each[i] for each in columns]
         for j, value in enumerate(transformed(builder, row, OF_FILTER, HALVED)):
-            store_row(builder, value, made, (SQUARE * i + j, panel, k, column))
+            store_row(builder, without_subnormals(builder, value), made, (SQUARE * i + j, panel, k, column))
 
 
 def _tap(builder: NestBuilder, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
