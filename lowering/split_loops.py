@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -50,8 +50,8 @@ class SplitLoopsPass(StepwellPass):
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %x[%vi, %vj] to %out[%vi, %vj]> }
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %y[%vi, %vj] to %out[%vi, %vj + 64]> }
 
-    Each part runs on vectors, and `inline-loops` may compute in it what it alone reads. Left alone: rows of less
-    than 24 elements per border, more than 16 parts, and what feeds a reduction (schedules know the padding of a convolution by its condition).
+    Each part runs on vectors, and `inline-loops` may compute in it what it alone reads. Left alone: rows of less than 24 elements
+    per border, more than 16 parts, and what feeds a reduction (schedules know the padding of a convolution by its condition).
     """
 
     name = "split-loops"
@@ -98,7 +98,9 @@ def _rename(block: tensor_loop.BlockOp, names: set[str]) -> None:
 def _may_be_split(nest: tensor_loop.GridOp) -> bool:
     """Whether the order of the elements does not matter, and nothing downstream looks for the condition."""
     block = nest.body.block.first_op
-    if not isinstance(block, tensor_loop.BlockOp) or not is_perfect_nest(block, nest):
+    if not isinstance(block, tensor_loop.BlockOp):
+        return False
+    if not any(isinstance(op, scf.IfOp) for op in block.body.block.ops) or not is_perfect_nest(block, nest):
         return False
     if block.has_reduce_axes or block.init is not None or block.constraints:
         return False
