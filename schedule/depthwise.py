@@ -2,7 +2,7 @@
 Depthwise convolutions as loops over register tiles of pixels x channels: `out[p, c] += a[p + tap, c] * b[tap, c]`.
 
 No padded copy is made. Left and right the taps that would read padding are left out: outputs with the same taps inside the image form a
-run of their own. Above and below, rows of zeros are read instead (`tile_depthwise.py`).
+run of their own. Above and below, whole rows of inputs are left out (`tile_depthwise.py`).
 """
 
 from __future__ import annotations

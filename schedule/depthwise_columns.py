@@ -34,7 +34,7 @@ class _Line:
 class _Column:
     """What a column of vectors needs in each row."""
 
-    at: Mapping[int, Index]
+    at: dict[int, Index]
     type: VectorType
     zero: SSAValue
     weights: Mapping[Tap, SSAValue]
@@ -153,13 +153,13 @@ class FlatEmitter:
         body.args[0].name_hint = "line"
         with builder.inside(body):
             builder.add(scf.YieldOp(*step(builder.sum(top, body.args[0]), body.args[1:])))
-        bounds = [builder.value(number) for number in (window - 1, height, 1)]
-        return list(builder.add(scf.ForOp(*bounds, sums, Region(body))).results)
+        first, last, by = (builder.value(number) for number in (window - 1, height, 1))
+        return list(builder.add(scf.ForOp(first, last, by, sums, Region(body))).results)
 
     def _ask(self, column: _Column, place: Index) -> None:
         """Asks for what the column after the next one reads of a row: rows are too far apart for the processor to see the pattern."""
         reduce, width = self.flat.d.reduce, self.flat.lanes
-        last = {
+        last: dict[int, Index] = {
             axis: 0 if axis == self.flat.down else t
             for axis, t in zip(reduce, max(column.weights), strict=True)
         }
@@ -209,7 +209,11 @@ class FlatEmitter:
                 if flat.down is not None and each[reduce.index(flat.down)] != tap - number:
                     continue
                 if across not in images:
-                    at = column.at | dict(zip(reduce, across, strict=True)) | {flat.y: place}
+                    at: dict[int, Index] = {
+                        **column.at,
+                        **dict(zip(reduce, across, strict=True)),
+                        flat.y: place,
+                    }
                     images[across] = self._load(c.a, at, column.type)
                 factors += [images[across], weight]
             step = tile.MapOp([total, *factors], column.type, self._products(len(factors) // 2))

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp, VectorType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import linear_terms
 from ..core.walk import ops_of
@@ -25,6 +23,7 @@ from .contraction import Operand
 from .depthwise import Depthwise, depthwise_of, has_runs
 from .depthwise_columns import FlatEmitter
 from .depthwise_flat import flat_of
+from .depthwise_tiles import DepthwiseTiles, Segment, Segments, Tap
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
 from .padding import erase_with_buffers, padded_copy
@@ -69,15 +68,6 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
             erase_with_buffers(grid)
 
 
-MOST_ROWS = 4
-"""Rows of a tile: with more, rows read twice are few."""
-
-COST_OF_VARIANT = 0.05
-"""What another form of a tile, at a border or of another size, may save at least: it is spelled out too."""
-
-Tap = tuple[int, ...]
-
-
 @dataclass(frozen=True)
 class _InputRow:
     """Inputs at the same distance from the first row of a tile, and which sums of the tile they count for with which tap."""
@@ -88,118 +78,26 @@ class _InputRow:
 
 
 @dataclass(frozen=True)
-class _Segment:
-    """Neighbouring pixels of a tile that have the same taps inside the image: the first of them from the left of the tile, how many."""
+class _Part:
+    """What a row of inputs adds to neighbouring pixels of a tile."""
 
-    first: int
-    count: int
-    taps: frozenset[Tap]
+    segment: Segment
+    row: _InputRow
+    type: VectorType
+    weights: Mapping[Tap, SSAValue]
+    sums: list[SSAValue]
+    """By row of the tile."""
 
 
-Segments = tuple[_Segment, ...]
-
-
-class _Emitter:
+class _Emitter(DepthwiseTiles):
     """Emits the nest of one depthwise convolution."""
 
     def __init__(self, builder: NestBuilder, d: Depthwise, epilogue: Epilogue | None, target: Target):
+        super().__init__(d, target)
         self.builder = builder
-        self.d = d
-        self.c = d.c
         self.epilogue = epilogue
-        self.taps = d.taps()
-        *self.outer, self.y = d.c.outer or (None,)
-        self.columns = min(d.c.extent(d.c.n), target.lanes(d.c.tile_element.size))  # pyright: ignore[reportAttributeAccessIssue]
-        assert d.c.m is not None
-        self.runs = d.runs(d.c.m)
-        self.vertical = self._vertical()
-        self.rows, self.pixels = self._shape(target)
-
-    # The tile
-
-    def _vertical(self) -> tuple[int, AffineExpr] | None:
-        """The dimension of the image that y moves in, and its index."""
-        place = None if self.y is None else self.c.a.dimension_along(self.y)
-        return None if place is None else (place[0], self.c.a.indices[place[0]])
-
-    def _down(self, axis: int) -> int:
-        """Rows of the image per step of an axis."""
-        return self._terms_down.get(AffineDimExpr(axis), 0)
-
-    @cached_property
-    def _terms_down(self) -> Mapping[AffineExpr, int]:
-        return {} if self.vertical is None else linear_terms(self.vertical[1])[0]
-
-    def _across(self, axis: int) -> int:
-        """Pixels of a row of the image per step of an axis."""
-        return self._terms_across.get(AffineDimExpr(axis), 0)
-
-    @cached_property
-    def _terms_across(self) -> Mapping[AffineExpr, int]:
-        assert self.c.m is not None
-        place = self.c.a.dimension_along(self.c.m)
-        assert place is not None
-        return linear_terms(self.c.a.indices[place[0]])[0]
-
-    def _shape(self, target: Target) -> tuple[int, int]:
-        """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
-        assert self.c.m is not None
-        rows, pixels = self.c.extent(self.y), self.c.extent(self.c.m)
-        most = MOST_ROWS if self.y is not None and self._down(self.y) else 1
-        choices = [
-            (height, width)
-            for height in range(1, min(most, rows) + 1)
-            for width in range(1, min(pixels, target.registers) + 1)
-            if (height, width) == (1, 1) or self._registers(height, width, target) <= target.registers - 3
-        ]
-
-        def cost(shape: tuple[int, int]) -> tuple[float, int]:
-            down, across = split_evenly(rows, shape[0]), split_evenly(pixels, shape[1])
-            total = sum(
-                m * n * self._cycles(height, width, target) for height, m in down for width, n in across
-            )
-            variants = len(down) * len(self._across_image(shape[1]))
-            return total * (1 + COST_OF_VARIANT * variants), -shape[0] * shape[1]
-
-        return min(choices, key=cost)
-
-    def _inputs(self, height: int, width: int) -> tuple[int, int]:
-        """Rows and columns of the image that a tile reads."""
-        assert self.c.m is not None
-        down, across, _ = self._reach
-        stride = self._down(self.y) if self.y is not None else 0
-        return (height - 1) * stride + down + 1, (width - 1) * self._across(self.c.m) + across + 1
-
-    @cached_property
-    def _reach(self) -> tuple[int, int, int]:
-        """How far down and across a tap reaches along one axis, and how many taps differ across."""
-        places = [
-            [
-                (self._down(axis) * t, self._across(axis) * t)
-                for axis, t in zip(self.d.reduce, tap, strict=True)
-            ]
-            for tap in self.taps
-        ]
-        down = max(down for steps in places for down, _ in steps)
-        return (
-            down,
-            max(across for steps in places for _, across in steps),
-            len({tuple(across for _, across in steps) for steps in places}),
-        )
-
-    def _registers(self, height: int, width: int, target: Target) -> int:
-        """Sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not added at once."""
-        kept = min(len(self.taps), self._reach[2] * height)
-        return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
-
-    def _cycles(self, height: int, width: int, target: Target) -> float:
-        """Multiply-adds, two a cycle, or loads, two a cycle; or the latency of a sum."""
-        added = height * width * len(self.taps) * (1 if target.fma else 2)
-        rows, columns = self._inputs(height, width)
-        return (
-            max(added / 2, (rows * columns + len(self.taps)) / 2, len(self.taps) * target.latency)
-            + rows * columns / 4
-        )
+        self.first_rows = (0, 0)
+        """The first rows of the first and the last tile that are being emitted."""
 
     def _input_rows(self, height: int, taps: frozenset[Tap]) -> list[_InputRow]:
         """The rows of the image that a tile of that height reads, in order."""
@@ -231,6 +129,7 @@ class _Emitter:
             ]
             start = 0
             for height, count in split_evenly(self.c.extent(self.y), self.rows):
+                self.first_rows = (start, start + height * (count - 1))
                 with self.builder.loop(count, "y") as y:
                     self._pixels([*places, Bound("spatial", y, count, "vy")], (start, height))
                 start += height * count
@@ -249,28 +148,6 @@ class _Emitter:
                         ]
                         self._tile(axes, rows, (start, size), (first, width), segments)
                     first += width * count
-
-    def _across_image(self, most: int) -> list[tuple[int, int, int, Segments]]:
-        """Tiles side by side: where they start, pixels of each, how many with the same segments, those."""
-        found: list[tuple[int, int, int, Segments]] = []
-        start = 0
-        for size, number in split_evenly(self.c.extent(self.c.m), most):
-            for _ in range(number):
-                segments = self._segments(start, size)
-                if found and found[-1][1] == size and found[-1][3] == segments:
-                    found[-1] = (*found[-1][:2], found[-1][2] + 1, segments)
-                else:
-                    found.append((start, size, 1, segments))
-                start += size
-        return found
-
-    def _segments(self, start: int, size: int) -> Segments:
-        found: list[_Segment] = []
-        for run in self.runs:
-            first, last = max(start, run.start), min(start + size, run.start + run.count)
-            if first < last:
-                found.append(_Segment(first - start, last - first, run.taps))
-        return tuple(found)
 
     def _tile(
         self,
@@ -321,73 +198,77 @@ class _Emitter:
         ]
         rows = [self._input_rows(height, segment.taps) for segment in segments]
         for distance in sorted({row.distance for each in rows for row in each}):
-            here = [next((row for row in each if row.distance == distance), None) for each in rows]
-            images = iter(self._images(at, corner, (segments, here), types))
-            for input_row, sums, factors, type_ in zip(here, totals, weights, types, strict=True):
-                for _, uses in () if input_row is None else input_row.uses:
-                    image = next(images)
-                    for place, tap in uses:
-                        step = tile.MapOp([sums[place], image, factors[tap]], type_, self._step())
-                        sums[place] = builder.add(step).result
+            here = [
+                _Part(segment, row, type_, factors, sums)
+                for segment, each, type_, factors, sums in zip(
+                    segments, rows, types, weights, totals, strict=True
+                )
+                for row in each
+                if row.distance == distance
+            ]
+            self._add_row(at, corner, here)
         return totals
 
-    def _images(
-        self,
-        at: dict[int, Index],
-        corner: tuple[Index, Index],
-        parts: tuple[Segments, list[_InputRow | None]],
-        types: list[VectorType],
-    ) -> list[SSAValue]:
-        """A row of inputs, by segment and by the taps across; zeros where the row is above or below the image."""
-        builder, (row, pixel) = self.builder, corner
-        present = [
-            (segment, input_row, type_)
-            for segment, input_row, type_ in zip(*parts, types, strict=True)
-            if input_row is not None
-        ]
-
-        def loads() -> list[SSAValue]:
-            found: list[SSAValue] = []
-            for segment, input_row, type_ in present:
-                for _, uses in input_row.uses:
-                    place, tap = uses[0]
-                    here = at | dict(zip(self.d.reduce, tap, strict=True))
-                    assert self.c.m is not None
-                    here[self.c.m] = builder.sum(pixel, segment.first)
-                    if self.y is not None:
-                        here[self.y] = builder.sum(row, place)
-                    found.append(self._load(self.c.a, here, type_))
-            return found
-
-        inside = self._inside(row, present[0][1].distance)
-        if inside is None:
-            return loads()
+    def _add_row(self, at: dict[int, Index], corner: tuple[Index, Index], parts: list[_Part]) -> None:
+        """Adds a row of inputs to the sums that it counts for, unless it is above or below the image."""
+        builder = self.builder
+        inside = self._inside(corner[0], parts[0].row.distance)
+        if not isinstance(inside, SSAValue):
+            for part in parts if inside else ():
+                self._add(at, corner, part)
+            return
+        places = [sorted({place for _, uses in part.row.uses for place, _ in uses}) for part in parts]
+        before = [part.sums[place] for part, mine in zip(parts, places, strict=True) for place in mine]
         then, otherwise = Block(), Block()
         with builder.inside(then):
-            loaded = loads()
-            builder.add(scf.YieldOp(*loaded))
+            for part in parts:
+                self._add(at, corner, part)
+            after = [part.sums[place] for part, mine in zip(parts, places, strict=True) for place in mine]
+            builder.add(scf.YieldOp(*after))
         with builder.inside(otherwise):
-            splats = [DenseIntOrFPElementsAttr.from_list(each.type, [0]) for each in loaded]  # pyright: ignore
-            builder.add(scf.YieldOp(*(builder.constant(splat) for splat in splats)))
-        yielded = [each.type for each in loaded]
-        return list(builder.add(scf.IfOp(inside, yielded, Region(then), Region(otherwise))).results)
+            builder.add(scf.YieldOp(*before))
+        types = [each.type for each in before]
+        chosen = iter(builder.add(scf.IfOp(inside, types, Region(then), Region(otherwise))).results)
+        for part, mine in zip(parts, places, strict=True):
+            for place in mine:
+                part.sums[place] = next(chosen)
 
-    def _inside(self, row: Index, distance: int) -> SSAValue | None:
-        """Whether a row of inputs is in the image; `None` where it always is."""
+    def _add(self, at: dict[int, Index], corner: tuple[Index, Index], part: _Part) -> None:
+        """The multiply-adds of a row of inputs with neighbouring pixels."""
+        (row, pixel), builder = corner, self.builder
+        assert self.c.m is not None
+        images: list[SSAValue] = []
+        for _, uses in part.row.uses:
+            place, tap = uses[0]
+            here = at | dict(zip(self.d.reduce, tap, strict=True))
+            here[self.c.m] = builder.sum(pixel, part.segment.first)
+            if self.y is not None:
+                here[self.y] = builder.sum(row, place)
+            images.append(self._load(self.c.a, here, part.type))
+        for image, (_, uses) in zip(images, part.row.uses, strict=True):
+            for place, tap in uses:
+                operands = [part.sums[place], image, part.weights[tap]]
+                part.sums[place] = builder.add(tile.MapOp(operands, part.type, self._step())).result
+
+    def _inside(self, row: Index, distance: int) -> SSAValue | bool:
+        """Whether a row of inputs is in the image."""
         if self.vertical is None or self.c.a.padding is None or self.y is None:
-            return None
+            return True
         builder, (dimension, index) = self.builder, self.vertical
-        size, step, start = self.c.a.type.get_shape()[dimension], self._down(self.y), linear_terms(index)[1]
-        last = (self.c.extents[self.y] - 1) * step
-        place = builder.sum(builder.scaled(row, step), distance + start)
-        found: SSAValue | None = None
-        least, greatest = distance + start, distance + start + last
+        size, step = self.c.a.type.get_shape()[dimension], self._down(self.y)
+        offset = distance + linear_terms(index)[1]
+        least, greatest = (offset + step * first for first in self.first_rows)
+        if greatest < 0 or least >= size:
+            return False
+        place = builder.sum(builder.scaled(row, step), offset)
+        found: SSAValue | bool = True
         for needed, predicate, limit in ((least < 0, "sge", 0), (greatest >= size, "slt", size)):
             if needed:
-                holds = builder.add(
-                    arith.CmpiOp(builder.value(place), builder.value(limit), predicate)
-                ).result
-                found = holds if found is None else builder.add(arith.AndIOp(found, holds)).result
+                bounds = builder.value(place), builder.value(limit)
+                holds = builder.add(arith.CmpiOp(*bounds, predicate)).result
+                found = (
+                    builder.add(arith.AndIOp(found, holds)).result if isinstance(found, SSAValue) else holds
+                )
         return found
 
     def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:

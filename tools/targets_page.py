@@ -52,10 +52,17 @@ _RULES = (
     (
         "rows x pixels of a tile of a depthwise convolution, one vector of channels",
         "at most 32 taps, one output per channel: the pair with the fewest cycles for an image, multiply-adds or loads, of those "
-        "whose sums, inputs of one row and weights for it take all registers but 3; each form of a tile, at borders or of another "
-        "size, counts as 5 % more",
-        "an input is loaded once for all sums of the tile; left and right of the image taps are left out, above and below it "
-        "rows of zeros are read: no padded copy, where the taps of the runs along a row are 64 at most together",
+        "whose sums, inputs of one row and weights for it take all registers but 3, of 32 but 5; each form of a tile, at borders or of "
+        "another size, counts as 5 % more; one pixel wide where image and result together have more than 3/4 L2",
+        "an input is loaded once for all sums of the tile; taps outside the image are left out: no padded copy, where the taps of the "
+        "runs along a row are 64 at most together; memory beyond L2 is read in few streams",
+    ),
+    (
+        "vectors of a depthwise convolution run on from pixel to pixel, down up to 32 rows of the image",
+        "that takes nine tenths of the vectors or fewer; the window moves by a pixel and a row per step, its weights and sums take all "
+        "registers but 2, and what follows reads the same places, a number per channel, or one for all",
+        "channels that do not fill vectors leave lanes empty; weights repeat every pixel and stay in registers, a row of inputs is "
+        "read once",
     ),
     (
         "a convolution 3x3 as Winograd's F(2x2, 3x3)",

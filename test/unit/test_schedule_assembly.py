@@ -34,7 +34,6 @@ BYTES = {
 }
 
 SHORT_OF_REGISTERS = {
-    *(("depthwise", target) for target in TARGETS),
     ("softmax", SSE2),  # calls, see below: what they may change is saved
 }
 """Loops that keep something on the stack, however little."""

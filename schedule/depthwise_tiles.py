@@ -1,0 +1,172 @@
+"""Which register tiles a depthwise convolution is cut into: how many rows and pixels each, and the taps of their pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ..analysis.affine import linear_terms
+from .depthwise import Depthwise
+from .register_tiles import split_evenly
+from .targets import Target
+
+MOST_ROWS = 7
+"""Rows of a tile: with more, rows read twice are few."""
+
+COST_OF_VARIANT = 0.05
+"""What another form of a tile, at a border or of another size, may save at least: it is spelled out too."""
+
+KEPT = 3
+"""Registers beyond those that are counted: the lowering of tiles and LLVM keep some."""
+
+KEPT_OF_32 = 5
+"""The same of 32 registers: LLVM moves loads up as long as it believes that there is room (measured)."""
+
+Tap = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Neighbouring pixels of a tile that have the same taps inside the image: the first of them from the left of the tile, how many."""
+
+    first: int
+    count: int
+    taps: frozenset[Tap]
+
+
+Segments = tuple[Segment, ...]
+
+
+class DepthwiseTiles:
+    """The tiles of one depthwise convolution."""
+
+    def __init__(self, d: Depthwise, target: Target):
+        self.d = d
+        self.c = d.c
+        self.taps = d.taps()
+        *self.outer, self.y = d.c.outer or (None,)
+        self.columns = min(d.c.extent(d.c.n), target.lanes(d.c.tile_element.size))  # pyright: ignore[reportAttributeAccessIssue]
+        assert d.c.m is not None
+        self.runs = d.runs(d.c.m)
+        self.vertical = self._vertical()
+        self.rows, self.pixels = self._shape(target)
+
+    def _vertical(self) -> tuple[int, AffineExpr] | None:
+        """The dimension of the image that y moves in, and its index."""
+        place = None if self.y is None else self.c.a.dimension_along(self.y)
+        return None if place is None else (place[0], self.c.a.indices[place[0]])
+
+    def _down(self, axis: int) -> int:
+        """Rows of the image per step of an axis."""
+        return self._terms_down.get(AffineDimExpr(axis), 0)
+
+    @cached_property
+    def _terms_down(self) -> Mapping[AffineExpr, int]:
+        return {} if self.vertical is None else linear_terms(self.vertical[1])[0]
+
+    def _across(self, axis: int) -> int:
+        """Pixels of a row of the image per step of an axis."""
+        return self._terms_across.get(AffineDimExpr(axis), 0)
+
+    @cached_property
+    def _terms_across(self) -> Mapping[AffineExpr, int]:
+        assert self.c.m is not None
+        place = self.c.a.dimension_along(self.c.m)
+        assert place is not None
+        return linear_terms(self.c.a.indices[place[0]])[0]
+
+    def _shape(self, target: Target) -> tuple[int, int]:
+        """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
+        assert self.c.m is not None
+        rows, pixels = self.c.extent(self.y), self.c.extent(self.c.m)
+        most = MOST_ROWS if self.y is not None and self._down(self.y) else 1
+        registers = target.registers - (KEPT if target.registers < 32 else KEPT_OF_32)
+        widest = 1 if self._is_far(target) else min(pixels, target.registers)
+        choices = [
+            (height, width)
+            for height in range(1, min(most, rows) + 1)
+            for width in range(1, widest + 1)
+            if (height, width) == (1, 1) or self._registers(height, width, target) <= registers
+        ]
+
+        def cost(shape: tuple[int, int]) -> tuple[float, int]:
+            down, across = split_evenly(rows, shape[0]), split_evenly(pixels, shape[1])
+            total = sum(
+                m * n * self._cycles(height, width, target) for height, m in down for width, n in across
+            )
+            variants = len(down) * len(self._across_image(shape[1]))
+            return total * (1 + COST_OF_VARIANT * variants), -shape[0] * shape[1]
+
+        return min(choices, key=cost)
+
+    def _is_far(self, target: Target) -> bool:
+        """
+        Whether image and result do not stay in L2. Then a tile is one pixel wide: what it reads of a row is one stream of memory, the
+        other pixels having been read for the tile before, where several streams by turns are not recognised (measured).
+        """
+        size = self.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+        return sum(prod(each.type.get_shape()) for each in (self.c.a, self.c.out)) * size > target.near_bytes
+
+    def _inputs(self, height: int, width: int) -> tuple[int, int]:
+        """Rows and columns of the image that a tile reads."""
+        assert self.c.m is not None
+        down, across, _ = self._reach
+        stride = self._down(self.y) if self.y is not None else 0
+        return (height - 1) * stride + down + 1, (width - 1) * self._across(self.c.m) + across + 1
+
+    @cached_property
+    def _reach(self) -> tuple[int, int, int]:
+        """How far down and across a tap reaches along one axis, and how many taps differ across."""
+        places = [
+            [
+                (self._down(axis) * t, self._across(axis) * t)
+                for axis, t in zip(self.d.reduce, tap, strict=True)
+            ]
+            for tap in self.taps
+        ]
+        down = max(down for steps in places for down, _ in steps)
+        return (
+            down,
+            max(across for steps in places for _, across in steps),
+            len({tuple(across for _, across in steps) for steps in places}),
+        )
+
+    def _registers(self, height: int, width: int, target: Target) -> int:
+        """Sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not added at once."""
+        kept = min(len(self.taps), self._reach[2] * height)
+        return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
+
+    def _cycles(self, height: int, width: int, target: Target) -> float:
+        """Multiply-adds, two a cycle, or loads, two a cycle; or the latency of a sum."""
+        added = height * width * len(self.taps) * (1 if target.fma else 2)
+        rows, columns = self._inputs(height, width)
+        return (
+            max(added / 2, (rows * columns + len(self.taps)) / 2, len(self.taps) * target.latency)
+            + rows * columns / 4
+        )
+
+    def _across_image(self, most: int) -> list[tuple[int, int, int, Segments]]:
+        """Tiles side by side: where they start, pixels of each, how many with the same segments, those."""
+        found: list[tuple[int, int, int, Segments]] = []
+        start = 0
+        for size, number in split_evenly(self.c.extent(self.c.m), most):
+            for _ in range(number):
+                segments = self._segments(start, size)
+                if found and found[-1][1] == size and found[-1][3] == segments:
+                    found[-1] = (*found[-1][:2], found[-1][2] + 1, segments)
+                else:
+                    found.append((start, size, 1, segments))
+                start += size
+        return found
+
+    def _segments(self, start: int, size: int) -> Segments:
+        found: list[Segment] = []
+        for run in self.runs:
+            first, last = max(start, run.start), min(start + size, run.start + run.count)
+            if first < last:
+                found.append(Segment(first - start, last - first, run.taps))
+        return tuple(found)
