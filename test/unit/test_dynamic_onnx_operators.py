@@ -23,7 +23,11 @@ def floats(*shape: int) -> np.ndarray[Any, Any]:
 
 
 def recurrent(op: str, gates: int, dims: list[Any], **attributes: Any) -> ModelProto:
-    weights: dict[str, Any] = {"w": floats(1, 4 * gates, 3), "r": floats(1, 4 * gates, 4), "b": floats(1, 8 * gates)}
+    weights: dict[str, Any] = {
+        "w": floats(1, 4 * gates, 3),
+        "r": floats(1, 4 * gates, 4),
+        "b": floats(1, 8 * gates),
+    }
     nodes = [node(op, "x w r b", "y", hidden_size=4, **attributes)]
     return model(nodes, {"x": (FLOAT, dims)}, "y", **weights)
 
