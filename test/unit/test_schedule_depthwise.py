@@ -13,6 +13,8 @@ from depthwise_programs import check, is_copied, is_flat, is_tiled, program, sch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.core.pass_context import PassContext
+from stepwell.core.walk import ops_of
+from stepwell.dialects import tile
 from xdsl.dialects import memref
 
 EXAMPLES = 300 if FULL else 12
@@ -73,6 +75,15 @@ def test_no_padded_copy_of_the_image() -> None:
     assert is_tiled(module) and not is_copied(module) and not is_flat(module)
     loaded = [op for op in module.walk() if isinstance(op, memref.LoadOp)]
     assert not loaded
+
+
+@pytest.mark.parametrize(("size", "widest"), [(56, 1), (14, 5)])
+def test_tiles_are_one_pixel_wide_beyond_l2(size: int, widest: int) -> None:
+    """1.6 MB of image and as much of result do not stay in 2 MB; a sixteenth of that does."""
+    x, w = small_integers(1, 1, size, size, 128), small_integers(2, 3, 3, 1, 128)
+    properties = ', padding = [1, 1, 1, 1], groups = 128, data_layout = "NHWC", kernel_layout = "HWIO"'
+    stored = ops_of(scheduled(program(x, w, x, properties, "")), tile.StoreOp)
+    assert max(op.box_accesses()[0].sizes[2] for op in stored) == widest
 
 
 def test_a_large_window_reads_a_padded_copy() -> None:
