@@ -8,6 +8,7 @@ compile:  41%|████████▏           | 00:03, bufferize
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -34,6 +35,14 @@ def on_terminal(shown: bool | None = None) -> bool:
     if shown is not None:
         return shown
     return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def _columns() -> int | None:
+    """The width of a terminal that says it has none, as those of containers and tools do; None: tqdm finds out."""
+    try:
+        return None if os.get_terminal_size(sys.stderr.fileno()).columns > 0 else 80
+    except (OSError, ValueError):
+        return None
 
 
 class Progress:
@@ -79,7 +88,16 @@ class Progress:
         except ImportError:
             return
         try:
-            bar = tqdm(desc=self._what, leave=False, file=sys.stderr, bar_format=FORMAT, total=1.0, delay=1)
+            bar = tqdm(
+                desc=self._what,
+                leave=False,
+                file=sys.stderr,
+                bar_format=FORMAT,
+                total=1.0,
+                delay=1,
+                ncols=_columns(),
+                nrows=24,  # one bar needs no more, and a terminal may not know
+            )
             bar.start_t, bar.delay = start, 0  # the delay has kept it from drawing with a clock of its own
             self._draw_until_the_end(bar)
         except OSError:  # the terminal has gone

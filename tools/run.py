@@ -19,6 +19,7 @@ if __name__ == "__main__" and not __package__:
 import argparse
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     times: list[float] = []
     for _ in range(options.repeat):
         start = time.perf_counter()
-        with interruptible():
+        # The first call with `?` compiles, which ctrl-C must not cut off in the middle of a file or a line of progress.
+        with interruptible() if executable.programs() else nullcontext():
             results = executable(*arrays)
         times.append(time.perf_counter() - start)
     _report(executable, results, times, options)
