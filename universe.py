@@ -52,6 +52,7 @@ PASSES: dict[str, str] = {
     "fuse-matmul-add": "rewrites.fuse_matmul_add:FuseMatmulAddPass",
     "calibrate-map": "rewrites.calibrate_module:CalibrateMapPass",
     "calibrate-module": "rewrites.calibrate_module:CalibrateModulePass",
+    "zero-subnormals": "rewrites.zero_subnormals:ZeroSubnormalsPass",
     "optimize-layouts": "rewrites.optimize_layouts:OptimizeLayoutsPass",
     "plan-fusion": "rewrites.plan_fusion:PlanFusionPass",
     "apply-fusion-plan": "rewrites.apply_fusion_plan:ApplyFusionPlanPass",

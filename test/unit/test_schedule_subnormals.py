@@ -73,3 +73,32 @@ def test_transformed_filters() -> None:
     assert (run(SQUARES, x, w, "default") == 0).all()
     inside = run(SQUARES, x, w, "strict")[0, 1:-1, 1:-1]
     np.testing.assert_allclose(inside, 9 * 32 * 2.0**-32, rtol=1e-6)
+
+
+DEPTHWISE = """func.func @main(%x: tensor<1x33x9x9xf32>) -> tensor<1x33x9x9xf32> {
+  %w = graph.weight "w" : tensor<33x1x3x3xf32>
+  %b = graph.weight "b" : tensor<33xf32>
+  %0 = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 33 : (tensor<1x33x9x9xf32>, tensor<33x1x3x3xf32>)
+  %1 = graph.bias_add %0, %b : (tensor<1x33x9x9xf32>, tensor<33xf32>)
+  func.return %1 : tensor<1x33x9x9xf32>
+}"""
+
+
+def test_depthwise_filters() -> None:
+    """Those of every second channel are subnormal: by default these channels are nothing but their bias."""
+    random = np.random.default_rng(0)
+    x = (random.integers(1, 9, (1, 33, 9, 9)) * 2.0**100).astype(np.float32)
+    w = random.integers(1, 9, (33, 1, 3, 3)).astype(np.float32)
+    w[::2] *= np.float32(2.0**-131)
+    b = np.arange(33).astype(np.float32)
+    weights = {"w": w, "b": b}
+    usual = stepwell.compile(DEPTHWISE, weights=weights, cache=False)(x)[0]
+    strict = stepwell.compile(DEPTHWISE, weights=weights, cache=False, numerics="strict")(x)[0]
+    wide = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    sums = sum(
+        wide[:, :, i : i + 9, j : j + 9] * w[None, :, 0, i, j, None, None] for i in range(3) for j in range(3)
+    )
+    expected = sums + b[None, :, None, None]
+    np.testing.assert_allclose(strict, expected, rtol=1e-6)
+    np.testing.assert_allclose(usual[:, 1::2], expected[:, 1::2], rtol=1e-6)
+    np.testing.assert_array_equal(usual[:, ::2], np.broadcast_to(b[::2, None, None], (1, 17, 9, 9)))

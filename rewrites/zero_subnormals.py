@@ -1,0 +1,110 @@
+"""The pass `zero-subnormals`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ..core.locations import copy_location
+from ..core.passes import StepwellPass
+from ..dialects.graph.base import plain_properties
+from ..dialects.graph.binary import AddOp
+from ..dialects.graph.comparison import LessOp, WhereOp
+from ..dialects.graph.constants import ConstantOp, FullOp, WeightOp
+from ..dialects.graph.contraction import Conv2dOp
+from ..dialects.graph.element_types import dtype_name
+from ..dialects.graph.elementwise import AbsOp
+from ..dialects.graph.normalisation import BiasAddOp
+from .engine.driver import program_order
+from .engine.functions import is_primitive
+
+LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
+"""Source: IEEE 754-2019, table 3.5. What is subnormal in f16 is normal in f32, which f16 is computed in."""
+
+
+@dataclass(frozen=True)
+class ZeroSubnormalsPass(StepwellPass):
+    """
+    Puts zeros in the place of subnormal numbers in constants that are added, and in constant filters of convolutions in groups.
+
+    Processors are slow with subnormal numbers, and what a layer adds and multiplies reaches those after it: a channel whose filter and bias have
+    decayed makes subnormal images. The filters of other convolutions and products are laid out ahead, by `prepack-weights`, which does the
+    same. Sums change by less than 2**-126 (2**-1022 for f64). Weights of a side-car are cleaned when the program is loaded.
+
+    The elements of a constant decide, which a rule cannot ask for.
+
+    Before:
+        %b = graph.constant dense<[1.0, 1.0e-40]> : tensor<2xf32>
+        %y = graph.add %x, %b : …
+    After:
+        %c = graph.constant dense<[1.0, 0.0]> : tensor<2xf32>
+        %y = graph.add %x, %c : …
+    """
+
+    name = "zero-subnormals"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        cleaned: dict[SSAValue, SSAValue | None] = {}
+        for user in list(program_order(op)):
+            function = user.parent_op()
+            if function is not None and is_primitive(function):
+                continue
+            for index in _places(user):
+                value = user.operands[index]
+                if value not in cleaned:
+                    cleaned[value] = _cleaned(value)
+                new = cleaned[value]
+                if new is not None:
+                    user.operands[index] = new
+                    self.count("constants cleaned")
+
+
+def _places(op: Operation) -> tuple[int, ...]:
+    """The operands of an op that may be cleaned."""
+    if isinstance(op, AddOp | BiasAddOp):
+        return (0, 1)
+    return (1,) if isinstance(op, Conv2dOp) and plain_properties(op)["groups"] > 1 else ()
+
+
+def _cleaned(value: SSAValue) -> SSAValue | None:
+    """What stands for a constant or weight without subnormal numbers, made after it; None where nothing changes."""
+    if not isinstance(value, OpResult) or not isinstance(value.type, TensorType):
+        return None
+    least = LEAST_NORMAL.get(dtype_name(value.type.element_type) or "")
+    op = value.op
+    if least is None:
+        return None
+    if isinstance(op, ConstantOp):
+        made = _cleaned_constant(op, value.type, least)
+    elif isinstance(op, WeightOp) and any(isinstance(use.operation, Conv2dOp) for use in value.uses):
+        made = _cleaned_weight(value, least)
+    else:
+        return None
+    for each in made:
+        copy_location(op, each)
+    assert op.parent is not None
+    op.parent.insert_ops_after(made, op)
+    return made[-1].results[0] if made else None
+
+
+def _cleaned_constant(op: ConstantOp, type_: TensorType, least: float) -> list[Operation]:
+    import numpy as np
+
+    from .constant_values import array_of, constant_of
+
+    array = array_of(op)
+    small = (np.abs(array) < least) & (array != 0)
+    return [constant_of(np.where(small, array.dtype.type(0), array), type_)] if small.any() else []
+
+
+def _cleaned_weight(value: OpResult, least: float) -> list[Operation]:
+    """`where(abs(w) < least, 0, w)`, which `fold-constant` moves to a prepare function."""
+    assert isinstance(value.type, TensorType)
+    scalar = TensorType(value.type.element_type, [])
+    size = AbsOp(value)
+    bound, zero = FullOp(least, scalar), FullOp(0.0, scalar)
+    small = LessOp(size.results[0], bound.results[0])
+    return [size, bound, zero, small, WhereOp(small.results[0], zero.results[0], value)]
