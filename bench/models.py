@@ -1,0 +1,215 @@
+"""
+Whole ONNX models, ours beside onnxruntime and OpenVINO: `python bench/models.py model.onnx… [--dim batch=1] [--bind sr=16000]`.
+
+One thread each, every engine in a process of its own, rounds in turn. Inputs are random: floats normal, integers 0 or 1. The
+ratio is the median over rounds of the best peer's time over ours; the error is that against onnxruntime, of the largest element.
+`make test-models` leaves the models it uses in build/models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ENGINES = ("stepwell", "onnxruntime", "openvino")
+ROUND_SECONDS = 0.05
+COMPARED = 4096
+"""Elements of the first output that are compared."""
+
+Arrays = dict[str, Any]
+Call = Callable[[], Any]
+
+
+def inputs_of(path: str, dims: dict[str, int], bound: dict[str, int]) -> Arrays:
+    """An array for each input of a model; extents without a name or a size are 1."""
+    from onnx import load
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    random, arrays = np.random.default_rng(0), {}
+    graph = load(path, load_external_data=False).graph
+    held = {each.name for each in graph.initializer}
+    for info in graph.input:
+        if info.name in held:
+            continue
+        type_ = info.type.tensor_type
+        shape = [dim.dim_value or dims.get(dim.dim_param, 1) for dim in type_.shape.dim]
+        dtype = tensor_dtype_to_np_dtype(type_.elem_type)
+        if info.name in bound:
+            arrays[info.name] = np.array(bound[info.name], dtype).reshape(shape)
+        elif dtype.kind == "f":
+            arrays[info.name] = random.standard_normal(shape).astype(dtype)
+        else:
+            arrays[info.name] = random.integers(0, 2, shape).astype(dtype)
+    return arrays
+
+
+def stepwell_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
+    import stepwell
+
+    constants = {name: arrays[name] for name in bound}
+    dims = shapes_by_name(path, arrays)
+    program = stepwell.from_onnx(path, dims=dims, constants=constants)
+    executable = stepwell.compile(program, threads=1, tuning=False)
+    given = [array for name, array in arrays.items() if name not in bound]
+    return lambda: executable(*given)[0]
+
+
+def shapes_by_name(path: str, arrays: Arrays) -> dict[str, int]:
+    """The sizes that the arrays give to the named extents of a model."""
+    from onnx import load
+
+    found: dict[str, int] = {}
+    for info in load(path, load_external_data=False).graph.input:
+        if info.name in arrays:
+            for dim, size in zip(info.type.tensor_type.shape.dim, arrays[info.name].shape, strict=True):
+                if dim.dim_param:
+                    found[dim.dim_param] = size
+    return found
+
+
+def onnxruntime_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, arrays)[0]
+
+
+def openvino_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
+    import openvino
+    from suite.openvino_engine import CONFIG
+
+    core = openvino.Core()
+    model = core.read_model(path)
+    model.reshape({port.get_any_name(): list(arrays[port.get_any_name()].shape) for port in model.inputs})
+    request = core.compile_model(model, "CPU", CONFIG).create_infer_request()
+    return lambda: request.infer(arrays, share_inputs=True, share_outputs=True)[0]
+
+
+CALLS: dict[str, Callable[[str, Arrays, dict[str, int]], Call]] = {
+    "stepwell": stepwell_call,
+    "onnxruntime": onnxruntime_call,
+    "openvino": openvino_call,
+}
+
+
+def serve(engine: str, path: str, dims: dict[str, int], bound: dict[str, int], cpu: int | None) -> None:
+    """Answers on standard output: the first result, then seconds per call for each line that asks for so many calls."""
+    if cpu is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {cpu})
+    answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
+    os.dup2(2, 1)
+    start = time.perf_counter()
+    call = CALLS[engine](path, inputs_of(path, dims, bound), bound)
+    first = np.asarray(call(), np.float64).ravel()[:COMPARED].tolist()
+    print(json.dumps({"ready": time.perf_counter() - start, "first": first}), file=answers, flush=True)
+    for line in sys.stdin:
+        times = []
+        for _ in range(int(line)):
+            start = time.process_time()
+            call()
+            times.append(time.process_time() - start)
+        print(json.dumps(float(np.median(times))), file=answers, flush=True)
+
+
+class Engine:
+    """The process of an engine."""
+
+    def __init__(self, name: str, arguments: list[str]):
+        command = [sys.executable, __file__, "--serve", name, *arguments]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        answer = self.process.stdout.readline()
+        self.first = json.loads(answer) if answer else None
+
+    def seconds(self, calls: int) -> float:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(calls, file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def measure(path: Path, arguments: list[str], rounds: int) -> dict[str, Any]:
+    """Milliseconds of each engine, the ratio to the best peer, the error."""
+    engines = {name: Engine(name, [str(path), *arguments]) for name in ENGINES}
+    running = {name: engine for name, engine in engines.items() if engine.first is not None}
+    calls = {name: max(1, int(ROUND_SECONDS / engine.seconds(1))) for name, engine in running.items()}
+    times: dict[str, list[float]] = {name: [] for name in running}
+    for _ in range(rounds):
+        for name, engine in running.items():
+            times[name].append(engine.seconds(calls[name]))
+    for engine in engines.values():
+        engine.stop()
+    medians = {name: float(np.median(values)) for name, values in times.items()}
+    row: dict[str, Any] = {"model": path.stem, "ms": {name: 1e3 * value for name, value in medians.items()}}
+    peers = [name for name in medians if name != "stepwell"]
+    if "stepwell" in medians:
+        row["ready"] = running["stepwell"].first["ready"]
+    if "stepwell" in medians and peers:
+        best = min(peers, key=lambda name: medians[name])
+        row |= {"best": best, "ratio": float(np.median(np.array(times[best]) / np.array(times["stepwell"])))}
+    if {"stepwell", "onnxruntime"} <= running.keys():
+        ours, theirs = (np.array(running[name].first["first"]) for name in ("stepwell", "onnxruntime"))
+        row["error"] = float(abs(ours - theirs).max() / max(abs(theirs).max(), 1e-30))
+    return row
+
+
+def text_of(row: dict[str, Any]) -> str:
+    """A line of the table."""
+    cells = [row["model"], *(f"{row['ms'][name]:.2f}" if name in row["ms"] else "-" for name in ENGINES)]
+    cells += [f"{row['ratio']:.2f}" if "ratio" in row else "-", row.get("best", "-")]
+    cells += [
+        f"{row['error']:.0e}" if "error" in row else "-",
+        f"{row['ready']:.1f}" if "ready" in row else "-",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def pairs(texts: list[str]) -> dict[str, int]:
+    """The numbers of `NAME=NUMBER…`."""
+    return {name: int(number) for name, _, number in (text.rpartition("=") for text in texts)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--dim", action="append", default=[], help="the size of a named extent")
+    parser.add_argument("--bind", action="append", default=[], help="the value of an integer input")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--cpu", type=int)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--serve", choices=ENGINES, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.serve:
+        serve(args.serve, str(args.models[0]), pairs(args.dim), pairs(args.bind), args.cpu)
+        return
+    options = [f"--dim={text}" for text in args.dim] + [f"--bind={text}" for text in args.bind]
+    options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
+    print(f"| model | {' ms | '.join(ENGINES)} ms | ratio | best peer | error | import and compile s |")
+    print("| --- |" + " --- |" * (len(ENGINES) + 4))
+    rows = []
+    for path in args.models:
+        rows.append(measure(path, options, args.rounds))
+        print(text_of(rows[-1]), flush=True)
+    if args.json is not None:
+        args.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
