@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import stepwell
 import tuning_hooks as hooks
+from interrupts import take_interrupts
 from stepwell.core.diagnostics import StepwellError
 from stepwell.core.parsing import parse
 from stepwell.runtime.errors import CompileError
@@ -273,6 +274,7 @@ def test_an_interrupted_run_ends_what_it_started(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path / "model.mlir"), str(tmp_path / "db")],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TOLD": str(told)},
         stderr=subprocess.PIPE,
+        preexec_fn=take_interrupts,
     )
     while not told.exists() or not told.read_text().endswith("\n"):
         assert process.poll() is None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interrupts import take_interrupts
 from stepwell.core.diagnostics import Diagnostic, StepwellError
 from stepwell.tools.command import ArgumentParser, Sources, run_tool, write_file
 
@@ -93,12 +94,15 @@ def test_control_c_ends_a_program_without_end() -> None:
     Path("endless.mlir").write_text(ENDLESS)
     np.save("x.npy", np.ones(1, np.bool_))
     command = [sys.executable, "-m", "stepwell.tools.run", "endless.mlir", "--input", "x.npy", "--no-cache"]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    for caught in (
-        True,
-        False,
-    ):  # Python catches the signal, then leaves it to the system while the program runs
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=take_interrupts
+    )
+    deadline = time.monotonic() + 120
+    # Python catches the signal, then leaves it to the system while the program runs.
+    for caught in (True, False):
         while _catches_interrupts(child.pid) is not caught:
+            if time.monotonic() > deadline:
+                child.kill()
             assert child.poll() is None, child.communicate()
             time.sleep(0.02)
     child.send_signal(signal.SIGINT)
