@@ -361,8 +361,8 @@ from stepwell.core.codegens import codegen
 from stepwell.runtime import compile as module
 
 lowered = []
-kept = module.Source.lower
-module.Source.lower = lambda *arguments: (lowered.append(1), kept(*arguments))[1]
+kept = module.Source.compiled
+module.Source.compiled = lambda *arguments: (lowered.append(1), kept(*arguments))[1]
 
 absent = []
 
