@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from threading import Event, Thread
+from threading import Event, RLock, Thread
 from types import TracebackType
 from typing import Any, Final
 
@@ -35,6 +35,30 @@ def on_terminal(shown: bool | None = None) -> bool:
     if shown is not None:
         return shown
     return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def bar_class() -> Any:
+    """
+    A class for one bar of tqdm with a lock of its own; raises ImportError where tqdm is not installed.
+
+    The lock of tqdm is shared by all bars and processes. A bar that cannot write any more keeps it for good, as does a process that
+    dies with it, and others wait for it.
+    """
+    from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
+
+    class Bar(tqdm):
+        _lock = RLock()
+        monitor_interval = 0
+        """No thread that watches: it would wait for the lock too."""
+
+        def display(self, *arguments: Any, **options: Any) -> Any:
+            try:
+                return super().display(*arguments, **options)
+            except OSError:  # the terminal has gone
+                self.disable = True
+                return False
+
+    return Bar
 
 
 def _columns() -> int | None:
@@ -84,11 +108,7 @@ class Progress:
         if self._ended.wait(DELAY):
             return
         try:
-            from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
-        except ImportError:
-            return
-        try:
-            bar = tqdm(
+            bar = bar_class()(
                 desc=self._what,
                 leave=False,
                 file=sys.stderr,
@@ -100,13 +120,13 @@ class Progress:
             )
             bar.start_t, bar.delay = start, 0  # the delay has kept it from drawing with a clock of its own
             self._draw_until_the_end(bar)
-        except OSError:  # the terminal has gone
+        except (ImportError, OSError):  # no tqdm, or the terminal has gone
             return
 
     def _draw_until_the_end(self, bar: Any) -> None:
         ended = False
         try:
-            while not ended:
+            while not ended and not bar.disable:
                 bar.total, bar.n = self._total, min(self._done, self._total)
                 bar.set_postfix_str(self._name, refresh=False)
                 bar.refresh()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...core.progress import on_terminal
+from ...core.progress import bar_class, on_terminal
 
 
 class Progress:
@@ -15,10 +15,10 @@ class Progress:
         self._bar: Any = None
         if on_terminal(shown):
             try:
-                from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
+                bar = bar_class()
             except ImportError:
                 return
-            self._bar = tqdm(total=total, unit="schedule", leave=False, file=sys.stderr)
+            self._bar = bar(total=total, unit="schedule", leave=False, file=sys.stderr)
 
     def step(self, name: str, best: float) -> None:
         """One more of the kernel `name`, whose best ratio so far is `best`."""

@@ -126,6 +126,31 @@ class TestProgress:
             assert progress._thread is not None
             progress._thread.join()
 
+    @pytest.mark.parametrize("good", range(4))
+    def test_a_terminal_that_has_gone_holds_no_other_bar(
+        self, good: int, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It goes after so many writes."""
+        gone = Terminal()
+        left = good
+
+        def fail(text: str) -> int:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise OSError("gone")
+            return len(text)
+
+        gone.write = fail
+        monkeypatch.setattr(sys, "stderr", gone)
+        with Progress("first") as progress:
+            assert progress._thread is not None
+            progress._thread.join(1.0)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with Progress("second") as progress:
+            progress.at(1, total=2)
+            wait_for(terminal, "50%")
+
 
 def test_passes_tell_their_names_and_what_follows(terminal: Terminal) -> None:
     class Slow(PassProgress):
