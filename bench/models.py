@@ -1,5 +1,5 @@
 """
-Whole ONNX models, ours beside onnxruntime and OpenVINO: `python bench/models.py model.onnx… [--dim batch=1] [--bind sr=16000]`.
+Whole ONNX models, ours beside onnxruntime and OpenVINO: `python bench/models.py model.onnx… [--shape x=1x3x48x192] [--bind sr=16000]`.
 
 One thread each, every engine in a process of its own, rounds in turn. Inputs are random: floats normal, integers 0 or 1. The
 ratio is the median over rounds of the best peer's time over ours; the error is that against onnxruntime, of the largest element.
@@ -29,8 +29,8 @@ Arrays = dict[str, Any]
 Call = Callable[[], Any]
 
 
-def inputs_of(path: str, dims: dict[str, int], bound: dict[str, int]) -> Arrays:
-    """An array for each input of a model; extents without a name or a size are 1."""
+def inputs_of(path: str, shapes: dict[str, list[int]], bound: dict[str, int]) -> Arrays:
+    """An array for each input of a model, of the shape that is given or else declared; open extents are 1."""
     from onnx import load
     from onnx.helper import tensor_dtype_to_np_dtype
 
@@ -41,7 +41,7 @@ def inputs_of(path: str, dims: dict[str, int], bound: dict[str, int]) -> Arrays:
         if info.name in held:
             continue
         type_ = info.type.tensor_type
-        shape = [dim.dim_value or dims.get(dim.dim_param, 1) for dim in type_.shape.dim]
+        shape = shapes.get(info.name) or [max(dim.dim_value, 1) for dim in type_.shape.dim]
         dtype = tensor_dtype_to_np_dtype(type_.elem_type)
         if info.name in bound:
             arrays[info.name] = np.array(bound[info.name], dtype).reshape(shape)
@@ -56,24 +56,10 @@ def stepwell_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
     import stepwell
 
     constants = {name: arrays[name] for name in bound}
-    dims = shapes_by_name(path, arrays)
-    program = stepwell.from_onnx(path, dims=dims, constants=constants)
-    executable = stepwell.compile(program, threads=1, tuning=False)
+    model = stepwell.compile_onnx(path, constants=constants, threads=1, tuning=False)
     given = [array for name, array in arrays.items() if name not in bound]
+    executable = model.specialised(*given)
     return lambda: executable(*given)[0]
-
-
-def shapes_by_name(path: str, arrays: Arrays) -> dict[str, int]:
-    """The sizes that the arrays give to the named extents of a model."""
-    from onnx import load
-
-    found: dict[str, int] = {}
-    for info in load(path, load_external_data=False).graph.input:
-        if info.name in arrays:
-            for dim, size in zip(info.type.tensor_type.shape.dim, arrays[info.name].shape, strict=True):
-                if dim.dim_param:
-                    found[dim.dim_param] = size
-    return found
 
 
 def onnxruntime_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
@@ -104,14 +90,16 @@ CALLS: dict[str, Callable[[str, Arrays, dict[str, int]], Call]] = {
 }
 
 
-def serve(engine: str, path: str, dims: dict[str, int], bound: dict[str, int], cpu: int | None) -> None:
+def serve(
+    engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None
+) -> None:
     """Answers on standard output: the first result, then seconds per call for each line that asks for so many calls."""
     if cpu is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})
     answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
     os.dup2(2, 1)
     start = time.perf_counter()
-    call = CALLS[engine](path, inputs_of(path, dims, bound), bound)
+    call = CALLS[engine](path, inputs_of(path, shapes, bound), bound)
     first = np.asarray(call(), np.float64).ravel()[:COMPARED].tolist()
     print(json.dumps({"ready": time.perf_counter() - start, "first": first}), file=answers, flush=True)
     for line in sys.stdin:
@@ -133,7 +121,7 @@ class Engine:
         )
         assert self.process.stdout is not None
         answer = self.process.stdout.readline()
-        self.first = json.loads(answer) if answer else None
+        self.first: Any = json.loads(answer) if answer else None
 
     def seconds(self, calls: int) -> float:
         assert self.process.stdin is not None and self.process.stdout is not None
@@ -181,15 +169,16 @@ def text_of(row: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def pairs(texts: list[str]) -> dict[str, int]:
-    """The numbers of `NAME=NUMBER…`."""
-    return {name: int(number) for name, _, number in (text.rpartition("=") for text in texts)}
+def pairs(texts: list[str]) -> dict[str, list[int]]:
+    """The numbers of `NAME=NUMBERxNUMBER…`."""
+    split = (text.rpartition("=") for text in texts)
+    return {name: [int(number) for number in numbers.split("x")] for name, _, numbers in split}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
     parser.add_argument("models", nargs="+", type=Path)
-    parser.add_argument("--dim", action="append", default=[], help="the size of a named extent")
+    parser.add_argument("--shape", action="append", default=[], help="the shape of an input: x=1x3x48x192")
     parser.add_argument("--bind", action="append", default=[], help="the value of an integer input")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--cpu", type=int)
@@ -197,9 +186,10 @@ def main() -> None:
     parser.add_argument("--serve", choices=ENGINES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        serve(args.serve, str(args.models[0]), pairs(args.dim), pairs(args.bind), args.cpu)
+        bound = {name: numbers[0] for name, numbers in pairs(args.bind).items()}
+        serve(args.serve, str(args.models[0]), pairs(args.shape), bound, args.cpu)
         return
-    options = [f"--dim={text}" for text in args.dim] + [f"--bind={text}" for text in args.bind]
+    options = [f"--shape={text}" for text in args.shape] + [f"--bind={text}" for text in args.bind]
     options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
     print(f"| model | {' ms | '.join(ENGINES)} ms | ratio | best peer | error | import and compile s |")
     print("| --- |" + " --- |" * (len(ENGINES) + 4))

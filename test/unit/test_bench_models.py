@@ -1,4 +1,4 @@
-"""`bench/models.py`: an engine that is not there leaves its column empty, sizes and bound inputs reach all of them."""
+"""`bench/models.py`: an engine that is not there leaves its column empty, shapes and bound inputs reach all of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def save_model(path: Path) -> None:
 def test_a_model_is_timed(tmp_path: Path) -> None:
     model, figures = tmp_path / "small.onnx", tmp_path / "figures.json"
     save_model(model)
-    options = ["--dim", "rows=3", "--bind", "flag=1", "--rounds", "2", "--json", str(figures)]
+    options = ["--shape", "x=3x4", "--bind", "flag=1", "--rounds", "2", "--json", str(figures)]
     run = subprocess.run(
         [sys.executable, SCRIPT, model, *options], capture_output=True, text=True, check=True
     )
