@@ -34,6 +34,19 @@ def test_both_ways_agree(family: str, op: str) -> None:
         assert (found.kind.name, found.rows) == (facts.kind.name, facts.rows), f"{text}\n{call.kernel()}"
 
 
+def test_what_is_opaque_has_no_rows() -> None:
+    module = stepwell.parse(
+        """func.func @main(%x: tensor<5x8xi32>) -> tensor<5x8xi32> {
+          %0 = graph.cumulative_sum %x, axis = 0 : (tensor<5x8xi32>)
+          func.return %0 : tensor<5x8xi32>
+        }"""
+    )
+    run_pipeline(make_context(), module, "lower-graph-to-loops")
+    (call,) = [each for each in module.walk() if isinstance(each, CallKernelOp)]
+    facts = facts_of_op(call)
+    assert (facts.kind.name, facts.rows) == ("OPAQUE", None)
+
+
 def kernel_kind(body: str, outputs: str = "%o: memref<4x6xf32>") -> OpKind:
     program = f"""
     func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {{
