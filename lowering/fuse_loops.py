@@ -147,13 +147,14 @@ def _inline_kernel(
         for old, new in zip(walk(op), walk(clone), strict=True):
             copy_location(old, new)
             if isinstance(new, tensor_loop.BlockOp):
-                _make_unique(new, names)
+                make_unique(new, names)
                 if len(set(call.operands)) < len(call.operands):
                     new.refresh_regions()  # what were two buffers is one now
         Rewriter.insert_op(clone, InsertPoint.before(end))
 
 
-def _make_unique(block: tensor_loop.BlockOp, names: set[str]) -> None:
+def make_unique(block: tensor_loop.BlockOp, names: set[str]) -> None:
+    """Gives a block a name that is not among `names`, and adds it there."""
     base = name = block.block_name.data
     number = 1
     while name in names:

@@ -13,13 +13,14 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.passes import StepwellPass
 from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
+from .fuse_loops import make_unique
 from .inline_blocks import is_perfect_nest
 from .split_conditions import borders_of, decide, take_part
 
@@ -80,19 +81,10 @@ class SplitLoopsPass(StepwellPass):
             axis, places = cut
             parts = _parts(current, axis, places)
             for part in parts[1:]:
-                _rename(_block_of(part), names)
+                make_unique(_block_of(part), names)
             count += len(parts) - 1
             pending += reversed(parts)
             self.count("borders", len(parts) - 1)
-
-
-def _rename(block: tensor_loop.BlockOp, names: set[str]) -> None:
-    base = name = block.block_name.data
-    number = 1
-    while name in names:
-        name, number = f"{base}_{number}", number + 1
-    names.add(name)
-    block.properties["block_name"] = StringAttr(name)
 
 
 def _may_be_split(nest: tensor_loop.GridOp) -> bool:
