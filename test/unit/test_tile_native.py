@@ -34,22 +34,16 @@ DTYPES: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("kind", ["move", "mma", "groups"])
 @pytest.mark.parametrize("cpu", ["host", "x86-64-v3", "x86-64"])
-def test_random_places(kind: str, cpu: str) -> None:
+def test_random_places(kind: str, cpu: str, seed: int) -> None:
     """Nothing outside the buffers is touched, on registers of 64, 32 and 16 bytes."""
     lesser = [] if cpu == "host" or platform.machine() != "x86_64" else [cpu, ""]
-    for seed in range(SEEDS):
-        command = [
-            sys.executable,
-            str(PROGRAMS),
-            kind,
-            str(seed),
-            "25" if FULL else "5" if lesser else "10",
-            *lesser,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    count = "25" if FULL else "5" if lesser else "10"
+    command = [sys.executable, str(PROGRAMS), kind, str(seed), count, *lesser]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
 def prepared(text: str, pipeline: str) -> str:
