@@ -26,12 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..core.roles import BYTES as BYTES
-from ..core.roles import IN_PLACE as IN_PLACE
-from ..core.roles import LIVE_BYTES as LIVE_BYTES
-from ..core.roles import ROLE as ROLE
-from ..core.roles import SIGNATURE as SIGNATURE
-from ..core.roles import TYPE as TYPE
+from ..core.roles import BYTES, IN_PLACE, LIVE_BYTES, ROLE, SIGNATURE, TYPE
 from ..core.walk import walk
 
 _NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)

@@ -19,8 +19,7 @@ from ..dialects.traits import LoopSemantics, may_fail
 from ..te.expr import Axis, Binary, Cast, Check, Expr, Load
 from ..te.reductions import ReductionResult
 from .kernel_kind import facts_of_kernel
-from .kinds import OPAQUE_FACTS, OpFacts, kind_of_stages
-from .kinds import OpKind as OpKind
+from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
 from .reduced_rows import rows_of_stages
 
 PLAN = frozenset({"graph.group", "graph.group_reason"})

@@ -22,9 +22,7 @@ from xdsl.dialects.builtin import (
 )
 
 from ..core.passes import StepwellPass
-from ..core.roles import PREPARE as PREPARE
-from ..core.roles import ROLE as ROLE
-from ..core.roles import SIGNATURE as SIGNATURE
+from ..core.roles import PREPARE, ROLE, SIGNATURE
 from ..core.walk import walk
 from ..dialects import tensor_loop
 from .bufferize_calls import call_order

@@ -24,14 +24,7 @@ from xdsl.rewriter import Rewriter
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
-from ..core.roles import BYTES as BYTES
-from ..core.roles import KEY as KEY
-from ..core.roles import LIVE_BYTES as LIVE_BYTES
-from ..core.roles import NAME as NAME
-from ..core.roles import PREPARE as PREPARE
-from ..core.roles import ROLE as ROLE
-from ..core.roles import SIGNATURE as SIGNATURE
-from ..core.roles import TYPE as TYPE
+from ..core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE, TYPE
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import ConstantOp, WeightOp

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.diagnostics import fail
 from ..core.locations import copy_location
-from ..core.roles import TEMPORARY as TEMPORARY
+from ..core.roles import TEMPORARY
 from ..core.walk import ops_of
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp

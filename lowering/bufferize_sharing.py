@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..analysis.in_place import may_overwrite
-from ..core.roles import IN_PLACE as IN_PLACE
+from ..core.roles import IN_PLACE
 from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from .. import te
 from ..core.locations import copy_location
-from ..core.roles import DIMS as DIMS
+from ..core.roles import DIMS
 from ..core.walk import walk
 from ..dialects import tensor_loop
 from ..te.expr import Expr, Var

@@ -25,9 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.diagnostics import fail
 from ..core.passes import StepwellPass
-from ..core.roles import AXIS as AXIS
-from ..core.roles import NAME as NAME
-from ..core.roles import ROLE as ROLE
+from ..core.roles import AXIS, NAME, ROLE
 from ..core.walk import walk
 
 Number = int | SSAValue

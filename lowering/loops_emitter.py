@@ -18,8 +18,7 @@ from xdsl.ir.affine import (
 )
 
 from ..analysis.affine import Interval, bounds
-from ..core.roles import LOOP as LOOP
-from ..core.roles import PARALLEL as PARALLEL
+from ..core.roles import LOOP, PARALLEL
 from ..dialects.tensor_loop import Extent
 
 OpT = TypeVar("OpT", bound=Operation)

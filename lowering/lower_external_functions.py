@@ -27,7 +27,7 @@ from ..core.codegens import COMPILER, EXTERNAL, find_codegen
 from ..core.diagnostics import StepwellError, emit_remark, fail
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from ..core.roles import PREPARE as PREPARE
+from ..core.roles import PREPARE
 from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp

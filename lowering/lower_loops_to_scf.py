@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 
 from ..core.diagnostics import fail
 from ..core.passes import StepwellPass
-from ..core.roles import NOALIAS as NOALIAS
+from ..core.roles import NOALIAS
 from ..core.walk import ops_of
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import CallOp, FuncOp

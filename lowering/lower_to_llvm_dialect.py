@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ..core.passes import StepwellPass
-from ..core.roles import CHECKS as CHECKS
+from ..core.roles import CHECKS
 from ..core.walk import ops_of
 from ..dialects import tile
 from .llvm import (

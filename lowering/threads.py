@@ -25,13 +25,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..analysis.work import GRAIN, chunk_of, grain_of, nanoseconds_of_iteration, trip_count
 from ..core.passes import StepwellPass
+from ..core.roles import NOALIAS, PARALLEL
 from ..core.walk import ops_of, walk
 from .llvm.builder import constant_of
 from .llvm.parallel import CHUNK, TASK
-from .loops_emitter import PARALLEL
-
-NOALIAS = "stepwell.noalias"
-"""Function attribute: no two memref arguments share memory."""
 
 
 @dataclass(frozen=True)

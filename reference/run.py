@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, IndexType, Module
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..core.locations import location_string
-from ..core.roles import PREPARE as PREPARE
+from ..core.roles import PREPARE
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure
 from .properties import element_type_name, literal_array, plain_value, properties_of

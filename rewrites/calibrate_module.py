@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ..core.codegens import COMPILER
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
-from ..core.roles import SIGNATURE as SIGNATURE
+from ..core.roles import SIGNATURE
 from .calibration_plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
 from .engine.functions import functions_of
 

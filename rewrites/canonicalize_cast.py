@@ -8,7 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ..analysis.op_kind import OpKind, kind_of_op
+from ..analysis.kinds import OpKind
+from ..analysis.op_kind import kind_of_op
 from ..core.locations import copy_location
 from ..core.passes import StepwellPass
 from ..dialects.graph.element_types import dtype_name

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 
-from ..analysis.op_kind import OpKind, kind_of_op
+from ..analysis.kinds import OpKind
+from ..analysis.op_kind import kind_of_op
 from ..analysis.post_dominators import PostDominators
 from ..core.codegens import COMPILER
 from ..core.diagnostics import fail

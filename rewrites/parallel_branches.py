@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..analysis.op_kind import OpKind, kind_of_op
+from ..analysis.kinds import OpKind
+from ..analysis.op_kind import kind_of_op
 from ..core.locations import copy_location
 from ..dialects.graph.constants import is_constant
 from ..dialects.graph.movement import ConcatOp, StridedSliceOp

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..core.diagnostics import OperationError
 from ..core.locations import copy_location
-from ..core.roles import SIGNATURE as SIGNATURE
+from ..core.roles import SIGNATURE
 from ..dialects.graph.base import TensorOp, infer_result_types
 from ..dialects.graph.dynamic import DynamicOp
 from ..dialects.graph.shapes import ShapeError

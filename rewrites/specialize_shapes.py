@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ..core.diagnostics import OperationError, did_you_mean
 from ..core.passes import StepwellPass
-from ..core.roles import DIMS as DIMS
+from ..core.roles import DIMS
 from .engine.functions import functions_of
 from .shape_propagation import Propagation, sizes_text
 

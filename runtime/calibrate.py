@@ -19,7 +19,7 @@ from ..core.diagnostics import Diagnostic, did_you_mean, listening, render
 from ..core.locations import source_directory
 from ..core.parsing import make_context, parse
 from ..core.pipelines import run_pipeline
-from ..core.roles import WEIGHTS as WEIGHTS
+from ..core.roles import WEIGHTS
 from ..core.verification import verify_module
 from ..dialects.graph.constants import WeightOp
 from ..reference.run import run as run_reference

@@ -22,17 +22,17 @@ from ..core.locations import nearest_source_point, source_directory, source_poin
 from ..core.parsing import make_context, named_text, parse_text
 from ..core.pipelines import Instrument, context_key
 from ..core.progress import PassProgress
-from ..core.roles import NAME as NAME
-from ..core.roles import WEIGHTS as WEIGHTS
+from ..core.roles import NAME, WEIGHTS
 from ..core.verification import verify_module
 from ..core.walk import ops_of, walk
 from ..dialects.graph.constants import WeightOp
 from . import cache as disk
 from .describe import argument_attributes, array_type, describe, functions, is_public, signature
 from .errors import CompileError
-from .executable import Executable, Shapes
+from .executable import Executable
 from .jit import assembly, compile_object, host_target
 from .program import Description, Program
+from .specialisations import Shapes
 from .stairs import STAIRS, StairTexts, chosen_pipeline, has_unknown_sizes, set_signatures, take_down
 from .weights import bind_weights
 

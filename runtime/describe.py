@@ -20,17 +20,7 @@ from xdsl.ir import Attribute, Operation
 from ..core.codegens import EXTERNAL
 from ..core.diagnostics import fail
 from ..core.locations import location_string
-from ..core.roles import AXIS as AXIS
-from ..core.roles import BYTES as BYTES
-from ..core.roles import CHECKS as CHECKS
-from ..core.roles import DIMS as DIMS
-from ..core.roles import INSTANCES as INSTANCES
-from ..core.roles import KEY as KEY
-from ..core.roles import NAME as NAME
-from ..core.roles import PREPARE as PREPARE
-from ..core.roles import ROLE as ROLE
-from ..core.roles import SIGNATURE as SIGNATURE
-from ..core.roles import TYPE as TYPE
+from ..core.roles import AXIS, BYTES, CHECKS, DIMS, INSTANCES, KEY, NAME, PREPARE, ROLE, SIGNATURE, TYPE
 from ..lowering.te_types import dtype_of
 from .arrays import ArrayType
 from .errors import CompileError

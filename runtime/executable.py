@@ -15,8 +15,7 @@ from .arrays import ArrayType, check_type
 from .dlpack import as_inputs
 from .errors import ArgumentError
 from .program import BoundEntry, Program
-from .specialisations import Shapes as Shapes
-from .specialisations import Specialisations
+from .specialisations import Shapes, Specialisations
 
 if TYPE_CHECKING:
     from ..analysis.memory import Memory

@@ -34,7 +34,7 @@ from .threads_text import pool_text
 
 if TYPE_CHECKING:
     from .compile import Source
-    from .executable import Shapes
+    from .specialisations import Shapes
 
 SUFFIXES = (".o", ".so")
 

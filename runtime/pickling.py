@@ -26,9 +26,10 @@ from . import cache as disk
 from .arrays import ArrayType
 from .compile import Source, thread_count
 from .errors import CompileError
-from .executable import Executable, Shapes
+from .executable import Executable
 from .jit import host_target
 from .program import Description, Program
+from .specialisations import Shapes
 from .stairs import set_signatures
 from .weights import bind_weights
 

@@ -22,7 +22,7 @@ from .errors import ArgumentError, CompileError
 from .program import BoundEntry, Program
 
 if TYPE_CHECKING:
-    from .executable import Shapes
+    from .specialisations import Shapes
 
 MEASURE_SECONDS = 0.3
 """How long to go on calling where no number of rounds is given."""

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..core.roles import ENTRY_PREFIX as ENTRY_PREFIX
+from ..core.roles import ENTRY_PREFIX
 from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, numpy_dtype
 from .dlpack import as_inputs, as_outputs
 from .errors import ArgumentError, ExecutionError

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..core.pipelines import Instrument, parse_pipeline, run_pipeline
+from ..core.roles import SIGNATURE
 from ..core.verification import verify_module
 from ..lowering.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import PIPELINES, pipeline_text
@@ -23,7 +24,6 @@ from ..lowering.te_types import dtype_of, is_static
 from ..te import dtypes
 from .describe import (
     MISSING_ROLES,
-    SIGNATURE,
     functions,
     is_public,
     signature,

@@ -31,7 +31,7 @@ from .errors import CompileError
 from .program import BoundEntry, Program
 
 if TYPE_CHECKING:
-    from .executable import Shapes
+    from .specialisations import Shapes
 
 Array = np.ndarray[Any, Any]
 

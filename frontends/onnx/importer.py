@@ -24,10 +24,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
 from ...core.diagnostics import Diagnostic
-from ...core.roles import NAME
+from ...core.roles import DIMS, NAME
 from ...dialects.graph.shapes import Shaped, compatible
 from ...dialects.graph.signature import tensor_type
-from ...rewrites.specialize_shapes import DIMS
 from .attributes import attributes_of
 from .calling import called, needs_sizes, operands
 from .emitter import Emitter

@@ -20,10 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...core.roles import ENTRY_PREFIX as ENTRY_PREFIX
-from ...core.roles import NOALIAS as NOALIAS
-from ...core.roles import PREPARE as PREPARE
-from ...core.roles import ROLE as ROLE
+from ...core.roles import ENTRY_PREFIX, NOALIAS, PREPARE, ROLE
 from ...core.walk import ops_of
 from .builder import Builder, ConversionTable, number
 from .state import ModuleState, Signature

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...core.roles import LOOP as LOOP
+from ...core.roles import LOOP
 from .constants import EmitError
 from .module import ModuleText
 

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from ...core.roles import NAME as NAME
+from ...core.roles import NAME
 from .constants import element_type
 from .match import CONDITIONS, Match, RuleError, check_arguments, plain_parameters, unknown_name
 from .patterns import Pattern, fresh_key, frozen
@@ -160,7 +160,7 @@ class HasKind(Test):
     kinds: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        from ...analysis.op_kind import OpKind
+        from ...analysis.kinds import OpKind
 
         known = {_kind_name(kind): None for kind in OpKind}
         for kind in self.kinds:

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...core.roles import PREPARE as PREPARE
 from ...dialects.traits import is_pure
 from .match import Index, Session
 

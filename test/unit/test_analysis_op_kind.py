@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import stepwell
 from stepwell import te
+from stepwell.analysis.kinds import OpKind
 from stepwell.analysis.op_kind import (
-    OpKind,
     _Numbers,  # pyright: ignore[reportPrivateUsage]
     kind_of_op,
     kind_of_tensors,

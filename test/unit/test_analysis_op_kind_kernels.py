@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import stepwell
-from stepwell.analysis.op_kind import OpKind, facts_of_op, kind_of_op
+from stepwell.analysis.kinds import OpKind
+from stepwell.analysis.op_kind import facts_of_op, kind_of_op
 from stepwell.core.parsing import make_context
 from stepwell.core.pipelines import run_pipeline
 from stepwell.dialects.graph.calls import CallKernelOp

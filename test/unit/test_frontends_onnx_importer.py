@@ -12,10 +12,9 @@ import stepwell
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx_broken_models import info, model, node, sound, tensor
-from stepwell.core.roles import NAME, WEIGHTS
+from stepwell.core.roles import DIMS, NAME, WEIGHTS
 from stepwell.frontends.onnx import OnnxError, from_onnx
 from stepwell.reference.run import run as run_reference
-from stepwell.rewrites.specialize_shapes import DIMS
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
