@@ -16,9 +16,7 @@ from xdsl.dialects.builtin import (
     FileLineColLoc,
     FusedLoc,
     IntAttr,
-    LocationAttr,
     NameLoc,
-    NoneAttr,
     StringAttr,
     UnknownLoc,
 )
@@ -154,13 +152,6 @@ def copy_location(source_op: Operation, new_op: Operation) -> None:
     """Gives `new_op` the location of `source_op`, unless it has one of its own."""
     if isinstance(new_op.location, UnknownLoc):
         new_op.location = source_op.location
-
-
-def fused_location(first: LocationAttr, second: LocationAttr) -> LocationAttr:
-    """The location of an op made out of two ops: the known one, or both, in this order."""
-    if isinstance(first, UnknownLoc) or first == second:
-        return second
-    return first if isinstance(second, UnknownLoc) else FusedLoc((first, second), NoneAttr())
 
 
 def source_directory(module: Operation) -> Path | None:

@@ -11,8 +11,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..core.roles import LOOP
 
-INDEX_OPS = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ConstantOp)
-
 NUMBERS = (Float32Type(), i1, i32)
 """Types that the body may compute with."""
 

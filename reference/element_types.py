@@ -37,8 +37,6 @@ FLOATS: Final = ("f16", "bf16", "f32", "f64")
 SIGNED: Final = ("i8", "i16", "i32", "i64")
 UNSIGNED: Final = ("ui8", "ui16", "ui32", "ui64")
 
-ODD_BIT: Final = np.int64(1)
-
 
 def is_float(dtype: np.dtype[Any]) -> bool:
     return NAMES.get(np.dtype(dtype)) in FLOATS

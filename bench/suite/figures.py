@@ -17,9 +17,6 @@ RESAMPLES = 2000
 LEAST_CASE = 0.85
 """No single case may be below, whatever the mean of its class."""
 
-TIE = 0.05
-"""Differences below are ties."""
-
 
 @dataclass
 class Row:

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     SymbolRefAttr,
-    TensorType,
 )
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -202,12 +201,3 @@ def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute)
         if name == storage and compatible(shaped.shape, dims):
             return
     raise VerifyException(f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there")
-
-
-def storage_type(type_: TensorType) -> MemRefType:
-    """The buffer type that holds a tensor: integers signless, i1 as i8."""
-    shaped = shaped_of(type_, "the tensor")
-    element = type_.element_type
-    if isinstance(element, IntegerType):
-        element = IntegerType(8 if shaped.dtype == "i1" else element.width.data)
-    return MemRefType(element, type_.get_shape())

@@ -70,13 +70,6 @@ def print_extent(printer: Printer, extent: Extent) -> None:
         printer.print_ssa_value(extent)
 
 
-def parse_attributes(parser: Parser, op: Operation, reserved: Sequence[str] = ()) -> None:
-    """`(attributes dict)?`, as in `func.func`: a bare dictionary before a region could not be told from it."""
-    attributes = parser.parse_optional_attr_dict_with_keyword(reserved)
-    if attributes is not None:
-        op.attributes.update(attributes.data)
-
-
 def print_attributes(printer: Printer, op: Operation) -> None:
     printer.print_op_attributes(op.attributes, print_keyword=True)
 

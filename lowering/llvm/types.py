@@ -23,8 +23,6 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
     i8,
-    i16,
-    i32,
     i64,
 )
 from xdsl.dialects.llvm import (
@@ -37,7 +35,6 @@ from xdsl.dialects.llvm import (
 from xdsl.ir import Attribute
 
 PTR = LLVMPointerType()
-VOID = LLVMVoidType()
 F32 = Float32Type()
 F64 = Float64Type()
 
@@ -218,6 +215,3 @@ class TypeConverter:
     def is_boolean(value_type: Attribute) -> bool:
         """True for `i1` and vectors of `i1`."""
         return (value_type.element_type if isinstance(value_type, VectorType) else value_type) == i1
-
-
-INTEGER_OF_BYTES = {1: i8, 2: i16, 4: i32, 8: i64}

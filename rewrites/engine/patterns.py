@@ -411,6 +411,3 @@ def _depth(pattern: Pattern, known: dict[int, int]) -> int:
 def is_far_reaching(pattern: Pattern) -> bool:
     """Whether a match may depend on ops that are not within `depth(pattern)` operands below its root."""
     return any(part.far_reaching for part in all_below(pattern))
-
-
-Bindings = Mapping[str, Any]

@@ -7,8 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...analysis.access_regions import root_buffer
 from ...core.diagnostics import closest, fail
 from ...dialects.tensor_loop import BlockOp, FuncOp
-from .errors import refuse
-from .nests import block_name, blocks_of, function_of
+from .nests import blocks_of, function_of
 
 
 def get_block(module: ModuleOp, function: str, name: str) -> BlockOp:
@@ -48,10 +47,3 @@ def get_consumers(block: BlockOp) -> list[BlockOp]:
         for other in blocks_of(function_of(block))
         if other is not block and any(root_buffer(region.buffer) in written for region in other.reads)
     ]
-
-
-def check_count(found: list[BlockOp], block: BlockOp, what: str, expected: int) -> None:
-    """Refuses where the number of handles that a schedule names is another."""
-    if len(found) != expected:
-        names = ", ".join(block_name(each) for each in found) or "none"
-        refuse(f"{block_name(block)} has {len(found)} {what} ({names}), expected {expected}", block, *found)

@@ -10,7 +10,6 @@ from stepwell.core.locations import (
     LineCounter,
     LocationFactory,
     copy_location,
-    fused_location,
     location_string,
     nearest_source_point,
     source_directory,
@@ -146,14 +145,6 @@ def test_an_op_without_location_is_found_by_what_is_around_it(module: ModuleOp):
     inner.location = UnknownLoc()
     assert nearest_source_point(inner) == ("<text>", 6, 3)
     assert location_string(arith.ConstantOp.from_int_and_width(1, 32)) == "unknown"
-
-
-def test_fused_location():
-    first, second = at("a", 1, 1), at("a", 2, 2)
-    assert fused_location(first, UnknownLoc()) == first
-    assert fused_location(UnknownLoc(), second) == second
-    assert fused_location(first, first) == first
-    assert source_point(fused_location(first, second)) == ("a", 1, 1)
 
 
 def test_source_directory(tmp_path: Path, module: ModuleOp):

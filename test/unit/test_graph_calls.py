@@ -5,7 +5,7 @@ from __future__ import annotations
 from stepwell.core.parsing import parse
 from stepwell.dialects import traits
 from stepwell.dialects.graph import CallKernelOp
-from stepwell.dialects.graph.calls import lookup_symbol, storage_type
+from stepwell.dialects.graph.calls import lookup_symbol
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.traits import get_effects, is_speculatable
 
@@ -53,9 +53,3 @@ def test_lookup_follows_edits_of_the_module() -> None:
     assert failing.kernel() is None
     module.body.block.add_op(second)
     assert failing.kernel() is second
-
-
-def test_storage_types() -> None:
-    types = parse("%0 = graph.full true : tensor<2x3xi1>\n%1 = graph.full 1 : tensor<ui16>\n").body.block.ops
-    found = [str(storage_type(op.results[0].type)) for op in types]  # pyright: ignore
-    assert found == ["memref<2x3xi8>", "memref<i16>"]

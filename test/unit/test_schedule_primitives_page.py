@@ -33,7 +33,6 @@ MODULES = (inline, layout, marks, move, queries, reduction, reindex, reshape, sa
 SEVERAL = {"tensorize": ("tensorize_mma", "tensorize_row"), "get_loops": ()}
 """Primitives that are other functions than those of their names; `get_loops` only reads."""
 HELPERS = {
-    "check_count",
     "check_plain",
     "check_reads_own",
     "check_tile",
