@@ -15,9 +15,11 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from ..core.diagnostics import OperationError, emit_remark, emit_warning
 from ..core.fingerprint import compiler_fingerprint
 from ..core.parsing import parse_text
-from ..core.passes import StepwellPass
+from ..core.passes import StepwellPass, collecting_statistics
 from ..dialects.schedule import ProgramOp, StepOp
+from .cpu import ScheduleCPUPass
 from .kernels import Kernel, kernels_of
+from .prepack import PrepackWeightsPass
 from .replay import Replay
 from .targets import chosen_target
 from .tuning_records import BEST, Record, best_records, read_records
@@ -40,7 +42,8 @@ class ApplyTuningPass(StepwellPass):
         tensor_loop.grid (%m, %n, %k) in (16, 64, 256) {
           tensor_loop.block "matmul" ... attributes {stepwell.tiling = #schedule.tiling<rows = 8, columns = 32>} { ... } }
 
-    Schedules measured with other sources of the compiler are not used, unless `any-compiler`. Without `database` the pass does
+    Schedules measured with other sources of the compiler are not used, unless `any-compiler`; one that is not legal for its kernel (any more) is
+    left out with a warning. Without `database` the pass does
     nothing; `stepwell.compile` fills it in (docs/tuning.md). Raises where the file cannot be read.
     """
 
@@ -65,7 +68,7 @@ class ApplyTuningPass(StepwellPass):
         function = kernel.function
         try:
             program = program_of(ctx, record.program, f"{self.database}, kernel {record.kernel}")
-            replay(program, kernel.module.clone())
+            self._try(ctx, program, kernel)
         except (DiagnosticException, ParseError, OperationError) as error:
             emit_warning(function, f"the tuned schedule of @{kernel.name} is left out: {_first_line(error)}")
             return False
@@ -75,6 +78,14 @@ class ApplyTuningPass(StepwellPass):
             function, text if record.ratio is None else f"{text}, {record.ratio:.2f} × as fast when measured"
         )
         return True
+
+    def _try(self, ctx: Context, program: ProgramOp, kernel: Kernel) -> None:
+        """Runs a schedule on a copy of the kernel, and what takes up its attributes. Raises where it is not legal."""
+        copy = kernel.module.clone()
+        replay(program, copy)
+        with collecting_statistics():
+            PrepackWeightsPass(self.target).apply(ctx, copy)
+            ScheduleCPUPass(self.target).apply(ctx, copy)
 
 
 def with_database(passes: Sequence[ModulePass], database: Path | None) -> list[ModulePass]:

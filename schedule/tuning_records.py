@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from errno import ENOSPC
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -68,11 +69,26 @@ def append_record(path: Path, record: Record) -> None:
             size = os.fstat(handle).st_size
             # What a crash has cut off stays a line of its own.
             start = "" if size == 0 or os.pread(handle, 1, size - 1) == b"\n" else "\n"
-            os.write(handle, f"{start}{record.line()}".encode())
+            data = f"{start}{record.line()}".encode()
+            if os.write(handle, data) < len(data):
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
         finally:
             os.close(handle)
     except OSError as error:
-        raise StepwellError(Diagnostic(f"cannot write tuning database '{path}': {_reason(error)}")) from error
+        raise _not_written(path, error) from error
+
+
+def check_writable(path: Path) -> None:
+    """Raises `StepwellError` where records cannot be added; makes an empty database where there is none."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644))
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> StepwellError:
+    return StepwellError(Diagnostic(f"cannot write tuning database '{path}': {_reason(error)}"))
 
 
 def read_records(path: Path, kind: str | None = None) -> list[Record]:

@@ -18,7 +18,7 @@ if __name__ == "__main__" and not __package__:
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .command import ArgumentParser, Sources, read_module, run_tool
 
@@ -74,28 +74,37 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.tuning.tune import tune
 
-    report = tune(
-        read_module(options.file, sources),
-        database=options.db,
-        trials=options.trials,
-        seconds=options.seconds,
-        jobs=options.jobs,
-        seed=options.seed,
-        target=options.target,
-        kernel=options.kernel,
-        timeout=options.timeout,
-        threads=options.threads,
-        entry=options.entry,
-        pipeline=options.passes,
-        opt_level=options.opt_level,
-        numerics=options.numerics,
-        replay=options.replay,
-    )
+    module = read_module(options.file, sources)
+    try:
+        report = tune(module, **_arguments(options))
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from what the database has", file=sys.stderr)
+        raise
     if options.show:
         show(report)
     print(report)
     print(f"database: {report.database}")
     return 0
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """Of `tune`."""
+    return {
+        "database": options.db,
+        "trials": options.trials,
+        "seconds": options.seconds,
+        "jobs": options.jobs,
+        "seed": options.seed,
+        "target": options.target,
+        "kernel": options.kernel,
+        "timeout": options.timeout,
+        "threads": options.threads,
+        "entry": options.entry,
+        "pipeline": options.passes,
+        "opt_level": options.opt_level,
+        "numerics": options.numerics,
+        "replay": options.replay,
+    }
 
 
 def show(report: TuningReport) -> None:

@@ -15,6 +15,7 @@ from ...schedule.tuning_records import (
     append_record,
     best_records,
     check_database,
+    check_writable,
     read_records,
     target_key,
 )
@@ -36,6 +37,10 @@ class Database:
             check_database(self.path)
             found = read_records(self.path)
         self._records = [r for r in found if r.target == key and r.compiler == self.compiler]
+
+    def check_writable(self) -> None:
+        """Raises `StepwellError` where nothing can be added: before hours are spent on measuring."""
+        check_writable(self.path)
 
     def trials(self, kernel: str, threads: int) -> dict[str, Record]:
         """The last measurement of each schedule."""

@@ -60,6 +60,7 @@ class KernelTuning:
         progress: Progress,
         first: Iterable[str] = (),
     ):
+        first = list(first)
         self.kernel = kernel
         self.names = names
         self.settings = settings
@@ -70,7 +71,7 @@ class KernelTuning:
         space = Space(kernel, settings.target, settings.threads)
         self._search = Search(space.knobs, space.program, settings.seed, first)
         self._trials: list[Trial] = []
-        self._remark = ""
+        self._remark = "" if space.knobs or first else "nothing can be chosen"
         self._fastest = 1.0
 
     def advance(self) -> bool:

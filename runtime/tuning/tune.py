@@ -17,7 +17,6 @@ from ...core.pipelines import parse_pipeline, run_pipeline
 from ...core.progress import PassProgress
 from ...schedule.kernels import Kernel, kernels_of
 from ...schedule.targets import target_named
-from ..cache import tuning_path
 from ..compile import thread_count
 from ..errors import CompileError
 from ..stairs import chosen_pipeline, set_signatures
@@ -25,6 +24,7 @@ from .database import Database
 from .job import Measure
 from .kernel_tuning import KernelTuning, Settings
 from .measure import measure as measure_job
+from .options import check_choices, check_measure, check_numbers, chosen_database
 from .progress import Progress
 from .report import TuningReport
 from .workers import Workers
@@ -74,9 +74,10 @@ def tune(
 
     Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes; never for what a schedule does.
     """
-    _check(trials, seconds, timeout, jobs)
-    _check_measure(measure)
-    path = _path(database)
+    check_numbers(trials, seconds, timeout, jobs, seed)
+    check_choices(numerics, executor)
+    check_measure(measure)
+    path = chosen_database(database, replay)
     settings = Settings(target, trials, seed, thread_count(threads), timeout, measure, replay)
     kernels = _chosen(
         _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target, progress),
@@ -90,6 +91,8 @@ def tune(
         bar = Progress(trials * len(kernels), progress)
         stack.callback(bar.close)
         records = Database(path, target_named(target))
+        if kernels and not replay:
+            records.check_writable()
         runs = [
             KernelTuning(
                 each, names, settings, records, workers, bar, () if candidates is None else candidates(each)
@@ -111,27 +114,6 @@ def _take_turns(runs: list[KernelTuning], deadline: float | None) -> None:
                 return
             if not run.advance():
                 going.remove(run)
-
-
-def _check(trials: int, seconds: float | None, timeout: float, jobs: int | None) -> None:
-    for name, value in (("trials", trials), ("seconds", seconds), ("timeout", timeout), ("jobs", jobs)):
-        if value is not None and value <= 0:
-            raise StepwellError(Diagnostic(f"{name} is {value}, expected a positive number"))
-
-
-def _check_measure(measure: Measure) -> None:
-    module, name = getattr(measure, "__module__", "__main__"), getattr(measure, "__qualname__", "<lambda>")
-    if module == "__main__" or not name.isidentifier():
-        message = f"measure is {module}.{name}, expected a function at the top of a module: other processes look it up by its name"
-        raise StepwellError(Diagnostic(message))
-
-
-def _path(database: str | Path | None) -> Path:
-    path = tuning_path() if database is None else Path(database)
-    if path is None:
-        hint = "name one, or set STEPWELL_TUNING_DB to a file"
-        raise StepwellError(Diagnostic("there is no tuning database: STEPWELL_TUNING_DB is empty", hint=hint))
-    return path
 
 
 def _kernels(

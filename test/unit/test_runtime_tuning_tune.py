@@ -203,6 +203,16 @@ def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
         ({"timeout": -1.0}, "timeout is -1.0, expected a positive number"),
         ({"target": "x86"}, "unknown target 'x86'"),
         ({"measure": lambda job: job}, "measure is .*<lambda>, expected a function at the top of a module"),
+        ({"measure": None}, "measure is None, expected a function at the top of a module"),
+        ({"trials": -3}, "trials is -3, expected a positive number"),
+        ({"trials": 2.5}, "trials is 2.5, expected a positive whole number"),
+        ({"jobs": 0}, "jobs is 0, expected a positive number"),
+        ({"seconds": float("nan")}, "seconds is nan, expected a positive number"),
+        ({"timeout": float("nan")}, "timeout is nan, expected a positive number"),
+        ({"timeout": float("inf")}, "timeout is inf, expected at most 1000000 seconds"),
+        ({"seed": -1}, "seed is -1, expected a whole number from 0 on"),
+        ({"numerics": "loose"}, "numerics is 'loose', expected one of default, strict, fast"),
+        ({"executor": 3}, "executor is 3, expected a concurrent.futures.Executor"),
     ],
 )
 def test_wrong_arguments_are_errors(
@@ -226,6 +236,35 @@ def test_without_a_database_there_is_an_error(
     monkeypatch.setenv("STEPWELL_TUNING_DB", "")
     with pytest.raises(StepwellError, match="there is no tuning database: STEPWELL_TUNING_DB is empty"):
         tuned(database=None)
+
+
+def test_a_database_that_cannot_be_written_is_found_before_anything_is_measured(
+    tuned: Callable[..., TuningReport], tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(StepwellError, match="cannot write tuning database '.*': "),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("TOLD", str(told))
+        tuned(database=tmp_path / "file" / "db", measure=hooks.hanging_and_telling, timeout=5.0)
+    assert not told.exists()
+
+
+def test_a_replay_needs_a_database(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
+    with pytest.raises(StepwellError, match="there is no tuning database '.*db'"):
+        tuned(replay=True)
+    assert not (tmp_path / "db").exists()
+
+
+def test_a_kernel_without_choices_says_so(tmp_path: Path) -> None:
+    model = """func.func @main(%x: tensor<64x96xf32>) -> tensor<96x64xf32> {
+      %y = graph.permute_dims %x, axes = [1, 0] : (tensor<64x96xf32>) -> tensor<96x64xf32>
+      return %y : tensor<96x64xf32>
+    }"""
+    report = stepwell.tune(model, database=tmp_path / "db", measure=hooks.unwilling)
+    assert only(report).trials == () and only(report).remark == "nothing can be chosen"
 
 
 class FakeBar:
@@ -286,6 +325,18 @@ def test_an_interrupted_run_ends_what_it_started(tmp_path: Path) -> None:
 
 
 # The tool
+
+
+def test_an_interrupted_tool_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stepwell.runtime.tuning.tune.tune", interrupted)
+    (tmp_path / "model.mlir").write_text(MODEL)
+    assert tool.main([str(tmp_path / "model.mlir"), "--db", str(tmp_path / "db")]) == 130
+    assert capsys.readouterr().err == "interrupted; the same command goes on from what the database has\n"
 
 
 def test_the_tool_measures_for_real_and_says_what_it_found(

@@ -119,8 +119,9 @@ def test_schedules_of_another_compiler_are_used_when_asked_for(tmp_path: Path) -
         ("schedule.program {", "error: "),
         ("builtin.module {}", "0 'schedule.program', expected one"),
         (PROGRAM.replace("block0", "block7"), "block7"),
+        (PROGRAM.replace("rows = 3", "parts = 7, rows = 3"), "7 parts do not divide the 40 steps of the sum"),
     ],
-    ids=["no text of a program", "no program", "of another kernel"],
+    ids=["no text of a program", "no program", "of another kernel", "not legal where it is taken up"],
 )
 def test_a_schedule_that_does_not_fit_is_left_out_with_a_warning(
     tmp_path: Path, program: str, reason: str
