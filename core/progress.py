@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from threading import Event, RLock, Thread
-from types import TracebackType
 from typing import Any, Final
 
 from xdsl.dialects.builtin import ModuleOp
@@ -93,12 +92,7 @@ class Progress:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

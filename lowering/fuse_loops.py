@@ -21,6 +21,7 @@ from ..core.passes import StepwellPass
 from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
 from ..dialects.graph.calls import CallKernelOp
+from .kernel_calls import replace_by_call
 from .te_types import buffer_of, is_static
 
 PRIMITIVE = "graph.primitive"
@@ -167,14 +168,7 @@ def _call_kernels(module: ModuleOp, fused: dict[str, tensor_loop.FuncOp]) -> Non
     """Turns calls of functions that became kernels into kernel calls."""
     for op in ops_of(module, func.CallOp):
         if op.callee.root_reference.data in fused:
-            call = CallKernelOp(op.callee, op.operands, [result.type for result in op.results])
-            copy_location(op, call)
-            for old, new in zip(op.results, call.results, strict=True):
-                new.name_hint = old.name_hint
-                old.replace_all_uses_with(new)
-            Rewriter.insert_op(call, InsertPoint.before(op))
-            op.detach()
-            op.erase()
+            replace_by_call(op, op.callee)
 
 
 def _remove_unused(module: ModuleOp) -> None:

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.codegens import COMPILER, EXTERNAL, find_codegen
@@ -30,8 +30,8 @@ from ..core.passes import StepwellPass
 from ..core.roles import PREPARE
 from ..core.walk import ops_of, walk
 from ..dialects import tensor_loop
-from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import WeightOp
+from .kernel_calls import replace_by_call
 from .te_types import buffer_of, is_static
 
 SYMBOL_PREFIX = "_stepwell_external_"
@@ -212,12 +212,4 @@ def _call_kernels(module: ModuleOp, lowered: dict[str, tensor_loop.FuncOp]) -> N
     """Turns calls of the functions into calls of the loop functions that took their names."""
     for op in walk(module):
         if isinstance(op, func.CallOp) and op.callee.string_value() in lowered:
-            operands: list[SSAValue] = list(op.operands)
-            call = CallKernelOp(op.callee, operands, [result.type for result in op.results])
-            copy_location(op, call)
-            for old, new in zip(op.results, call.results, strict=True):
-                new.name_hint = old.name_hint
-                old.replace_all_uses_with(new)
-            Rewriter.insert_op(call, InsertPoint.before(op))
-            op.detach()
-            op.erase()
+            replace_by_call(op, op.callee)

@@ -14,11 +14,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import te
 from ..core.diagnostics import Diagnostic, StepwellError, fail
-from ..core.locations import copy_location, location_string, nearest_source_point
+from ..core.locations import location_string, nearest_source_point
 from ..core.parsing import make_context, parse_text
 from ..core.passes import StepwellPass
 from ..core.walk import walk
@@ -27,6 +26,7 @@ from ..dialects.graph.constants import ConstantOp, WeightOp
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
 from ..dialects.traits import LoopSemantics, LoopTemplate, may_fail
 from .convert_te_to_tensor_loop import convert_te_to_tensor_loop
+from .kernel_calls import replace_by_call
 from .te_types import dtype_of, is_static
 
 LEFT_TO_BUFFERIZE = (
@@ -64,7 +64,7 @@ class LowerGraphToLoopsPass(StepwellPass):
         for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
             for inner in [inner for inner in walk(function) if inner is not function]:
                 if isinstance(inner, LoopSemantics | LoopTemplate):
-                    _replace_by_call(inner, kernels)
+                    replace_by_call(inner, SymbolRefAttr(kernels.kernel_of(inner)))
                     self.count("ops lowered")
                 elif not _is_left(inner):
                     refused.append(inner)
@@ -204,15 +204,3 @@ def _operand_name(op: Operation, index: int) -> str:
     if len(declared) == len(op.operands):
         return declared[index][0]
     return f"{declared[0][0]}{index}" if len(declared) == 1 else f"in{index}"
-
-
-def _replace_by_call(op: Operation, kernels: KernelTable) -> None:
-    name = kernels.kernel_of(op)
-    call = CallKernelOp(SymbolRefAttr(name), op.operands, [result.type for result in op.results])
-    copy_location(op, call)
-    for old, new in zip(op.results, call.results, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    Rewriter.insert_op(call, InsertPoint.before(op))
-    op.detach()
-    op.erase()

@@ -18,11 +18,9 @@ from ..dialects.graph.contraction import Conv2dOp
 from ..dialects.graph.element_types import dtype_name
 from ..dialects.graph.elementwise import AbsOp
 from ..dialects.graph.normalisation import BiasAddOp
+from ..te.dtypes import LEAST_NORMAL
 from .engine.driver import program_order
 from .engine.functions import is_primitive
-
-LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
-"""Source: IEEE 754-2019, table 3.5. What is subnormal in f16 is normal in f32, which f16 is computed in."""
 
 
 @dataclass(frozen=True)

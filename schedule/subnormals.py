@@ -8,26 +8,26 @@ brings channels that do nothing there. A convolution with such filters took 40 t
 from __future__ import annotations
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, VectorType, f32, f64
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import FloatAttr, VectorType
+from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import tile
+from ..dialects.graph.element_types import dtype_name
+from ..te.dtypes import LEAST_NORMAL
 from .loop_builder import NestBuilder
-
-LEAST_NORMAL: dict[Attribute, float] = {f32: 2.0**-126, f64: 2.0**-1022}
-"""By element type; IEEE 754-2019, table 3.5. Subnormal numbers of f16 are normal in f32, in which products of f16 are computed."""
 
 
 def without_subnormals(builder: NestBuilder, value: SSAValue) -> SSAValue:
-    """The tile `value` with zeros in the place of subnormal numbers; as it is when its element type has no entry in the table."""
+    """The tile `value` with zeros in the place of subnormal numbers; as it is for elements other than f32 and f64."""
     assert isinstance(value.type, VectorType)
     element = value.type.element_type
-    if element not in LEAST_NORMAL:
+    bound = LEAST_NORMAL.get(dtype_name(element) or "")
+    if bound is None:
         return value
     block = Block(arg_types=[element])
     number = block.args[0]
     size = math.AbsFOp(number)
-    least = arith.ConstantOp(FloatAttr(LEAST_NORMAL[element], element))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    least = arith.ConstantOp(FloatAttr(bound, element))  # pyright: ignore[reportArgumentType, reportCallIssue]
     zero = arith.ConstantOp(FloatAttr(0.0, element))  # pyright: ignore[reportArgumentType, reportCallIssue]
     small = arith.CmpfOp(size, least, "olt")
     chosen = arith.SelectOp(small, zero, number)

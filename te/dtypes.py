@@ -10,6 +10,13 @@ NUMERIC = FLOATS + INTEGERS
 ALL = NUMERIC + ("i1",)
 EVERY = ALL + ("index",)
 
+LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
+"""
+The least normal number of the types that floats are computed in.
+
+Source: IEEE 754-2019, table 3.5. What is subnormal in f16 is normal in f32, which f16 is computed in.
+"""
+
 
 def is_float(dtype: str) -> bool:
     return dtype in FLOATS
