@@ -69,7 +69,10 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_
     else:
         near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
         once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
-        outside = rows * (depth // blocks) * bytes_per <= target.a_bytes and (near or once)
+        room = (
+            2 * target.a_bytes if prepacked else target.a_bytes
+        )  # b as it came is in L2 too while its panels are copied
+        outside = rows * (depth // blocks) * bytes_per <= room and (near or once)
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling

@@ -92,9 +92,9 @@ _RULES = (
     ),
     (
         "panels outside the rows",
-        "one axis of rows: a of a part of k has L2 / 8 bytes at most, and a panel has twice L1 at most, or b more than L2 / 2, "
-        "or up to 4 tiles of rows read b; several: b has more than L2 / 8 bytes",
-        "each panel is read once, all of a stays in L2; else the rows of a tile stay in L1, or, with several axes of rows, those of one "
+        "one axis of rows: a of a part of k has L2 / 8 bytes at most, L2 / 4 where b is prepacked, and a panel has twice L1 at most, "
+        "or b more than L2 / 2, or up to 4 tiles of rows read b; several: b has more than L2 / 8 bytes",
+        "each panel is read once, all of a stays in L2, which holds b as it came too while it is copied; else the rows of a tile stay in L1, or, with several axes of rows, those of one "
         "value of the others",
     ),
     (

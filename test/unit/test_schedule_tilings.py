@@ -101,7 +101,9 @@ def test_what_is_copied_into_panels(sizes: tuple[int, int, int], pack: bool) -> 
         (product(64, 128, 784), False),  # a panel of 196 KiB: the rows of a tile stay in L1 instead
         (product(24, 128, 784), True),  # but b is read by 4 tiles of rows only
         (product(64, 1024, 784), True),  # b does not stay in L2
-        (product(700, 128, 100), False),  # nor does a
+        (product(128, 384, 1536), True),  # a of one of its two parts has 384 KiB
+        (product(700, 128, 100), True),
+        (product(1400, 128, 100), False),  # a has 547 KiB
         (convolution(2, 56, 64, 256, 1), False),  # b has 64 KiB
         (convolution(2, 14, 256, 512, 1), True),
         (convolution(1, 14, 128, 128, 3), True),
@@ -109,6 +111,13 @@ def test_what_is_copied_into_panels(sizes: tuple[int, int, int], pack: bool) -> 
 )
 def test_the_order_of_panels_and_rows(text: str, outside: bool) -> None:
     assert choose_tiling(contraction(text), True, V4).panels_outside == outside
+
+
+def test_b_as_it_came_takes_room_of_a() -> None:
+    """A product of 384 KiB of a: outside the rows where the panels of b were made beforehand, inside where they are copied first."""
+    text = product(128, 768, 768)
+    assert choose_tiling(contraction(text), True, V4).panels_outside
+    assert not choose_tiling(contraction(text), False, V4).panels_outside
 
 
 @pytest.mark.parametrize(
