@@ -51,7 +51,7 @@ class Arithmetic:
             return self.of_call(op.callee.string_value())
         if isinstance(op, tile.MmaOp):
             group = 1 if op.groups is None else group_of(op.a_place.type.element_type)
-            return 2 * _elements(op.results[0]) * op.depth.value.data * group
+            return 2 * op.sums * op.depth.value.data * group
         inside = [sum(self._block(block) for block in region.blocks) for region in op.regions]
         if isinstance(op, scf.ForOp):
             trips = trip_count(op)

@@ -82,7 +82,7 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
         return _elements(op.results[0]) * _region(op.body, True)
     if isinstance(op, tile.MmaOp):
         kind = "multiply-add of a tile register" if op.uses_amx else "multiply-add"
-        return _elements(op.results[0]) * op.depth.value.data * _ELEMENT[kind]
+        return op.sums * op.depth.value.data * _ELEMENT[kind]
     if op.regions:
         return sum(_region(region, vectorized) for region in op.regions)
     if isinstance(op, tile.LoadOp):

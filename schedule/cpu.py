@@ -20,7 +20,7 @@ from .loop_order import LoopOrder, choose_order
 from .parallelize import lift_grains, parallelize
 from .rows import fuse_rows
 from .rows_maxima import relax_maxima
-from .targets import chosen_target
+from .targets import Target, chosen_target
 from .tile_contraction import tile_contraction
 from .tile_depthwise import tile_all_depthwise
 from .transpose import tile_transpose, transpose_of
@@ -65,17 +65,8 @@ class ScheduleCPUPass(StepwellPass):
         target = chosen_target(self.target)
         lift_grains(op)
         self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
+        self._tile_contractions(op, target)
         for grid in ops_of(op, GridOp):
-            if grid.parent is None:  # taken up in the tiles of a contraction
-                continue
-            contraction = contraction_of(grid)
-            if contraction is not None:
-                if is_byte_product(contraction, target, flush=self.flush):
-                    tile_byte_product(contraction, target)
-                else:
-                    tile_contraction(contraction, tiling_for(contraction, False, target))
-                self.count("contractions tiled")
-                continue
             transpose = transpose_of(grid)
             if transpose is not None:
                 tile_transpose(transpose)
@@ -94,6 +85,20 @@ class ScheduleCPUPass(StepwellPass):
             self.count("loops over rows fused", fuse_rows(function))
             self.count("maxima relaxed", relax_maxima(function, has_wide_registers(target)))
             self.count("loops parallelized", parallelize(function))
+
+    def _tile_contractions(self, op: ModuleOp, target: Target) -> None:
+        """Before all others, which may be padded copies that contractions can do without."""
+        for grid in ops_of(op, GridOp):
+            if grid.parent is None:  # taken up in the tiles of a contraction
+                continue
+            contraction = contraction_of(grid)
+            if contraction is None:
+                continue
+            if is_byte_product(contraction, target, flush=self.flush):
+                tile_byte_product(contraction, target)
+            else:
+                tile_contraction(contraction, tiling_for(contraction, False, target))
+            self.count("contractions tiled")
 
 
 def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:

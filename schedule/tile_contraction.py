@@ -15,35 +15,44 @@ from xdsl.ir.affine import AffineExpr
 from ..dialects import tile
 from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
+from .borders import Borders, Run, borders_of, emit_where_inside, without_copy
 from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import ZERO, Bound, Index, NestBuilder
-from .padding import padded_copy
-from .register_tiles import split_columns, split_evenly
+from .padding import erase_with_buffers, padded_copy
+from .register_tiles import split_columns
 from .subnormals import without_subnormals
 from .tilings import LINE_BYTES
 from .tilings import Tiling as Tiling
 from .tilings import choose_tiling as choose_tiling
 
 
-def tile_contraction(c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None) -> None:
+def tile_contraction(
+    c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None, keeps_copy: bool = False
+) -> None:
     """
     Replaces the grid of `c` by loops over register tiles. `prepacked` holds b in panels already: `[panel, reduce axes, k,
-    column]` (`panels_type`).
+    column]` (`panels_type`). A grid before that makes a padded copy of a is erased where the tiles can do without, unless `keeps_copy`.
     """
     block = Block()
     builder = NestBuilder(block, c.block)
     source, epilogue = c, epilogue_of(c)
     tiling = tiling or choose_tiling(c)
-    if c.a.padding is not None:
-        c = replace(c, a=padded_copy(builder, c))
+    c, pad = (c, None) if keeps_copy else without_copy(c)
+    borders = borders_of(c)
+    if borders is None or not borders.fit(tiling.tile.rows):
+        c, pad, borders = source, None, None
+        if c.a.padding is not None:
+            c = replace(c, a=padded_copy(builder, c))
     if epilogue is not None and tiling.depth_blocks > 1:
         if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element:
             epilogue = None
         else:  # the parts are summed up where the result goes in the end
             c = replace(c, out=epilogue.out)
-    _Emitter(builder, c, tiling, epilogue, prepacked).run()
+    _Emitter(builder, c, tiling, epilogue, prepacked, borders).run()
     replace_grids(source, epilogue, block)
+    if pad is not None:
+        erase_with_buffers(pad)
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,7 @@ class _Emitter:
         tiling: Tiling,
         epilogue: Epilogue | None = None,
         prepacked: SSAValue | None = None,
+        borders: Borders | None = None,
     ):
         self.builder = builder
         self.c = c
@@ -76,6 +86,11 @@ class _Emitter:
         """Of the current tile among those that read the same panel."""
         self.at: dict[int, AffineExpr] = {}
         """Where the loops over whole axes stand."""
+        self.borders = Borders(c, None, ()) if borders is None else borders
+        self.runs: list[Run] = []
+        """The taps of the current tile along the axis of its rows."""
+        self.here: Run | None = None
+        """Those that are being emitted."""
         self.packed = prepacked
         self.clean = False
         """Whether subnormal numbers become zeros on the way into panels."""
@@ -237,12 +252,7 @@ class _Emitter:
 
     def _heights(self) -> list[tuple[int, int, int]]:
         """The tiles of a column as (rows, first row, how many)."""
-        found: list[tuple[int, int, int]] = []
-        start = 0
-        for rows, count in split_evenly(self.c.extent(self.c.m), self.tiling.tile.rows):
-            found.append((rows, start, count))
-            start += rows * count
-        return found
+        return self.borders.heights(self.tiling.tile.rows)
 
     def _number(self, values: list[Index], height: tuple[int, int, int], vm0: Index) -> Index:
         """The number of a tile among all that read the same panel."""
@@ -285,6 +295,7 @@ class _Emitter:
             total = self._load(type_, at) if self.tiling.depth_blocks > 1 else self._splat(type_)
             k0, n0, vm0, vp = values[len(outer) :]
             self.number = self._number(values, height, vm0) if self.tiling.lines_ahead else 0
+            self.runs, self.here = self.borders.runs(height), None
             self._finish(self._sum(list(c.reduce), at, (k0, n0, vp), total), k0, at)
 
     def _finish(self, total: SSAValue, k0: Index, at: dict[int, Index]) -> None:
@@ -329,14 +340,13 @@ class _Emitter:
         builder, c, steps = self.builder, self.c, self.tiling.steps
         if reduce:
             axis, *others = reduce
-            name = (c.block.axes[axis].name_hint or "r").removeprefix("v")
-            return builder.counted(
-                c.extents[axis],
-                1,
-                total,
-                lambda index, carried: self._sum(others, at | {axis: index}, block, carried),
-                name,
-            )
+            across = self.borders.across
+            if across is None or across.tap != axis:
+                return self._taps(axis, 0, c.extents[axis], others, at, block, total)
+            for run in self.runs:
+                self.here = run
+                total = self._taps(axis, run.first, run.count, others, at, block, total)
+            return total
 
         def step(k: Index, carried: SSAValue) -> SSAValue:
             result = self._mma(at, block, k, steps, carried)
@@ -349,20 +359,58 @@ class _Emitter:
         rest = self.depth % steps
         return self._mma(at, block, self.depth - rest, rest, total) if rest else total
 
+    def _taps(
+        self,
+        axis: int,
+        first: int,
+        count: int,
+        others: list[int],
+        at: dict[int, Index],
+        block: tuple[Index, Index, Index],
+        total: SSAValue,
+    ) -> SSAValue:
+        """The loop over some steps along a reduce axis; those outside the image are passed over."""
+        builder = self.builder
+
+        def tap(index: Index, carried: SSAValue) -> SSAValue:
+            here = at | {axis: builder.sum(index, first)}
+            return emit_where_inside(
+                builder,
+                self.borders,
+                axis,
+                here,
+                carried,
+                lambda inner: self._sum(others, here, block, inner),
+            )
+
+        name = (self.c.block.axes[axis].name_hint or "r").removeprefix("v")
+        return builder.counted(count, 1, total, tap, name)
+
     def _mma(
         self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index, depth: int, total: SSAValue
     ) -> SSAValue:
         c, builder = self.c, self.builder
         k0, n0, panel = block
         at = at | {c.k: builder.sum(builder.scaled(k0, self.depth), k) if self.tiling.depth_blocks > 1 else k}
+        rows = self._rows(total)
+        if rows is not None:
+            assert c.m is not None
+            at[c.m] = builder.sum(at[c.m], rows[0])
         a = place_of(builder, c.a, at, c.m, c.k)
         if self.packed is None:
             b = place_of(builder, c.b, at, c.k, c.n)
         else:
             indices = tuple(self._packed_indices(at, n0, panel, k))
             b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))
-        mma = tile.MmaOp(total, a, b, depth, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned)
+        mma = tile.MmaOp(total, a, b, depth, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned, rows=rows)
         return builder.add(mma).result
+
+    def _rows(self, total: SSAValue) -> tuple[int, int] | None:
+        """The first row of a tile that the current taps find inside the image and how many do, None where all do."""
+        run = self.here
+        if run is None or run.rows == total.type.get_shape()[0]:  # pyright: ignore[reportAttributeAccessIssue]
+            return None
+        return run.row, run.rows
 
     def _look_ahead(self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index) -> None:
         """Asks for a part of the panel that comes after those in use: each tile of rows for another, each step for some lines."""

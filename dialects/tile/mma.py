@@ -43,7 +43,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..traits import AccessesBoxes, BoxAccess
 from .ops import box, pair, resolve, verify_pairs, verify_tile
-from .places import Place, numbers, parse_place, print_place, verify_place
+from .places import Place, numbers, parse_pair, parse_place, print_place, verify_place
 
 MAX_DEPTH = 64
 """Most steps of the sum that one `tile.mma` may spell out."""
@@ -90,6 +90,11 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     without it the products are exact as well, by whatever instructions there are. `vpdpbusd` takes one of the operands without a
     sign, the other with one.
 
+        %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
+            : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>
+
+    `rows [first, count]` are the rows of the tile that something is added to; A starts at the first of them. The others stay as they are.
+
         %sum = tile.mma %zeros, %A[%i, %zero], %B[%p, %zero, %zero, %zero] along [1, 2] depth 256 groups using "amx"
             : vector<32x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
 
@@ -110,6 +115,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     b_along = prop_def(DenseArrayBase.constr(i64))
     b_by = prop_def(DenseArrayBase.constr(i64))
     depth = prop_def(IntegerAttr)
+    rows = opt_prop_def(DenseArrayBase.constr(i64))
     groups = opt_prop_def(UnitAttr)
     unsigned = opt_prop_def(UnitAttr)
     right_unsigned = opt_prop_def(UnitAttr)
@@ -130,6 +136,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         unsigned: bool = False,
         right_unsigned: bool = False,
         using: str | None = None,
+        rows: tuple[int, int] | None = None,
     ):
         super().__init__(
             operands=[acc, a.buffer, list(a.indices), b.buffer, list(b.indices)],
@@ -140,6 +147,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
                 "b_along": numbers(b.along),
                 "b_by": numbers(b.by),
                 "depth": IntegerAttr(depth, i64),
+                "rows": None if rows is None else numbers(rows),
                 "groups": UnitAttr() if groups else None,
                 "unsigned": UnitAttr() if unsigned else None,
                 "right_unsigned": UnitAttr() if right_unsigned else None,
@@ -162,9 +170,22 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         """Whether tile registers do it."""
         return self.using is not None and self.using.data == AMX
 
+    @property
+    def row_range(self) -> range:
+        """The rows of the tile that something is added to."""
+        if self.rows is None:
+            return range(cast(VectorType, self.acc.type).get_shape()[0])
+        first, count = pair(self.rows)
+        return range(first, first + count)
+
+    @property
+    def sums(self) -> int:
+        """How many elements of the tile something is added to."""
+        return len(self.row_range) * cast(VectorType, self.acc.type).get_shape()[1]
+
     def _extents(self) -> tuple[int, int]:
         """The rows of A and columns of B that are read."""
-        rows, columns = cast(VectorType, self.acc.type).get_shape()
+        rows, columns = len(self.row_range), cast(VectorType, self.acc.type).get_shape()[1]
         if self.uses_amx:
             return -(-rows // AMX_ROWS) * AMX_ROWS, -(-columns // AMX_ROWS) * AMX_ROWS
         return rows, columns
@@ -185,6 +206,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         verify_tile(type_)
         if self.result.type != type_:
             raise VerifyException(f"the result has type {self.result.type}, expected {type_}")
+        self._verify_rows(type_.get_shape()[0])
         depth = self.depth.value.data
         if depth < 1 or (depth > MAX_DEPTH and not self.uses_amx):
             raise VerifyException(f"the depth is {depth}, expected 1 to {MAX_DEPTH}")
@@ -204,6 +226,18 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         if self.groups is not None:
             self._verify_groups(type_)
         self._verify_instruction(type_, depth)
+
+    def _verify_rows(self, rows: int) -> None:
+        if self.rows is None:
+            return
+        verify_pairs(self, ("rows",))
+        first, count = pair(self.rows)
+        if first < 0 or count < 1 or first + count > rows:
+            raise VerifyException(
+                f"{count} rows from row {first} on, expected some of the {rows} of the tile"
+            )
+        if self.groups is not None:
+            raise VerifyException("groups are added to all rows of a tile")
 
     def _verify_instruction(self, type_: VectorType, depth: int) -> None:
         if self.using is None:
@@ -249,6 +283,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         right = parse_place(parser)
         parser.parse_keyword("depth")
         depth = parser.parse_integer()
+        rows = parse_pair(parser, "rows")
         groups = parser.parse_optional_keyword("groups") is not None
         unsigned = parser.parse_optional_keyword("unsigned") is not None
         right_unsigned = parser.parse_optional_keyword("right_unsigned") is not None
@@ -269,6 +304,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             unsigned=unsigned,
             right_unsigned=right_unsigned,
             using=using,
+            rows=None if rows is None else (rows[0], rows[1]),
         )
         op.attributes.update(attributes)
         return op
@@ -280,6 +316,9 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             printer.print_string(", ")
             print_place(printer, place)
         printer.print_string(f" depth {self.depth.value.data}")
+        if self.rows is not None:
+            first, count = pair(self.rows)
+            printer.print_string(f" rows [{first}, {count}]")
         if self.groups is not None:
             printer.print_string(" groups")
         if self.unsigned is not None:

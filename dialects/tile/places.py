@@ -98,10 +98,11 @@ def parse_place(parser: Parser) -> ParsedPlace:
         parser.Delimiter.SQUARE,
         lambda: parser.resolve_operand(parser.parse_unresolved_operand(), IndexType()),
     )
-    return ParsedPlace(buffer, indices, _parse_pair(parser, "along"), _parse_pair(parser, "by"))
+    return ParsedPlace(buffer, indices, parse_pair(parser, "along"), parse_pair(parser, "by"))
 
 
-def _parse_pair(parser: Parser, keyword: str) -> list[int] | None:
+def parse_pair(parser: Parser, keyword: str) -> list[int] | None:
+    """`keyword [a, b]`, None where the keyword is not there."""
     if parser.parse_optional_keyword(keyword) is None:
         return None
     position = parser.pos

@@ -63,7 +63,6 @@ def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
         return
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     element = builder.types.convert(op.acc.type.element_type)
-    rows, _ = op.acc.type.get_shape()
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
     totals = list(builder.pieces[op.acc])
@@ -77,8 +76,8 @@ def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
             )
             for piece in in_row
         ]
-        for row in range(rows):
-            scalar = _widened(builder, left.scalar(row, step), element, signed=op.unsigned is None)
+        for number_of_row, row in enumerate(op.row_range):
+            scalar = _widened(builder, left.scalar(number_of_row, step), element, signed=op.unsigned is None)
             for number, vector in enumerate(vectors):
                 place = row * len(in_row) + number
                 totals[place] = _accumulate(builder, scalar, vector, totals[place])

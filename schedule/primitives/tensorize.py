@@ -22,7 +22,7 @@ from ...dialects.tensor_loop.syntax import value_name
 from ..contraction import contraction_of, factors_of, initial_value
 from ..register_tiles import RegisterTile
 from ..tile_contraction import choose_tiling, tile_contraction
-from .buffers import only_store, stores_in
+from .buffers import check_once, only_store, stores_in
 from .dependences import orderless
 from .errors import refuse
 from .nests import (
@@ -131,6 +131,7 @@ def tensorize_mma(block: BlockOp, shape: Sequence[int] | None = None, packed: bo
             f"{block_name(block)} is not alone in its nest, or not known to run for every value of its axes",
             block,
         )
+    check_once(block)
     for loop in loops_of(block):
         check_plain(loop)
     if shape is not None and any(size < 1 for size in shape):
@@ -155,7 +156,7 @@ def tensorize_mma(block: BlockOp, shape: Sequence[int] | None = None, packed: bo
     tiling = replace(tiling, pack_b=packed)
     if not packed:
         tiling = replace(tiling, depth_blocks=1, panels=None)
-    tile_contraction(found, tiling)
+    tile_contraction(found, tiling, keeps_copy=True)  # the block that makes it may have a handle
     names = set[str]()
     for each in blocks_of(function):
         name = each.block_name.data

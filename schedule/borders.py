@@ -1,0 +1,216 @@
+"""
+Convolutions on register tiles without a padded copy of the image: what would read padding is left out.
+
+    tap 0 of an image with one column of padding, step 2:      rows of the tile   0  1  2  3  4  5
+                                                               columns           -1  1  3  5  7  9
+                                                               added to              1  2  3  4  5
+
+Along the axis of the rows of tiles, tiles at a border get code of their own, in which each tap is added to the rows that it finds inside
+the image (`rows` of `tile.mma`). Along other axes a tap that finds nothing inside is passed over when the kernel runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from ..analysis.affine import is_linear, linear_terms, normal_form
+from ..dialects.tensor_loop import GridOp
+from .contraction import Contraction, index_ranges
+from .loop_builder import Index, NestBuilder
+from .padding import is_zero, pad_before
+from .register_tiles import split_evenly
+
+MOST_RUNS = 24
+"""Runs of taps of all tiles at borders together up to which those get code of their own; else the image is copied with its padding."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Taps one after the other that find the same rows of a tile inside the image."""
+
+    first: int
+    count: int
+    row: int
+    """The first row inside."""
+    rows: int
+
+
+@dataclass(frozen=True)
+class Border:
+    """A dimension of the image in which `start + by * axis + step * tap` may be outside of 0..size."""
+
+    size: int
+    start: int
+    axis: int | None
+    """A spatial axis; None where it is always 0."""
+    by: int
+    tap: int
+    """A reduce axis."""
+    step: int
+    before: bool
+    """Whether it may be less than 0."""
+    after: bool
+    """Whether it may be `size` or more."""
+
+    def runs(self, first: int, rows: int, taps: int) -> list[Run]:
+        """Of the tile of `rows` rows from row `first` on; taps that find nothing inside are in none."""
+        found: list[Run] = []
+        for tap in range(taps):
+            places = [self.start + self.by * (first + row) + self.step * tap for row in range(rows)]
+            inside = [row for row, place in enumerate(places) if 0 <= place < self.size]
+            if not inside:
+                continue
+            run = Run(tap, 1, inside[0], len(inside))
+            last = found[-1] if found else None
+            if (
+                last is not None
+                and last.first + last.count == tap
+                and (last.row, last.rows) == (run.row, run.rows)
+            ):
+                found[-1] = replace(last, count=last.count + 1)
+            else:
+                found.append(run)
+        return found
+
+
+@dataclass(frozen=True)
+class Borders:
+    """The borders of the image of a contraction."""
+
+    c: Contraction
+    across: Border | None
+    """That along the rows of tiles."""
+    down: tuple[Border, ...]
+
+    @cached_property
+    def taps(self) -> int:
+        """Extent of the reduce axis of `across`."""
+        return 1 if self.across is None else self.c.extents[self.across.tap]
+
+    def heights(self, most: int) -> list[tuple[int, int, int]]:
+        """Tiles of at most `most` rows, in order, as (rows, first row, how many); one that is at a border stands alone."""
+        found: list[tuple[int, int, int]] = []
+        start = 0
+        for rows, count in split_evenly(self.c.extent(self.c.m), most):
+            for _ in range(count):
+                inside = not self._is_at_border(start, rows)
+                if inside and found and found[-1][0] == rows and not self._is_at_border(found[-1][1], rows):
+                    found[-1] = (rows, found[-1][1], found[-1][2] + 1)
+                else:
+                    found.append((rows, start, 1))
+                start += rows
+        return found
+
+    def runs(self, height: tuple[int, int, int]) -> list[Run]:
+        """The taps of `across` of tiles of one height."""
+        rows, start, _ = height
+        if self.across is None:
+            return [Run(0, self.taps, 0, rows)]
+        return self.across.runs(start, rows, self.taps)
+
+    def _is_at_border(self, start: int, rows: int) -> bool:
+        return self.across is not None and self.across.runs(start, rows, self.taps) != [
+            Run(0, self.taps, 0, rows)
+        ]
+
+    def fit(self, most: int) -> bool:
+        """Whether tiles of at most `most` rows have few runs at borders."""
+        heights = self.heights(most)
+        found = [self.runs(height) for height in heights if self._is_at_border(height[1], height[0])]
+        return sum(len(runs) for runs in found) <= MOST_RUNS
+
+
+def borders_of(c: Contraction) -> Borders | None:
+    """
+    The borders of `c`, `None` where what is outside cannot be left out: it is not zero, or an index that may be outside moves with other
+    axes than one spatial and one reduce axis that is not k.
+    """
+    if c.a.padding is None or not is_zero(c.a.padding):
+        return None
+    across: Border | None = None
+    down: list[Border] = []
+    for low, high, index, size in index_ranges(c.a, c.block):
+        if low >= 0 and high < size:
+            continue
+        terms, start = linear_terms(index)
+        factors = {atom.position: by for atom, by in terms.items() if isinstance(atom, AffineDimExpr)}
+        moving = [axis for axis in factors if c.extents[axis] > 1]
+        taps = [axis for axis in factors if axis in c.reduce]
+        axes = [axis for axis in moving if axis not in taps]
+        if len(taps) != 1 or len(axes) > 1 or any(axis in (c.k, c.n) for axis in factors):
+            return None
+        axis, tap = axes[0] if axes else None, taps[0]
+        by = 0 if axis is None else factors[axis]
+        if min(by, factors[tap]) < 0:
+            return None
+        border = Border(size, start, axis, by, tap, factors[tap], low < 0, high >= size)
+        if axis is not None and axis == c.m:
+            if across is not None:
+                return None
+            across = border
+        else:
+            down.append(border)
+    taken = [border.tap for border in (*down, *([] if across is None else [across]))]
+    return Borders(c, across, tuple(down)) if len(set(taken)) == len(taken) else None
+
+
+def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:
+    """`c` on the image itself where it reads a padded copy, and the grid that makes the copy; else `c` as it is."""
+    producer = pad_before(c)
+    if producer is None:
+        return c, None
+    grid, source = producer
+    composed = tuple(
+        normal_form(index.replace_dims_and_symbols(list(c.a.indices), ())) for index in source.indices
+    )
+    direct = replace(c, a=replace(source, indices=composed, unsigned=c.a.unsigned))
+    return (direct, grid) if all(is_linear(index) for index in composed) else (c, None)
+
+
+def emit_where_inside(
+    builder: NestBuilder,
+    borders: Borders,
+    tap: int,
+    at: dict[int, Index],
+    carried: SSAValue,
+    body: Callable[[SSAValue], SSAValue],
+) -> SSAValue:
+    """`body` of a tile where the tap at `at[tap]` along a reduce axis is inside the image, else the tile as it is."""
+    inside = _inside(builder, borders, tap, at)
+    if not isinstance(inside, SSAValue):
+        return body(carried) if inside else carried
+    then, otherwise = Block(), Block()
+    with builder.inside(then):
+        builder.add(scf.YieldOp(body(carried)))
+    with builder.inside(otherwise):
+        builder.add(scf.YieldOp(carried))
+    return builder.add(scf.IfOp(inside, [carried.type], Region(then), Region(otherwise))).results[0]
+
+
+def _inside(builder: NestBuilder, borders: Borders, tap: int, at: dict[int, Index]) -> SSAValue | bool:
+    """Whether a tap is inside the image, as far as other axes than the rows of tiles say."""
+    found: list[SSAValue] = []
+    for border in borders.down:
+        if border.tap != tap:
+            continue
+        moved = 0 if border.axis is None else builder.scaled(at[border.axis], border.by)
+        place = builder.sum(builder.sum(moved, builder.scaled(at[tap], border.step)), border.start)
+        if isinstance(place, int):
+            if not 0 <= place < border.size:
+                return False
+            continue
+        for needed, predicate, limit in ((border.before, "sge", 0), (border.after, "slt", border.size)):
+            if needed:
+                found.append(builder.add(arith.CmpiOp(place, builder.value(limit), predicate)).result)
+    if not found:
+        return True
+    holds = found[0]
+    for other in found[1:]:
+        holds = builder.add(arith.AndIOp(holds, other)).result
+    return holds
