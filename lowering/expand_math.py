@@ -24,6 +24,7 @@ from ..core.walk import ops_of, walk
 from ..dialects import tile
 from ..schedule.targets import chosen_target
 from ..schedule.wide_registers import has_wide_registers
+from .carry_small_floats import carry_in_f32
 from .expand_small_floats import small_float_expansion
 from .math_expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathBuilder
 from .math_expansions.builder import ConstantKey, element_kind
@@ -58,6 +59,7 @@ class ExpandMathPass(StepwellPass):
             )
         if self.small_floats:
             self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
+            self.count("small floats carried in f32", carry_in_f32(op))
         chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
         wide = has_wide_registers(chosen_target(self.target)) if self.wide is None else self.wide
         if not self.functions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, llvm, memref
+from xdsl.dialects import arith, func, llvm, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -80,6 +80,21 @@ CONVERSIONS: ConversionTable = {
 }
 
 
+_TAKE_TILES = frozenset(
+    {
+        *convert_tile.CONVERSIONS,
+        *convert_tile_elements.CONVERSIONS,
+        *convert_tile_transpose.CONVERSIONS,
+        tile.MapOp,
+        scf.ForOp,
+        scf.IfOp,
+        scf.WhileOp,
+        scf.YieldOp,
+    }
+)
+"""Ops whose conversions know of tiles, values that several registers stand for."""
+
+
 class FunctionConverter:
     """Converts the body of one function."""
 
@@ -98,6 +113,14 @@ class FunctionConverter:
     def convert(self, builder: Builder, op: Operation) -> None:
         """Emits what stands for `op`."""
         builder.source = op
+        if builder.pieces and type(op) not in _TAKE_TILES:
+            tiles = [operand for operand in op.operands if operand in builder.pieces]
+            if tiles:
+                builder.error(
+                    f"the op takes a tile, {tiles[0].type}; expected an op of the tile dialect, scf.for or scf.if "
+                    "(arithmetic on tiles is the body of a tile.map)"
+                )
+                return
         conversion = self.table.get(type(op))
         if conversion is None:
             if is_llvm(op):

@@ -23,6 +23,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from .ops import is_tile
+
 ON_ELEMENTS = ("tile.limit", "tile.scale")
 """Ops of this dialect that the body of a `tile.map` may hold."""
 
@@ -80,7 +82,7 @@ class MapOp(IRDLOperation):
         result = cast(VectorType, self.result.type)
         types = [cast(VectorType, each.type) for each in self.tiles]
         for type_ in (*types, result):
-            if type_.get_num_dims() != 2:
+            if not is_tile(type_):
                 raise VerifyException(f"the op has a value of type {type_}, expected tiles")
             if type_.get_shape() != result.get_shape():
                 raise VerifyException(

@@ -72,9 +72,14 @@ def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
     return BoxAccess(place.buffer, place.indices, tuple(sizes), is_store)
 
 
+def is_tile(type_: VectorType) -> bool:
+    """Whether the type is that of a tile: rows and columns, at least one of each, as many as are written."""
+    return type_.get_num_dims() == 2 and not type_.get_num_scalable_dims() and 0 not in type_.get_shape()
+
+
 def verify_tile(type_: VectorType) -> None:
     """Raises where the type is not that of a tile."""
-    if type_.get_num_dims() != 2 or type_.get_num_scalable_dims() or 0 in type_.get_shape():
+    if not is_tile(type_):
         raise VerifyException(f"the tile has type {type_}, expected a vector of rows and columns")
 
 

@@ -20,6 +20,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..traits import AccessesBoxes, BoxAccess
 
+MAX_COUNT = 65536
+"""Most elements that one op may ask for: each cache line of them is an instruction."""
+
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation, AccessesBoxes):
@@ -30,7 +33,7 @@ class PrefetchOp(IRDLOperation, AccessesBoxes):
         tile.prefetch write %y[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
         tile.prefetch %b[%p, %k, %c] ahead 12288 count 32 second : memref<4x256x48xf32>
 
-    `buffer[indices]` is in the buffer; what lies ahead need not be, and nothing but the time it takes depends on it. With `second` the
+    `buffer[indices]` is in the buffer; at most 65536 elements are asked for at once; what lies ahead need not be, and nothing but the time it takes depends on it. With `second` the
     elements are brought into the second-level cache and not into the first, and no place need be in the buffer, whose strides go on.
     """
 
@@ -77,5 +80,5 @@ class PrefetchOp(IRDLOperation, AccessesBoxes):
             raise VerifyException(
                 f"the op has {len(self.indices)} indices into a buffer of {rank} dimensions, expected one for each"
             )
-        if self.count.value.data < 1:
-            raise VerifyException(f"the count is {self.count.value.data}, expected 1 or more")
+        if not 1 <= self.count.value.data <= MAX_COUNT:
+            raise VerifyException(f"the count is {self.count.value.data}, expected 1 to {MAX_COUNT}")

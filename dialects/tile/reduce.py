@@ -18,6 +18,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .ops import is_tile
+
 KINDS = ("addf", "maximumf", "minimumf", "maxnumf")
 
 
@@ -58,7 +60,7 @@ class ReduceOp(IRDLOperation):
         if self.kind.data not in KINDS:
             raise VerifyException(f"the kind is '{self.kind.data}', expected one of {', '.join(KINDS)}")
         type_ = cast(VectorType, self.tile.type)
-        if type_.get_num_dims() != 2 or not isinstance(type_.element_type, AnyFloat):
+        if not is_tile(type_) or not isinstance(type_.element_type, AnyFloat):
             raise VerifyException(f"the tile has type {type_}, expected rows and columns of floats")
         if self.result.type != type_.element_type:
             raise VerifyException(f"the result is {self.result.type}, expected {type_.element_type}")

@@ -18,6 +18,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from .ops import is_tile
+
 SIDE = 16
 """Rows and columns of a tile that can be transposed."""
 
@@ -46,5 +48,5 @@ class TransposeOp(IRDLOperation):
 
     def verify_(self) -> None:
         type_ = cast(VectorType, self.tile.type)
-        if type_.get_shape() != (SIDE, SIDE):
+        if not is_tile(type_) or type_.get_shape() != (SIDE, SIDE):
             raise VerifyException(f"the tile has type {type_}, expected {SIDE} rows and {SIDE} columns")

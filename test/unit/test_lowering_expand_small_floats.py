@@ -9,6 +9,7 @@ import expand_math_native as native
 import ml_dtypes
 import numpy as np
 import pytest
+import stepwell
 from math_points import FULL
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NaNs of ml_dtypes and overflow on purpose
@@ -240,3 +241,24 @@ def test_reference_rounding_agrees_with_numpy() -> None:
         assert [rounded(Fraction(v), "f16") for v in values.tolist()] == values.astype(np.float16).astype(
             float
         ).tolist()
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_maxima_of_rows_become_vectors(kind: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """LLVM remarks on standard error where it leaves a loop scalar that asks for vectors."""
+    dtype = ml_dtypes.bfloat16 if kind == "bf16" else np.float16
+    program = f"""
+        func.func @main(%x: tensor<3x5x1003x{kind}>) -> (tensor<3x5x{kind}>, tensor<5x{kind}>, tensor<3x5xi64>) {{
+          %a = graph.max %x, axis = [2] : (tensor<3x5x1003x{kind}>) -> tensor<3x5x{kind}>
+          %b = graph.min %x, axis = [0, 2] : (tensor<3x5x1003x{kind}>) -> tensor<5x{kind}>
+          %c = graph.argmax %x, axis = 2 : (tensor<3x5x1003x{kind}>) -> tensor<3x5xi64>
+          func.return %a, %b, %c : tensor<3x5x{kind}>, tensor<5x{kind}>, tensor<3x5xi64>
+        }}"""
+    x = np.random.default_rng(0).standard_normal((3, 5, 1003)).astype(dtype)
+    x[1, 2, 700] = np.nan
+    largest, least, place = stepwell.compile(program, cache=False)(x)
+    wide = x.astype(np.float32)
+    np.testing.assert_array_equal(largest.astype(np.float32), wide.max(2))
+    np.testing.assert_array_equal(least.astype(np.float32), wide.min((0, 2)))
+    np.testing.assert_array_equal(place, wide.argmax(2))
+    assert capfd.readouterr().err == ""

@@ -57,7 +57,49 @@ func.func @indices(%m: memref<4x64xf32>, %i: index) {
 // -----
 
 func.func @count(%m: memref<4x64xf32>, %i: index) {
-  // expected-error@+1 {{the count is 0, expected 1 or more}}
+  // expected-error@+1 {{the count is 0, expected 1 to 65536}}
   tile.prefetch %m[%i, %i] ahead 64 count 0 : memref<4x64xf32>
+  func.return
+}
+
+// -----
+
+func.func @count_of_too_many(%m: memref<4x64xf32>, %i: index) {
+  // expected-error@+1 {{the count is 1000000000000, expected 1 to 65536}}
+  tile.prefetch %m[%i, %i] ahead 64 count 1000000000000 : memref<4x64xf32>
+  func.return
+}
+
+// -----
+
+func.func @reduce_of_nothing(%t: vector<0x64xf32>) {
+  // expected-error@+1 {{the tile has type vector<0x64xf32>, expected rows and columns of floats}}
+  %0 = tile.reduce "maximumf", %t : vector<0x64xf32> -> f32
+  func.return
+}
+
+// -----
+
+func.func @reduce_of_scalable(%t: vector<[2]x64xf32>) {
+  // expected-error@+1 {{the tile has type vector<[2]x64xf32>, expected rows and columns of floats}}
+  %0 = tile.reduce "maximumf", %t : vector<[2]x64xf32> -> f32
+  func.return
+}
+
+// -----
+
+func.func @transpose_of_scalable(%t: vector<[16]x16xf32>) {
+  // expected-error@+1 {{the tile has type vector<[16]x16xf32>, expected 16 rows and 16 columns}}
+  %0 = tile.transpose %t : vector<[16]x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @map_of_nothing(%t: vector<0x64xf32>) {
+  // expected-error@+1 {{the op has a value of type vector<0x64xf32>, expected tiles}}
+  %0 = tile.map(%x = %t) : (vector<0x64xf32>) -> vector<0x64xf32> {
+    tile.yield %x : f32
+  }
   func.return
 }

@@ -19,7 +19,7 @@ func.func @no_place(%b: memref<4x48xf32>, %p: index) {
 // -----
 
 func.func @no_elements(%b: memref<4x48xf32>, %p: index) {
-  // expected-error@+1 {{the count is 0, expected 1 or more}}
+  // expected-error@+1 {{the count is 0, expected 1 to 65536}}
   tile.prefetch %b[%p, %p] ahead 0 count 0 second : memref<4x48xf32>
   func.return
 }

@@ -46,3 +46,22 @@ func.func @groups_apart(%t: memref<1x4xi32>, %a: memref<4x2xi8>, %b: memref<1x4x
   %1 = tile.mma %0, %a[%i, %i] along [1, 0], %b[%i, %i, %i] along [0, 1] depth 1 groups : vector<1x4xi32>, memref<4x2xi8>, memref<1x4x4xi8>
   func.return
 }
+
+// -----
+
+func.func @arithmetic_on_tiles(%m: memref<1x2xf32>, %i: index) {
+  %0 = tile.load %m[%i, %i] : memref<1x2xf32>, vector<1x2xf32>
+  // expected-error@+1 {{the op takes a tile, vector<1x2xf32>; expected an op of the tile dialect, scf.for or scf.if (arithmetic on tiles is the body of a tile.map)}}
+  %1 = arith.addf %0, %0 : vector<1x2xf32>
+  tile.store %1, %m[%i, %i] : vector<1x2xf32>, memref<1x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @vector_of_a_tile(%m: memref<1x2xf32>, %i: index) {
+  %0 = tile.load %m[%i, %i] : memref<1x2xf32>, vector<1x2xf32>
+  // expected-error@+1 {{the op takes a tile, vector<1x2xf32>; expected an op of the tile dialect, scf.for or scf.if}}
+  %1 = vector.extract %0[0] : vector<2xf32> from vector<1x2xf32>
+  func.return
+}
