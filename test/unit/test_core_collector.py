@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from threading import Barrier, Thread
+from threading import Barrier
 
 import pytest
+from at_once import at_once
 from stepwell.core.collector import PATIENCE, patient_collector
 
 
@@ -50,15 +51,11 @@ def test_what_is_set_inside_stays() -> None:
 def test_the_last_of_several_threads_puts_it_back() -> None:
     meet = Barrier(4)
 
-    def use() -> None:
+    def use(_: int) -> None:
         with patient_collector():
             meet.wait()
             assert gc.get_threshold()[0] == PATIENCE
             meet.wait()
 
-    threads = [Thread(target=use) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(4, use)
     assert gc.get_threshold() == (700, 10, 10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
+from at_once import at_once
 from stepwell.core.diagnostics import StepwellError
 from stepwell.core.weights import WeightsError, write_weights
 from stepwell.runtime import cache
@@ -186,11 +186,7 @@ def test_calls_from_several_threads_do_not_disturb_each_other() -> None:
             if not np.array_equal(exe(inputs[number])[0], expected[number]):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(4, work)
     assert not wrong
 
 

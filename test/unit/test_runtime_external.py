@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from at_once import at_once
 from stepwell.core import codegens
 from stepwell.core.codegens import Codegen, NativeCode, codegen, find_codegen
 from stepwell.core.diagnostics import Diagnostic, StepwellError, listening
@@ -115,11 +115,7 @@ def test_calls_from_many_threads_and_after_a_collection():
             if not (exe(x, x)[0] == 3 * number).all():
                 wrong.append(number)
 
-    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    at_once(4, work)
     assert wrong == [] and len(generators.calls) == 200
 
 

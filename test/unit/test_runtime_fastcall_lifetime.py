@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from at_once import at_once
 from copy_entries import ADD, copy_entry, is_fast
 from stepwell.runtime import fastcall
 from stepwell.runtime.arrays import ArrayType
@@ -127,11 +128,7 @@ def test_several_threads_share_an_entry() -> None:
                 with pytest.raises(ArgumentError):
                     bound(x[:5])
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(6, work)
     assert not wrong and len(bound._arena_memory) <= 6
     assert len(bound._free_arenas) == len(bound._arena_memory)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
 import stepwell
+from at_once import at_once
 from copy_entries import ADD, copy_entry
 from stepwell.runtime import fastcall
 from stepwell.runtime.arrays import ArrayType
@@ -115,11 +115,7 @@ def test_callers_at_the_same_time_have_arenas_of_their_own() -> None:
             if not np.array_equal(out, expected[number]):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(4, work)
     assert not wrong
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from at_once import at_once
 from stepwell.runtime.compile import thread_count
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.threads import patience, runner
@@ -140,12 +141,7 @@ def test_several_callers_at_once_never_wait_for_each_other() -> None:
             if status != expected or (not expected and sorted(seen) != list(range(12))):
                 failures.append(f"caller {number}, turn {turn}: {status}, {seen}")
 
-    callers = [threading.Thread(target=caller, args=(number,)) for number in range(4)]
-    for each in callers:
-        each.start()
-    for each in callers:
-        each.join(60)
-        assert not each.is_alive()
+    at_once(4, caller, 60)
     assert failures == []
 
 

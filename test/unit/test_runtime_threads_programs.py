@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from at_once import at_once
 from stepwell.runtime.errors import ExecutionError
 from stepwell.runtime.threads import patience
 
@@ -154,12 +155,7 @@ def test_four_threads_of_python_share_an_executable_and_the_pool() -> None:
             if not np.array_equal(executables[which](*arrays[which])[0], expected[which]):
                 failures.append(f"caller {number}, turn {turn}")
 
-    callers = [threading.Thread(target=caller, args=(number,)) for number in range(4)]
-    for each in callers:
-        each.start()
-    for each in callers:
-        each.join(120)
-        assert not each.is_alive()
+    at_once(4, caller)
     assert failures == []
 
 
