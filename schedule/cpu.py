@@ -49,6 +49,8 @@ class ScheduleCPUPass(StepwellPass):
     Copies that turn an array move tiles of 16x16 elements (`transpose.py`), loops over the same rows become one loop
     (`rows.py`), and maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
 
+    A convolution reads its image without a padded copy where taps outside can be left out (`borders.py`).
+
     A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up as that says (docs/tuning.md); where it cannot be, that
     is an error.
 

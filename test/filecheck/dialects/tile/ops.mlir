@@ -49,6 +49,14 @@ func.func @mma(%acc: vector<8x48xf32>, %A: memref<100x64xf32>, %B: memref<64x96x
   func.return
 }
 
+// CHECK-LABEL: @mma_of_some_rows
+func.func @mma_of_some_rows(%acc: vector<8x48xf32>, %A: memref<5x64xf32>, %B: memref<64x96xf32>, %i: index) {
+  // CHECK: tile.mma %{{.*}} depth 4 rows [3, 5] {note} : vector<8x48xf32>, memref<5x64xf32>, memref<64x96xf32>
+  // GENERIC: "tile.mma"(%{{.*}}) <{{.*}}depth = 4 : i64, {{.*}}rows = array<i64: 3, 5>
+  %0 = tile.mma %acc, %A[%i, %i], %B[%i, %i] depth 4 rows [3, 5] {note} : vector<8x48xf32>, memref<5x64xf32>, memref<64x96xf32>
+  func.return
+}
+
 // CHECK-LABEL: @mma_of_bytes
 func.func @mma_of_bytes(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %B: memref<64x96xi8>, %P: memref<2x16x48x4xi8>, %i: index) {
   // CHECK: tile.mma %{{.*}} depth 4 unsigned : vector<8x48xi32>, memref<100x64xi8>, memref<64x96xi8>

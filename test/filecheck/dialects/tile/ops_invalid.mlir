@@ -176,6 +176,38 @@ func.func @unsigned(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9
 
 // -----
 
+func.func @rows_behind(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{2 rows from row 1 on, expected some of the 2 of the tile}}
+  %0 = tile.mma %acc, %a[%i, %i], %a[%i, %i] depth 1 rows [1, 2] : vector<2x3xf32>, memref<4x9xf32>, memref<4x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @no_rows(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{0 rows from row 1 on, expected some of the 2 of the tile}}
+  %0 = tile.mma %acc, %a[%i, %i], %a[%i, %i] depth 1 rows [1, 0] : vector<2x3xf32>, memref<4x9xf32>, memref<4x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @rows_are_a_pair(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{expected two numbers after 'rows', found 1}}
+  %0 = tile.mma %acc, %a[%i, %i], %a[%i, %i] depth 1 rows [1] : vector<2x3xf32>, memref<4x9xf32>, memref<4x9xf32>
+  func.return
+}
+
+// -----
+
+func.func @rows_of_groups(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{groups are added to all rows of a tile}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 rows [0, 1] groups : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
 func.func @group_types(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
   // expected-error@+1 {{groups are of elements of f32, f32 and f32, expected i8, i8 and i32}}
   %0 = tile.mma %acc, %a[%i, %i], %a[%i, %i] depth 1 groups : vector<2x3xf32>, memref<4x9xf32>, memref<4x9xf32>

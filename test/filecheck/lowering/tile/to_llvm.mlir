@@ -65,6 +65,20 @@ func.func @mma(%a: memref<2x64xf32>, %b: memref<64x32xf32>, %out: memref<2x32xf3
   func.return
 }
 
+/// Some rows: the place of A is that of the first of them; the sums of the others are what they were.
+// CHECK-LABEL: @some_rows
+func.func @some_rows(%a: memref<2x64xf32>, %b: memref<64x16xf32>, %out: memref<3x16xf32>) {
+  // CHECK: %[[OLD:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+  // CHECK-COUNT-2: llvm.call_intrinsic "llvm.fmuladd"
+  // CHECK-NOT: llvm.call_intrinsic
+  // CHECK: llvm.store %[[OLD]]
+  %c0 = arith.constant 0 : index
+  %acc = tile.load %out[%c0, %c0] : memref<3x16xf32>, vector<3x16xf32>
+  %next = tile.mma %acc, %a[%c0, %c0], %b[%c0, %c0] depth 1 rows [1, 2] : vector<3x16xf32>, memref<2x64xf32>, memref<64x16xf32>
+  tile.store %next, %out[%c0, %c0] : vector<3x16xf32>, memref<3x16xf32>
+  func.return
+}
+
 /// Narrow elements are widened before they are multiplied, with their sign or without.
 // CHECK-LABEL: @widened
 func.func @widened(%t: memref<1x16xi32>, %a: memref<1x4xi8>, %b: memref<4x16xi8>, %u: memref<1x16xf32>, %h: memref<4x16xf16>) {
