@@ -10,7 +10,10 @@ from math import prod
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..analysis.affine import linear_terms
+from ..core.roles import TILING
+from ..dialects.schedule import DepthwiseAttr
 from .depthwise import Depthwise
+from .given_tiling import refuse
 from .register_tiles import split_evenly
 from .targets import Target
 
@@ -53,7 +56,7 @@ class DepthwiseTiles:
         assert d.c.m is not None
         self.runs = d.runs(d.c.m)
         self.vertical = self._vertical()
-        self.rows, self.pixels = self._shape(target)
+        self.rows, self.pixels = self._given(target) or self._shape(target)
 
     def _vertical(self) -> tuple[int, AffineExpr] | None:
         """The dimension of the image that y moves in, and its index."""
@@ -79,29 +82,54 @@ class DepthwiseTiles:
         assert place is not None
         return linear_terms(self.c.a.indices[place[0]])[0]
 
-    def _shape(self, target: Target) -> tuple[int, int]:
-        """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
+    def _given(self, target: Target) -> tuple[int, int] | None:
+        """Rows and pixels of a tile as the block asks for; fails at the block where that does not fit."""
+        found = self.c.block.attributes.get(TILING)
+        if found is None:
+            return None
+        if not isinstance(found, DepthwiseAttr):
+            refuse(self.c.block, found, "a depthwise convolution takes a #schedule.depthwise")
+        shape = self.cut(*found.numbers)
+        if shape[0] > self._most_rows():
+            refuse(self.c.block, found, f"tiles have {self._most_rows()} rows at most")
+        if shape not in self.legal_shapes(target):
+            reason = f"{shape[0]}x{shape[1]} pixels take {self._registers(*shape, target)} registers, too many for '{target.name}'"
+            refuse(self.c.block, found, reason)
+        return shape
+
+    def cut(self, rows: int, pixels: int) -> tuple[int, int]:
+        """A tile cut to the image."""
         assert self.c.m is not None
-        rows, pixels = self.c.extent(self.y), self.c.extent(self.c.m)
-        most = MOST_ROWS if self.y is not None and self._down(self.y) else 1
+        return min(rows, self.c.extent(self.y)), min(pixels, self.c.extent(self.c.m))
+
+    def _most_rows(self) -> int:
+        return MOST_ROWS if self.y is not None and self._down(self.y) else 1
+
+    def legal_shapes(self, target: Target) -> list[tuple[int, int]]:
+        """Rows and pixels of the tiles that stay in registers."""
         registers = target.registers - (KEPT if target.registers < 32 else KEPT_OF_32)
-        widest = 1 if self._is_far(target) else min(pixels, target.registers)
-        choices = [
+        rows, pixels = self.cut(self._most_rows(), target.registers)
+        return [
             (height, width)
-            for height in range(1, min(most, rows) + 1)
-            for width in range(1, widest + 1)
+            for height in range(1, rows + 1)
+            for width in range(1, pixels + 1)
             if (height, width) == (1, 1) or self._registers(height, width, target) <= registers
         ]
 
-        def cost(shape: tuple[int, int]) -> tuple[float, int]:
-            down, across = split_evenly(rows, shape[0]), split_evenly(pixels, shape[1])
-            total = sum(
-                m * n * self._cycles(height, width, target) for height, m in down for width, n in across
-            )
-            variants = len(down) * len(self._across_image(shape[1]))
-            return total * (1 + COST_OF_VARIANT * variants), -shape[0] * shape[1]
+    def _shape(self, target: Target) -> tuple[int, int]:
+        """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
+        widest = 1 if self._is_far(target) else target.registers
+        choices = [shape for shape in self.legal_shapes(target) if shape[1] <= widest]
+        return min(choices, key=lambda shape: self.cost(shape, target))
 
-        return min(choices, key=cost)
+    def cost(self, shape: tuple[int, int], target: Target) -> tuple[float, int]:
+        """Cycles for an image in tiles of a shape, then what decides between equals."""
+        assert self.c.m is not None
+        down = split_evenly(self.c.extent(self.y), shape[0])
+        across = split_evenly(self.c.extent(self.c.m), shape[1])
+        total = sum(m * n * self._cycles(height, width, target) for height, m in down for width, n in across)
+        variants = len(down) * len(self._across_image(shape[1]))
+        return total * (1 + COST_OF_VARIANT * variants), -shape[0] * shape[1]
 
     def _is_far(self, target: Target) -> bool:
         """

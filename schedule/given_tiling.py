@@ -12,12 +12,19 @@ from xdsl.ir import Operation
 from ..core.diagnostics import fail
 from ..core.roles import TILING
 from ..core.walk import ops_of
-from ..dialects.schedule import TilingAttr
+from ..dialects.schedule import DepthwiseAttr, TilingAttr, WinogradAttr
 from ..dialects.tensor_loop import BlockOp
 from .contraction import Contraction
 from .register_tiles import RegisterTile, fits, temporaries
 from .targets import Target
 from .tilings import Tiling, choose_tiling, lines_ahead, steps_of
+
+_UNFIT: dict[type, str] = {
+    TilingAttr: "the block is no contraction that register tiles are made for",
+    DepthwiseAttr: "the block is no depthwise convolution that register tiles are made for",
+    WinogradAttr: "the block is no convolution of 3x3 with stride 1 whose filters are known when the program is loaded",
+}
+"""Why a block has no use for an attribute."""
 
 
 def tiling_for(c: Contraction, prepacked: bool, target: Target) -> Tiling:
@@ -35,11 +42,13 @@ def given_tiling(c: Contraction, prepacked: bool, target: Target) -> Tiling | No
     found = c.block.attributes.get(TILING)
     if found is None:
         return None
+    if type(found) in _UNFIT and not isinstance(found, TilingAttr):
+        refuse(c.block, found, _UNFIT[type(found)])
     if not isinstance(found, TilingAttr):
         fail(c.block, f"'{TILING}' is {found}, expected a #schedule.tiling")
     reason = reason_against(tiling_of(found), c, prepacked, target)
     if reason is not None:
-        _refuse(c.block, found, reason)
+        refuse(c.block, found, reason)
     tiling = tiling_of(found)
     tile = RegisterTile(min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n)))
     tiling = replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked, steps=steps_of(c, tile, target))
@@ -94,10 +103,11 @@ def refuse_unused(root: Operation) -> None:
     """Fails at a block in `root` whose tiling nobody has taken up: it is no contraction on register tiles."""
     for op in ops_of(root, BlockOp):
         if (found := op.attributes.get(TILING)) is not None:
-            _refuse(op, found, "the block is no contraction that register tiles are made for")
+            refuse(op, found, _UNFIT.get(type(found), _UNFIT[TilingAttr]))
 
 
-def _refuse(block: BlockOp, found: object, reason: str) -> NoReturn:
+def refuse(block: BlockOp, found: object, reason: str) -> NoReturn:
+    """Fails at a block that cannot be cut up as its attribute says."""
     fail(
         block,
         f"block \"{block.block_name.data}\" cannot have '{TILING}' = {found}: {reason}",

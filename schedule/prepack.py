@@ -26,15 +26,17 @@ from ..core.roles import INSTANCES, PREPARE, TILING
 from ..core.walk import ops_of
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.graph.constants import WeightOp
+from ..dialects.schedule import WinogradAttr
 from ..dialects.tensor_loop import FuncOp, GridOp
 from .byte_products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
 from .contraction import Contraction, Operand, contraction_of
+from .given_choices import winograd_for
 from .given_tiling import tiling_for
 from .parallelize import lift_grains
 from .targets import Target, chosen_target
 from .tile_contraction import Tiling, emit_packing, panels_type, tile_contraction
 from .tile_winograd import tile_winograd
-from .winograd import Plan, Winograd, filters_type, plan_winograd, winograd_of
+from .winograd import Plan, Winograd, filters_type
 from .winograd_transforms import emit_filters
 
 CONSTANTS = ("graph.constant", "graph.weight")
@@ -48,7 +50,7 @@ class PrepackWeightsPass(StepwellPass):
     A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
     function makes that when the program is loaded: one for all weights of a side-car that the calls of a kernel take, listed in
     its `stepwell.instances` (docs/architecture.md). The product is cut into register tiles on the way, as `schedule-cpu` does,
-    for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), unless `winograd` is false.
+    for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), or a block asks for it, unless `winograd` is false.
     Subnormal weights, which processors are slow with, become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
 
     Before:
@@ -202,10 +204,11 @@ class _Packer:
 
     def _form(self, c: Contraction) -> _Panels | _BytePanels | _Filters:
         """What becomes of the weight of `c`: filters of a convolution are transformed where that pays, others put into panels."""
-        w = winograd_of(c) if self.winograd and TILING not in c.block.attributes else None
-        plan = None if w is None else plan_winograd(w, self.target)
-        if w is not None and plan is not None:
-            return _Filters(w, plan, self.target)
+        if not self.winograd and isinstance(c.block.attributes.get(TILING), WinogradAttr):
+            del c.block.attributes[TILING]  # the option says how results are rounded, the schedule may not
+        found = winograd_for(c, self.target) if self.winograd else None
+        if found is not None:
+            return _Filters(*found, self.target)
         if is_byte_product(c, self.target, prepacked=True, flush=self.flush):
             return _BytePanels(c, self.target)
         return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)

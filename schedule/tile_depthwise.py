@@ -16,6 +16,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..analysis.affine import linear_terms
+from ..core.roles import TILING
 from ..core.walk import ops_of
 from ..dialects import tile
 from ..dialects.tensor_loop import GridOp
@@ -51,7 +52,7 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
     source, epilogue = d, epilogue_of(d.c)
     if d.c.a.padding is not None and not has_runs(d):
         d = replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
-    flat = flat_of(d, epilogue, target)
+    flat = None if TILING in d.c.block.attributes else flat_of(d, epilogue, target)
     if flat is None:
         _Emitter(builder, d, epilogue, target).run()
     else:

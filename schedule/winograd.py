@@ -176,14 +176,17 @@ def plan_winograd(w: Winograd, target: Target = X86_64_V4) -> Plan | None:
     As many squares at once as fit half of the second-level cache, but enough to use the filters well, which are read once per
     block; `None` where the convolution itself takes fewer cycles.
     """
+    size = w.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+    return best_plan(w, target) if _pays(w, target.lanes(size), size, target) else None
+
+
+def best_plan(w: Winograd, target: Target) -> Plan:
+    """The plan, whether the convolution itself takes fewer cycles or not."""
     c = w.c
     size = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
-    if not _pays(w, target.lanes(size), size, target):
-        return None
-    down, across = w.squares
+    across = w.squares[1]
     of_row = SQUARE**2 * across * (c.extent(c.k) + c.extent(c.n)) * size
-    choices = [(1, rows) for rows in range(1, down + 1) if down % rows == 0]
-    choices += [(images, down) for images in range(2, w.images + 1) if w.images % images == 0]
+    choices = blocks_of(w)
     fitting = [choice for choice in choices if prod(choice) * of_row <= target.l2_bytes // 2]
     enough = [choice for choice in choices if prod(choice) * across >= ENOUGH_SQUARES]
     most = _most_parts(w, target)
@@ -194,6 +197,18 @@ def plan_winograd(w: Winograd, target: Target = X86_64_V4) -> Plan | None:
     chosen = choose_tile(images * rows * across, c.extent(c.n), size, target)
     steps = steps_at_once(chosen, size, target)
     return Plan(images, rows, chosen, _parts(w, (images, rows), most), steps)
+
+
+def blocks_of(w: Winograd) -> list[tuple[int, int]]:
+    """The blocks of squares that can be worked on at once, as (images, rows): equal parts of one image, or equal parts of the images."""
+    down = w.squares[0]
+    parts = [(1, rows) for rows in range(1, down + 1) if down % rows == 0]
+    return parts + [(images, down) for images in range(2, w.images + 1) if w.images % images == 0]
+
+
+def shares_of(w: Winograd, block: tuple[int, int], target: Target) -> int:
+    """The parts that blocks of so many images and rows are shared in."""
+    return _parts(w, block, _most_parts(w, target))
 
 
 def _most_parts(w: Winograd, target: Target) -> int:

@@ -21,6 +21,8 @@ from .base import StepOp as StepOp
 from .base import known_numbers as known_numbers
 from .base import numbers_attribute as numbers_attribute
 from .base import numbers_of as numbers_of
+from .choices import DepthwiseAttr as DepthwiseAttr
+from .choices import WinogradAttr as WinogradAttr
 from .handles import BLOCK as BLOCK
 from .handles import LOOP as LOOP
 from .handles import NUMBER as NUMBER
@@ -32,4 +34,8 @@ from .ops import ProgramOp as ProgramOp
 from .program import InProgram as InProgram
 from .tiling import TilingAttr as TilingAttr
 
-Schedule = Dialect("schedule", [ProgramOp, *STEPS], [LoopType, BlockType, NumberType, TilingAttr])
+Schedule = Dialect(
+    "schedule",
+    [ProgramOp, *STEPS],
+    [LoopType, BlockType, NumberType, TilingAttr, DepthwiseAttr, WinogradAttr],
+)

@@ -55,8 +55,6 @@ class ContractionSpace:
             found["packed"] = (default.pack_b, not default.pack_b)
         if not self.c.reduce:
             found["parts"] = _default_first(default.depth_blocks, self._parts())
-        else:  # what the rules make of a convolution may be no product at all; the tiling says that it is one
-            found["direct"] = (False, True)
         return found
 
     def apply(self, schedule: Schedule, values: Mapping[str, Any]) -> None:

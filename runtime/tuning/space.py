@@ -22,8 +22,10 @@ from ...schedule.kernels import NAME, Kernel
 from ...schedule.schedule import Schedule
 from ...schedule.targets import target_named
 from .contraction_space import ContractionSpace, contraction_space
+from .depthwise_space import depthwise_space
 from .grain_space import GrainSpace
 from .nest_space import nest_space
+from .winograd_space import with_winograd
 
 Choice = tuple[int, ...]
 """The number of a value per knob of a space; all 0 is the default."""
@@ -104,11 +106,11 @@ def _block_spaces(kernel: Kernel, target: str, threads: int) -> Sequence[BlockSp
     machine = target_named(target)
     left = _left_as_loops(kernel, target)
     for grid in _grids(kernel.module):
-        space = contraction_space(grid, _constants(kernel), machine)
-        if space is None:
-            space = nest_space(grid, left)
-        elif not _takes_tilings(kernel, space, target):
-            space = None
+        space: BlockSpace | None = contraction_space(grid, _constants(kernel), machine)
+        if isinstance(space, ContractionSpace):
+            space = with_winograd(space) if _takes_tilings(kernel, space, target) else None
+        else:
+            space = depthwise_space(grid, machine) or nest_space(grid, left)
         if space is not None:
             found.append(space)
     if threads > 1 and kernel.blocks:

@@ -48,15 +48,32 @@ func.func @main(%x: tensor<12x40xi32>) -> tensor<40xi32> {
 }
 """
 
+DEPTHWISE = """
+func.func @main(%x: tensor<1x20x9x9xf32>) -> tensor<1x20x9x9xf32> {
+  %w = graph.weight "w" : tensor<20x1x3x3xf32>
+  %z = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 20 : (tensor<1x20x9x9xf32>, tensor<20x1x3x3xf32>) -> tensor<1x20x9x9xf32>
+  return %z : tensor<1x20x9x9xf32>
+}
+"""
+
 HALF = LINEAR.replace("f32", "f16")
 
-MODELS = {"linear": LINEAR, "convolution": CONVOLUTION, "softmax": SOFTMAX, "sum": SUM, "half": HALF}
+MODELS = {
+    "linear": LINEAR,
+    "convolution": CONVOLUTION,
+    "depthwise": DEPTHWISE,
+    "softmax": SOFTMAX,
+    "sum": SUM,
+    "half": HALF,
+}
 
 
 def kernel_of(text: str) -> Kernel:
+    """The last one, or the one of a convolution."""
     module = parse(text)
     run_pipeline(make_context(), module, "graph-optimize,to-loops")
-    return kernels_of(module)[-1]
+    kernels = kernels_of(module)
+    return next((kernel for kernel in kernels if kernel.name.startswith("conv")), kernels[-1])
 
 
 def search_of(space: Space, seed: int = 0, first: tuple[str, ...] = ()) -> Search:
@@ -137,6 +154,49 @@ def test_candidates_compute_what_the_default_does(name: str) -> None:
         module.body.block.add_op(op)
         outcome = measure(Job(text, str(module), rounds=1, round_seconds=0.0))
         assert outcome.status == "ok", f"{outcome.detail}\n{program}"
+
+
+def programs_of(space: Space) -> list[str | None]:
+    """With one choice changed."""
+    zeros = [0] * len(space.knobs)
+    return [
+        space.program((*zeros[:place], number, *zeros[place + 1 :]))
+        for place, knob in enumerate(space.knobs)
+        for number in range(1, len(knob.values))
+    ]
+
+
+def test_winograd_is_a_choice_where_filters_are_known() -> None:
+    space = Space(kernel_of(CONVOLUTION), "x86-64-v4")
+    names = [knob.name for knob in space.knobs]
+    assert names[:3] == ["winograd", "squares", "products"] and "tile" in names
+    (by_default, other) = space.knobs[0].values
+    program = space.program((1, *(0 for _ in names[1:])))
+    assert by_default != other and program is not None
+    assert ("#schedule.winograd<" if other else "#schedule.tiling<") in program
+    weight = '  %w = graph.weight "w" : tensor<24x8x3x3xf32>\n'
+    given = CONVOLUTION.replace(weight, "").replace(
+        ") -> tensor<1x24", ", %w: tensor<24x8x3x3xf32>) -> tensor<1x24", 1
+    )
+    assert "winograd" not in [knob.name for knob in Space(kernel_of(given), "x86-64-v4").knobs]
+
+
+def test_values_that_do_not_count_make_no_candidate_of_their_own() -> None:
+    """Of the squares where there are none, and of the product where there is none."""
+    space = Space(kernel_of(CONVOLUTION), "x86-64-v4")
+    default = space.program((0,) * len(space.knobs))
+    assert default is not None and "annotate" not in default
+    found = programs_of(space)
+    wanted = "schedule.winograd" if space.knobs[0].values[0] else "schedule.tiling"
+    assert any(text == default for text in found)
+    assert all(text == default or wanted in (text or "") for text in found[1:])
+
+
+def test_tiles_are_the_choice_of_depthwise_convolutions() -> None:
+    (knob,) = Space(kernel_of(DEPTHWISE), "x86-64-v4").knobs
+    assert knob.name == "tile" and knob.values[0] is None and len(set(knob.values)) == len(knob.values) > 8
+    program = Space(kernel_of(DEPTHWISE), "x86-64-v4").program((1,))
+    assert program is not None and f"#schedule.depthwise<rows = {knob.values[1][0]}, " in program
 
 
 def test_the_grain_is_a_choice_where_there_are_threads() -> None:

@@ -1,0 +1,101 @@
+"""The attributes by which a schedule says how depthwise convolutions, and convolutions by Winograd's filtering, are cut up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ...core.diagnostics import did_you_mean
+
+
+class Numbers(ParametrizedAttribute):
+    """An attribute of positive numbers, `#name<field = 1, ...>`, all of which are given."""
+
+    @classmethod
+    def fields(cls) -> tuple[str, ...]:
+        """The names of the numbers, in the order in which they are printed."""
+        return tuple(name for name, _ in cls.get_irdl_definition().parameters)
+
+    @classmethod
+    def of(cls, *numbers: int) -> Self:
+        """The attribute with these numbers, in the order of `fields`."""
+        return cls(*(IntAttr(number) for number in numbers))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """In the order of `fields`."""
+        return tuple(getattr(self, name).data for name in self.fields())
+
+    def verify(self) -> None:
+        for name, found in zip(self.fields(), self.numbers, strict=True):
+            if found < 1:
+                raise VerifyException(f"'{self.name}' has {name} = {found}, expected at least 1")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        known, found = cls.fields(), dict[str, int]()
+
+        def parse_one() -> None:
+            start = parser.pos
+            name = parser.parse_identifier()
+            if name not in known:
+                hint = did_you_mean(name, known) or f"expected one of {', '.join(known)}"
+                parser.raise_error(f"#{cls.name} has no '{name}'; {hint}", start, parser.pos)
+            if name in found:
+                parser.raise_error(f"'{name}' is given twice", start, parser.pos)
+            parser.parse_punctuation("=")
+            start = parser.pos
+            found[name] = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'")
+            if found[name] < 1:
+                parser.raise_error(f"{name} = {found[name]}, expected at least 1", start, parser.pos)
+
+        start = parser.pos
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
+        for name in known:
+            if name not in found:
+                parser.raise_error(f"#{cls.name} needs '{name}'", start, parser.pos)
+        return [IntAttr(found[name]) for name in known]
+
+    def print_parameters(self, printer: Printer) -> None:
+        words = (f"{name} = {number}" for name, number in zip(self.fields(), self.numbers, strict=True))
+        printer.print_string(f"<{', '.join(words)}>")
+
+
+@irdl_attr_definition
+class DepthwiseAttr(Numbers):
+    """
+    How `schedule-cpu` cuts up the depthwise convolution of the block that has it as `stepwell.tiling`, in place of the rules of
+    docs/targets.md: register tiles of `rows` x `pixels`, a vector of channels each, cut to the image where that is smaller.
+
+        #schedule.depthwise<rows = 3, pixels = 4>
+    """
+
+    name = "schedule.depthwise"
+
+    rows: IntAttr
+    pixels: IntAttr
+
+
+@irdl_attr_definition
+class WinogradAttr(Numbers):
+    """
+    Has `prepack-weights` compute the convolution of the block that has it as `stepwell.tiling` by Winograd's filtering, whether the rules
+    of docs/targets.md would or not: squares of so many `images`, or of `rows` rows of squares of one image, are worked on at once, and
+    their products are summed up in register tiles of `tile_rows` squares x `tile_columns` channels, cut to what there is.
+
+        #schedule.winograd<images = 1, rows = 7, tile_rows = 12, tile_columns = 32>
+    """
+
+    name = "schedule.winograd"
+
+    images: IntAttr
+    rows: IntAttr
+    tile_rows: IntAttr
+    tile_columns: IntAttr

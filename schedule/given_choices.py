@@ -1,0 +1,73 @@
+"""Depthwise convolutions and Winograd's filtering cut up as the IR asks for, by `stepwell.tiling` of a block (`given_tiling.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+from ..core.roles import TILING
+from ..dialects.schedule import WinogradAttr
+from .contraction import Contraction
+from .given_tiling import refuse
+from .register_tiles import RegisterTile, fits, steps_at_once
+from .targets import Target
+from .winograd import Plan, Winograd, best_plan, blocks_of, plan_winograd, shares_of, winograd_of
+
+
+def winograd_for(c: Contraction, target: Target) -> tuple[Winograd, Plan] | None:
+    """How `c` is computed by Winograd's filtering: as its block asks for, else as `plan_winograd` chooses; None where it is not."""
+    found = c.block.attributes.get(TILING)
+    if found is not None and not isinstance(found, WinogradAttr):
+        return None
+    w = winograd_of(c)
+    if found is None:
+        plan = None if w is None else plan_winograd(w, target)
+    else:
+        plan = None if w is None else _given_plan(w, found, target)
+    return None if w is None or plan is None else (w, plan)
+
+
+def _given_plan(w: Winograd, given: WinogradAttr, target: Target) -> Plan:
+    """The plan that an attribute describes. Fails at the block where it does not fit."""
+    plan = plan_of(w, given, target)
+    reason = reason_against_plan(w, plan, target)
+    if reason is not None:
+        refuse(w.c.block, given, reason)
+    return plan
+
+
+def plan_of(w: Winograd, given: WinogradAttr, target: Target) -> Plan:
+    """The plan with the numbers of `given`, its tile cut to what there is."""
+    images, rows, tile_rows, tile_columns = given.numbers
+    squares = images * rows * w.squares[1]
+    tile = RegisterTile(min(tile_rows, squares), min(tile_columns, w.c.extent(w.c.n)))
+    size = w.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+    steps = steps_at_once(tile, size, target)
+    return replace(
+        best_plan(w, target),
+        images=images,
+        rows=rows,
+        tile=tile,
+        parts=shares_of(w, (images, rows), target),
+        steps=steps,
+    )
+
+
+def attribute_of_plan(plan: Plan) -> WinogradAttr:
+    """Inverse of `plan_of`."""
+    return WinogradAttr.of(plan.images, plan.rows, plan.tile.rows, plan.tile.columns)
+
+
+def reason_against_plan(w: Winograd, plan: Plan, target: Target) -> str | None:
+    """Why `w` cannot be computed in that way for `target`, None where it can."""
+    if (plan.images, plan.rows) not in blocks_of(w):
+        down = w.squares[0]
+        expected = f"a part of the {down} rows of squares of one image, or all of them of a part of the {w.images} images"
+        return f"a block has {plan.rows} rows of squares of {plan.images} images, expected {expected}"
+    lanes = target.lanes(w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
+    rows, columns = plan.tile.rows, plan.tile.columns
+    if columns % lanes and columns < w.c.extent(w.c.n):
+        return f"{columns} columns are no whole vectors of {lanes} elements"
+    if not fits(rows, ceil(columns / lanes), target):
+        return f"tiles of {rows}x{columns} elements take too many registers for '{target.name}'"
+    return None
