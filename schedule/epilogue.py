@@ -54,6 +54,8 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     results = [access for access in accesses if access.buffer is c.out.buffer]
     if len(stores) != 1 or all(access.is_store for access in results):
         return None
+    if stores[0].buffer in (c.a.buffer, c.b.buffer):  # other tiles want those as they were
+        return None
     axes = _axes(c, block, results)
     operands = None if axes is None else _operands(c, accesses, axes)
     if operands is None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from math import ceil, prod
+from dataclasses import replace
+from math import prod
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, MemRefType, VectorType
@@ -13,15 +11,15 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..dialects import tile
-from ..dialects.tensor_loop import AllocOp
 from ..dialects.tile import Place
 from .borders import Borders, Run, borders_of, emit_where_inside, without_copy
 from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
-from .loop_builder import ZERO, Bound, Index, NestBuilder
+from .loop_builder import Bound, Index, NestBuilder
 from .padding import erase_with_buffers, padded_copy
-from .register_tiles import split_columns
-from .subnormals import without_subnormals
+from .panels import PanelEmitter
+from .panels import emit_packing as emit_packing
+from .panels import panels_type as panels_type
 from .tilings import LINE_BYTES
 from .tilings import Tiling as Tiling
 from .tilings import choose_tiling as choose_tiling
@@ -36,7 +34,7 @@ def tile_contraction(
     """
     block = Block()
     builder = NestBuilder(block, c.block)
-    source, epilogue = c, epilogue_of(c)
+    source = c
     tiling = tiling or choose_tiling(c)
     c, pad = (c, None) if keeps_copy else without_copy(c)
     borders = borders_of(c)
@@ -44,6 +42,7 @@ def tile_contraction(
         c, pad, borders = source, None, None
         if c.a.padding is not None:
             c = replace(c, a=padded_copy(builder, c))
+    epilogue = epilogue_of(c)
     if epilogue is not None and tiling.depth_blocks > 1:
         if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element:
             epilogue = None
@@ -55,16 +54,7 @@ def tile_contraction(
         erase_with_buffers(pad)
 
 
-@dataclass(frozen=True)
-class _Panels:
-    """A run of blocks of panels: panel `first + block * count + number` is what number `number` of a block is."""
-
-    first: int
-    count: int
-    blocks: int
-
-
-class _Emitter:
+class _Emitter(PanelEmitter):
     """Emits the nest of one contraction."""
 
     def __init__(
@@ -76,26 +66,15 @@ class _Emitter:
         prepacked: SSAValue | None = None,
         borders: Borders | None = None,
     ):
-        self.builder = builder
-        self.c = c
-        self.tiling = tiling
+        super().__init__(builder, c, tiling, prepacked)
         self.epilogue = epilogue
-        self.columns = tiling.tile.columns
-        self.depth = c.extent(c.k) // tiling.depth_blocks
         self.number: Index = 0
         """Of the current tile among those that read the same panel."""
-        self.at: dict[int, AffineExpr] = {}
-        """Where the loops over whole axes stand."""
         self.borders = Borders(c, None, ()) if borders is None else borders
         self.runs: list[Run] = []
         """The taps of the current tile along the axis of its rows."""
         self.here: Run | None = None
         """Those that are being emitted."""
-        self.packed = prepacked
-        self.clean = False
-        """Whether subnormal numbers become zeros on the way into panels."""
-        self.whole = prepacked is not None
-        """Whether `packed` holds all of b, or the panels and the part of k of the current block."""
 
     def run(self) -> None:
         """Batches, parts of k, blocks of panels; inside those the tiles."""
@@ -111,123 +90,6 @@ class _Emitter:
                     if self.packed is not None and not self.whole:
                         self._pack()
                     self._tiles([axis for axis in c.outer if axis not in batch])
-
-    def pack_all(self) -> None:
-        """Copies all of b."""
-        self.k0 = self.n0 = ZERO
-        for run in self._runs():
-            self.run_ = run
-            self._pack()
-
-    def _runs(self) -> list[_Panels]:
-        """Blocks of panels; the last, narrower panel of b is in a run of one block."""
-        whole, tail = divmod(self.c.extent(self.c.n), self.columns)
-        count = min(whole + (tail > 0), self.tiling.panels or whole + 1)
-        blocks, rest = divmod(whole, count)
-        rest += tail > 0
-        runs = [_Panels(0, count, blocks), _Panels(blocks * count, rest, 1)]
-        return [run for run in runs if run.count and run.blocks]
-
-    @contextmanager
-    def _over(self, axes: list[int]) -> Iterator[None]:
-        names = [self.c.block.axes[axis].name_hint or f"s{axis}" for axis in axes]
-        with self.builder.nest(
-            [self.c.extents[axis] for axis in axes], [n.removeprefix("v") for n in names]
-        ) as found:
-            self.at.update(zip(axes, found, strict=True))
-            yield
-
-    def _widths(self) -> list[tuple[int, int, int]]:
-        """The panels of a block of the current run as (number of the first, how many, width)."""
-        run, extent = self.run_, self.c.extent(self.c.n)
-        if run.blocks > 1 or (run.first + run.count) * self.columns <= extent:
-            return [(0, run.count, self.columns)]
-        parts = split_columns(extent - run.first * self.columns, self.columns)
-        found: list[tuple[int, int, int]] = []
-        for width, count in parts:
-            found.append((sum(each[1] for each in found), count, width))
-        return found
-
-    # Packing
-
-    def _packed_buffer(self, panels: int) -> SSAValue:
-        c = self.c
-        shape = [panels, *(c.extents[axis] for axis in c.reduce), self.depth, self.columns]
-        result = self.builder.add(AllocOp(MemRefType(c.b.type.element_type, shape))).results[0]
-        result.name_hint = "packed"
-        return result
-
-    def _pack(self) -> None:
-        """Copies the panels of a block, row by row."""
-        c, builder = self.c, self.builder
-        assert self.packed is not None
-        extents = [c.extents[axis] for axis in c.reduce]
-        for first, count, width in self._widths():
-            with builder.nest(
-                [count, *extents, self.depth], ["p", *(f"r{axis}" for axis in c.reduce), "k"]
-            ) as found:
-                panel, *reduce, k = found
-                axes = [
-                    *self._outer_axes([axis for axis in c.outer if axis in c.b.axes()]),
-                    *self._block_axes("spatial"),
-                    Bound("spatial", panel + first, first + count, "vp"),
-                    *(
-                        Bound("spatial", r, e, f"vr{a}")
-                        for r, e, a in zip(reduce, extents, c.reduce, strict=True)
-                    ),
-                    Bound("spatial", k, self.depth, "vk"),
-                ]
-                with builder.blocked("pack", axes) as values:
-                    self._pack_row(values, width)
-
-    def _pack_row(self, values: list[Index], width: int) -> None:
-        c, builder = self.c, self.builder
-        batch = [axis for axis in c.outer if axis in c.b.axes()]
-        at, rest = self._take(values, batch)
-        k0, n0, panel, *reduce, k = rest
-        at |= dict(zip(c.reduce, reduce, strict=True))
-        at[c.k] = builder.sum(builder.scaled(k0, self.depth), k)
-        at[c.n] = self._column(n0, panel)
-        place = place_of(self.builder, c.b, at, None, c.n)
-        row = VectorType(c.b.type.element_type, [1, width])
-        loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
-        loaded = without_subnormals(builder, loaded) if self.clean else loaded
-        assert self.packed is not None
-        builder.add(tile.StoreOp(loaded, self.packed, self._packed_indices(at, n0, panel, k)))
-
-    def _packed_indices(self, at: dict[int, Index], n0: Index, panel: Index, k: Index) -> list[SSAValue]:
-        """Where a row of a panel starts; `k` counts from the start of the current part."""
-        if self.whole:
-            panel, k = self._panel(n0, panel), at[self.c.k]
-        indices = (panel, *(at[axis] for axis in self.c.reduce), k, 0)
-        return [self.builder.value(index) for index in indices]
-
-    # Axes of blocks
-
-    def _outer_axes(self, axes: list[int]) -> list[Bound]:
-        block = self.c.block
-        return [
-            Bound("spatial", self.at[axis], self.c.extents[axis], block.axes[axis].name_hint or f"vs{axis}")
-            for axis in axes
-        ]
-
-    def _block_axes(self, kind: str) -> list[Bound]:
-        return [
-            Bound(kind, self.k0, self.tiling.depth_blocks, "vk0"),
-            Bound("spatial", self.n0, self.run_.blocks, "vn0"),
-        ]
-
-    def _take(self, values: list[Index], axes: list[int]) -> tuple[dict[int, Index], list[Index]]:
-        return dict(zip(axes, values, strict=False)), values[len(axes) :]
-
-    def _column(self, n0: Index, panel: Index) -> Index:
-        """The first column of a panel."""
-        return self.builder.scaled(self._panel(n0, panel), self.columns)
-
-    def _panel(self, n0: Index, panel: Index) -> Index:
-        """The number of a panel of a block among all panels."""
-        builder, run = self.builder, self.run_
-        return builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
 
     # Tiles
 
@@ -443,17 +305,3 @@ class _Emitter:
         )
         ahead, count = rows * self.c.extent(self.c.k), rows * self.tiling.steps
         self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, count, second=True))
-
-
-def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
-    """The shape of all of b in panels."""
-    panels = ceil(c.extent(c.n) / tiling.tile.columns)
-    return [panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
-
-
-def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:
-    """Appends what copies all of b into panels to `block`; `clean` puts zeros in the place of subnormal numbers."""
-    builder = NestBuilder(block, c.block)
-    emitter = _Emitter(builder, c, replace(tiling, depth_blocks=1, panels=None), None, packed)
-    emitter.clean = clean
-    emitter.pack_all()
