@@ -53,7 +53,9 @@ class WinogradSpace:
         product = self.product.knobs()
         if values["winograd"]:
             images, rows = values["squares"]
-            plan = replace(self._plan, images=images, rows=rows, tile=values["products"])
+            squares = images * rows * self.w.squares[1]
+            tile = RegisterTile(min(values["products"].rows, squares), values["products"].columns)
+            plan = replace(self._plan, images=images, rows=rows, tile=tile)
             if not self._by_default or plan != self._plan:
                 block = schedule.get_block(self.block, "kernel")
                 schedule.annotate(block, TILING, attribute_of_plan(plan))

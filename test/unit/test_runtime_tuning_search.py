@@ -192,6 +192,18 @@ def test_values_that_do_not_count_make_no_candidate_of_their_own() -> None:
     assert all(text == default or wanted in (text or "") for text in found[1:])
 
 
+def test_tiles_higher_than_a_block_of_squares_are_one_candidate() -> None:
+    space = Space(kernel_of(CONVOLUTION), "x86-64-v4")
+    squares, tiles = space.knobs[1].values, space.knobs[2].values
+    smallest = min(range(len(squares)), key=lambda number: squares[number])
+    found = {
+        space.program((int(not space.knobs[0].values[0]), smallest, number, *(0 for _ in space.knobs[3:])))
+        for number in range(len(tiles))
+    }
+    assert squares[smallest] == (1, 1)
+    assert len(found) == len({(min(tile.rows, 5), tile.columns) for tile in tiles}) < len(tiles)
+
+
 def test_tiles_are_the_choice_of_depthwise_convolutions() -> None:
     (knob,) = Space(kernel_of(DEPTHWISE), "x86-64-v4").knobs
     assert knob.name == "tile" and knob.values[0] is None and len(set(knob.values)) == len(knob.values) > 8
