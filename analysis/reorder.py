@@ -108,13 +108,14 @@ def _axes_told_apart(block: BlockOp, index: AffineExpr, told: set[int]) -> set[i
 def is_reassociable(accumulator: Accumulator) -> bool:
     """
     Whether the updates of `accumulator` may be grouped in any way: an associative integer op, a maximum or minimum, or
-    a float sum or product marked `fastmath<reassoc>`; the accumulator used for nothing else.
+    a float sum or product marked `fastmath<reassoc>`; the accumulator, old and new, used for nothing else (in
+    `s += a; t += s` every partial sum counts).
     """
     update = accumulator.store.value.owner
     if len(accumulator.loads) != 1 or not isinstance(update, Operation):
         return False
     old = accumulator.loads[0].res
-    if not old.has_one_use() or old not in update.operands:
+    if not old.has_one_use() or old not in update.operands or not update.results[0].has_one_use():
         return False
     if isinstance(update, arith.AddfOp | arith.MulfOp):
         return _has_reassoc(update.fastmath)

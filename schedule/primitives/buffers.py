@@ -17,8 +17,10 @@ from xdsl.ir.affine import (
 )
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...analysis.affine import linear_terms
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ...dialects.tensor_loop.syntax import value_name
+from .affine import told_apart
 from .errors import refuse
 from .nests import (
     axes_block,
@@ -29,6 +31,7 @@ from .nests import (
     function_of,
     new_nest,
     place,
+    runs_once,
     top_of,
 )
 
@@ -141,6 +144,22 @@ def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> li
                 block,
             )
     return found
+
+
+def check_separate(block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExpr | None]) -> None:
+    """Refuses where two values of the spatial axes may choose one element of `buffer`: the last run of the block decides then."""
+    ranges = [(0, extent - 1) if isinstance(extent, int) else None for extent in block.extents]
+    single = [axis for axis, extent in enumerate(block.extents) if extent == 1]
+    known = [(linear_terms(expr)[0], 0) for expr in indices if expr is not None]
+    told = told_apart(known, single, ranges)
+    if any(kind == "spatial" and axis not in told for axis, kind in enumerate(block.kinds)):
+        refuse(f"{block_name(block)} may write an element of {value_name(buffer)} more than once", block)
+
+
+def check_once(block: BlockOp) -> None:
+    """Refuses a block that is run more than once for the same values of its axes."""
+    if not runs_once(block):
+        refuse(f"{block_name(block)} may run more than once for the same values of its axes", block)
 
 
 def emit_affine(expr: AffineExpr, values: Sequence[SSAValue], before: Operation) -> SSAValue:

@@ -207,6 +207,39 @@ class Dependences:
         return kept[0], max(high for _, high in spans) - min(low for low, _ in spans)
 
 
+def before_reduction(block: BlockOp, loops: Sequence[ForOp]) -> list[ForOp]:
+    """Those of `loops`, all around `block`, outermost first, that hold the outermost of its reduce loops, which is one of them."""
+    nest = reduction_nest(block)
+    reduce = next((n for n, loop in enumerate(loops) if loop.variable in nest.reduce), None)
+    above = (variable for loop in _loops_above(loops[0]) for variable in loop.variables)
+    if reduce is None or any(variable in nest.reduce for variable in above):
+        return []
+    return list(loops[:reduce])
+
+
+def _loops_above(loop: ForOp) -> list[LoopOp]:
+    found: list[LoopOp] = []
+    parent = loop.parent_op()
+    while isinstance(parent, LoopOp):
+        found.append(parent)
+        parent = parent.parent_op()
+    return found
+
+
+def shared_inits(block: BlockOp, loops: Sequence[ForOp]) -> Blame | None:
+    """Why different iterations of `loops`, outermost first, run the init of `block` for the same elements; `None` if none do."""
+    if block.init is None or not loops:
+        return None
+    dependences = Dependences(loops[0])
+    stores = [op for op in walk(block.init) if isinstance(op, memref.StoreOp)]
+    for buffer in dict.fromkeys(root_buffer(store.memref) for store in stores):
+        for loop in loops:
+            blame = dependences.blame_of(loop, buffer)
+            if blame is not None:
+                return blame
+    return None
+
+
 def _is_common(value: SSAValue, group: Sequence[Touch]) -> bool:
     """Whether `value` is the variable of a loop around all the blocks of `group`."""
     parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None

@@ -7,10 +7,12 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...analysis.access_regions import body_accesses
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
     axes_at,
+    check_separate,
     check_unwritten,
     hoist_buffers,
     inline_body,
@@ -112,7 +114,8 @@ def reverse_compute_inline(block: BlockOp) -> None:
         block "add" { C[vi] = (A[vi] + 1) * 2 }
 
     Legal for a block without reduce axes that alone reads a temporary, at its axes, and visits every element, where the temporary is
-    written by one block without reduce axes; nobody else touches what it writes, or writes what it reads, between the two.
+    written by one block without reduce axes; it writes no element twice; nobody else touches what it writes, or writes what it reads,
+    between the two.
     """
     _check_elementwise(block)
     store = only_store(block)
@@ -127,6 +130,7 @@ def reverse_compute_inline(block: BlockOp) -> None:
     users = users_of(buffer, block)
     producer = next(user.block for user in users if user.stores)
     _check_pair(block, producer, buffer)
+    check_writes_once(block)
     loads = [load for load in loads_in(block) if load.memref is buffer]
     axes = axes_at(block, loads[0].indices, buffer)
     if any(axes_at(block, load.indices, buffer) != axes for load in loads):
@@ -136,7 +140,7 @@ def reverse_compute_inline(block: BlockOp) -> None:
     if start == end or not is_alone(block):
         refuse(f"{block_name(block)} shares its loops with other blocks", block)
     check_unwritten([load.memref for load in loads_in(block) if load.memref is not buffer], start, end, block)
-    _check_untouched(store.memref, start, end, block)
+    check_untouched(store.memref, start, end, block)
     written = only_store(producer)
     values = _axis_values(block, axes, written.indices, written)
     _forward(block, producer, buffer, values)
@@ -145,6 +149,13 @@ def reverse_compute_inline(block: BlockOp) -> None:
     producer.refresh_regions()
     erase(buffer.owner)
     hoist_buffers(producer)
+
+
+def check_writes_once(block: BlockOp) -> None:
+    """Refuses a block without reduce axes that may store one element twice: the order of its runs would count."""
+    store = only_store(block)
+    found = body_accesses(block.body.block).accesses
+    check_separate(block, store.memref, next(access.indices for access in found if access.op is store))
 
 
 def _has_writer(buffer: SSAValue, block: BlockOp) -> bool:
@@ -188,7 +199,7 @@ def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: lis
             refuse(f"{block_name(each)} visits elements of {value_name(buffer)} more than once", block, each)
 
 
-def _check_untouched(buffer: SSAValue, start: int, end: int, block: BlockOp) -> None:
+def check_untouched(buffer: SSAValue, start: int, end: int, block: BlockOp) -> None:
     for user in users_of(buffer, block):
         if user.block is not block and start <= user.time <= end:
             refuse(

@@ -16,6 +16,7 @@ from ...dialects.tensor_loop.syntax import value_name
 from .affine import Coverage
 from .buffers import (
     axes_at,
+    check_once,
     check_unwritten,
     hoist_buffers,
     is_temporary,
@@ -27,7 +28,7 @@ from .buffers import (
 )
 from .dependences import Dependences, Touch, only_reduces, orderless, touches
 from .errors import refuse
-from .inline import _check_untouched  # pyright: ignore[reportPrivateUsage]
+from .inline import check_untouched, check_writes_once
 from .nests import (
     block_name,
     covers_axes,
@@ -199,6 +200,7 @@ def _check_producer(block: BlockOp, axes: list[int | None], buffer: SSAValue) ->
         if each.memref is buffer
     ):
         refuse(f"{block_name(block)} accesses {value_name(buffer)} at several places", block)
+    check_once(block)
     loops = loops_of(block)
     reduce_loops = [loop for loop in loops if _binds_plainly(block, loop)]
     plain = [axis for loop in reduce_loops for axis in _axes_of(block, loop)]
@@ -315,14 +317,15 @@ def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
         for %i in 8 { block "p" { T[vi] = … } }  for %i in 8 { block "c" { C[vi] = … T[vi] … } }  reverse_compute_at("c", %i)
         for %i in 8 { block "p" { T[vi] = … }  block "c" (%vi = %i) { C[vi] = … T[vi] … } }
 
-    Legal for a block without reduce axes that is alone in its nest and reads at its axes a buffer that one block under the loop writes
-    completely; different iterations of the loop and those around write different parts, without gaps. Nobody else touches what the block
+    Legal for a block without reduce axes that is alone in its nest, writes no element twice and reads at its axes a buffer that one
+    block under the loop writes completely; different iterations of the loop and those around write different parts, without gaps. Nobody else touches what the block
     writes, or writes what it reads, from the nest of the loop to where it stands.
     """
     _check_movable(block, loop)
     if block.has_reduce_axes:
         refuse(f"{block_name(block)} has reduce axes", block)
     store = only_store(block)
+    check_writes_once(block)
     start, end = time_of(loop), time_of(block)
     if start > end:
         refuse(f"{block_name(block)} comes before {loop_name(loop)}", block, loop)
@@ -335,7 +338,7 @@ def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
         refuse(f"{block_name(block)} reads {value_name(buffer)} at several places", block)
     spans = _completed(block, producer, buffer, axes, loop)
     check_unwritten([load.memref for load in loads_in(block) if load.memref is not buffer], start, end, block)
-    _check_untouched(store.memref, start, end, block)
+    check_untouched(store.memref, start, end, block)
     target = next(op for op in loop.body.block.ops if op is producer or op.is_ancestor(producer))
     _rebuild(block, spans, InsertPoint.after(target))
     hoist_buffers(block)

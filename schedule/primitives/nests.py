@@ -10,7 +10,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.affine import Interval, bounds
+from ...analysis.affine import Interval, bounds, linear_terms
 from ...analysis.loop_nests import body_ops
 from ...dialects.tensor_loop import (
     BlockOp,
@@ -23,7 +23,7 @@ from ...dialects.tensor_loop import (
 )
 from ...dialects.tensor_loop.loops import loop_variable_range
 from ...dialects.tensor_loop.syntax import split_extents
-from .affine import Coverage, simplify
+from .affine import Coverage, simplify, told_apart
 from .errors import refuse
 
 Bound = tuple[AffineExpr, Sequence[SSAValue]]
@@ -272,6 +272,18 @@ def covers_axes(block: BlockOp, axes: Sequence[int] | None = None) -> bool:
     return coverage.used_limits == set(limits)
 
 
+def runs_once(block: BlockOp) -> bool:
+    """Whether no two iterations of the loops around `block` run it for the same values of its axes."""
+    operands = list(block.binding_operands)
+    ranges = ranges_of(operands)
+    exprs = [simplify(expr, ranges) for expr in block.binding_exprs]
+    told = told_apart([(linear_terms(expr)[0], 0) for expr in exprs], (), ranges)
+    return all(
+        loop.extent == 1 or (loop.variable in operands and operands.index(loop.variable) in told)
+        for loop in loops_of(block)
+    )
+
+
 # New loops and blocks
 
 
@@ -328,7 +340,7 @@ def place(loops: Sequence[ForOp], block: BlockOp, at: InsertPoint) -> Operation:
 def short_name(axis: BlockArgument) -> str:
     """The name of a loop for an axis: `i` for `vi`."""
     name = axis.name_hint or f"a{axis.index}"
-    return name[1:] if name.startswith("v") and len(name) > 1 else name
+    return name[1:] if name.startswith("v") and name[1:2].isalpha() else name
 
 
 def clone_located(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:

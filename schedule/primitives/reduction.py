@@ -16,8 +16,8 @@ from ...analysis.loop_nests import body_ops
 from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...dialects.tensor_loop import BlockOp, ForOp, InitOp
 from ...dialects.tensor_loop.syntax import value_name
-from .buffers import emit_affine, new_alloc, static_type
-from .dependences import only_reduces, orderless, touches
+from .buffers import check_once, check_separate, emit_affine, new_alloc, static_type
+from .dependences import before_reduction, only_reduces, orderless, shared_inits, touches
 from .errors import refuse
 from .nests import (
     axes_block,
@@ -49,7 +49,8 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         for %i in 4 { for %k in 8 { block "sum" { init { S[vi] = 0 }  S[vi] += A[vi, vk] } } }   decompose_reduction("sum", %k)
         for %i in 4 { block "sum_init" { S[vi] = 0 }  for %k in 8 { block "sum" { S[vi] += A[vi, vk] } } }
 
-    Legal where no loop around `loop` runs through reduce axes, and nothing else under it touches what the init writes.
+    Legal where no loop around `loop` runs through reduce axes, nothing else under it touches what the init writes, and different
+    iterations of the loops from `loop` to the first that runs through reduce axes set different elements.
     """
     init = block.init
     if init is None:
@@ -72,6 +73,9 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     if any(each.variable in nest.reduce and each.variable in nest.spatial for each in inside):
         refuse(f"a loop runs through reduce and spatial axes of {block_name(block)} at once", block, loop)
     _check_init_alone(block, loop)
+    shared = shared_inits(block, before_reduction(block, inside))
+    if shared is not None:
+        refuse(f"the init of {block_name(block)} would run once for all: {shared.reason}", block, loop)
     kept = [each for each in inside if each.variable in nest.spatial]
     new_loops = new_nest([each.variable.name_hint for each in kept], [each.extent for each in kept], loop)
     variables: dict[SSAValue, SSAValue] = {
@@ -143,7 +147,7 @@ def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
         for %i in 4 { for %k0 in 8 { block "sum" { S[vi] += R[vk0, vi] } } }
 
     `axis` is the dimension of R that the loop chooses. Legal for a reduction alone in its nest with one accumulator and an init that
-    sets it, whose updates may be regrouped. Returns "sum_rf" and "sum".
+    sets it, whose updates may be regrouped, that runs once for each value of its axes, other elements for other spatial ones. Returns "sum_rf" and "sum".
     """
     found = [block for block in blocks_of(loop) if loop.variable in block.binding_operands]
     if len(found) != 1 or not is_alone(found[0]):
@@ -158,6 +162,8 @@ def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
     identity = _identity(accumulator, block)
     if not covers_axes(block):
         refuse(f"{block_name(block)} is not known to run for every value of its axes", block)
+    check_once(block)
+    check_separate(block, accumulator.buffer, accumulator.indices)
     type_ = static_type(accumulator.buffer, block)
     if not 0 <= axis <= len(type_.get_shape()):
         refuse(

@@ -9,11 +9,11 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import body_accesses
-from ...analysis.affine import bounds, linear_terms
+from ...analysis.affine import bounds
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
-from .affine import told_apart
 from .buffers import (
+    check_separate,
     drop_unused_arithmetic,
     emit_affine,
     new_alloc,
@@ -97,12 +97,8 @@ def _check_written(block: BlockOp, buffer: SSAValue, indices: list[AffineExpr]) 
     only_store(block)
     if not covers_axes(block):
         refuse(f"{block_name(block)} is not known to run for every value of its axes", block)
-    ranges = [(0, extent - 1) if isinstance(extent, int) else None for extent in block.extents]
-    single = [axis for axis, extent in enumerate(block.extents) if extent == 1]
-    told = told_apart([(linear_terms(expr)[0], 0) for expr in indices], single, ranges)
+    check_separate(block, buffer, indices)
     spatial = {axis for axis, kind in enumerate(block.kinds) if kind == "spatial"}
-    if not spatial <= told:
-        refuse(f"{block_name(block)} may write an element of {value_name(buffer)} more than once", block)
     if any(expr.used_dims() - spatial for expr in indices):
         refuse(f"reduce axes of {block_name(block)} choose what it writes of {value_name(buffer)}", block)
 

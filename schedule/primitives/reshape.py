@@ -11,11 +11,13 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.loop_nests import body_ops
+from ...analysis.reductions import reduction_nest
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp, YieldOp
 from .affine import FLOOR, MOD
-from .dependences import Dependences, only_reduces
+from .dependences import Dependences, before_reduction, only_reduces, shared_inits
 from .errors import refuse
 from .nests import (
+    block_name,
     blocks_of,
     check_only_bound,
     clone_located,
@@ -24,6 +26,7 @@ from .nests import (
     function_of,
     insert_first,
     loop_name,
+    loops_of,
     move_body,
     new_nest,
     perfect_chain,
@@ -137,6 +140,7 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
         for %ij in 24 { block (%vi = %ij floordiv 6, %vj = %ij mod 6) }
 
     Legal where each loop is the only op in the one before and the variables are used in bindings only; the order of iterations stays.
+    Where spatial and reduce loops become one, which runs inits before it, each iteration of the spatial ones must set its own elements.
     """
     if len(loops) < 2:
         refuse("one loop to fuse, expected at least two", *loops)
@@ -151,6 +155,7 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
     for loop in loops:
         check_plain(loop)
         check_only_bound(loop)
+    _check_inits_before(loops, extents)
     names = [loop.variable.name_hint for loop in loops]
     name = "".join(each for each in names if each) or None
     (fused,) = new_nest([name], [prod(extents)], loops[0])
@@ -173,6 +178,17 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
         substitute(block, bound)
     replace_loop(loops[0], fused)
     return fused
+
+
+def _check_inits_before(loops: Sequence[ForOp], extents: Sequence[int]) -> None:
+    """Refuses loops of which outer ones start the reduction anew that inner ones do: together they would start it once."""
+    for block in blocks_of(loops[-1]):
+        outer = before_reduction(block, loops) if block.init is not None else []
+        if outer and 0 in extents:
+            refuse("a loop has no iterations: the init in the others would not run", *loops, block)
+        blame = shared_inits(block, outer)
+        if blame is not None:
+            refuse(f"the init of {block_name(block)} would run once for all: {blame.reason}", *loops, block)
 
 
 def reorder(loops: Sequence[ForOp]) -> list[ForOp]:
@@ -260,13 +276,15 @@ def loop_partition(loop: ForOp, points: Sequence[int]) -> list[ForOp]:
         for %i in 96 { block "b" (%vi = %i) }  for %i in 4 { block "b_1" (%vi = %i + 96) }
 
     The order of iterations stays; predicates that always hold in a part are dropped. Legal where the variable is used in bindings
-    only. Where the loop runs through reduce axes the first part alone initialises.
+    only. Where the loop runs through reduce axes alone the first part initialises for all; a loop of reduce and spatial axes at once,
+    or one inside a reduce loop whose iterations set the same elements, is refused if there is an init.
     """
     extent = known_extent(loop)
     check_plain(loop)
     check_only_bound(loop)
     if not points or sorted(set(points)) != list(points) or points[0] <= 0 or points[-1] >= extent:
         refuse(f"points {list(points)} do not cut 0 … {extent} in ascending order", loop)
+    _check_inits_of_parts(loop)
     edges = [0, *points, extent]
     parts: list[ForOp] = []
     function = function_of(loop)
@@ -288,6 +306,27 @@ def loop_partition(loop: ForOp, points: Sequence[int]) -> list[ForOp]:
     return parts
 
 
+def _check_inits_of_parts(loop: ForOp) -> None:
+    """Refuses where the init of a later part would undo what the first part has done."""
+    for block in blocks_of(loop):
+        if block.init is None:
+            continue
+        nest = reduction_nest(block)
+        if loop.variable in nest.spatial & nest.reduce:
+            refuse(
+                f"{loop_name(loop)} runs through reduce and spatial axes of {block_name(block)} at once",
+                loop,
+                block,
+                hint="decompose_reduction first",
+            )
+        around = [each for each in loops_of(block) if each.is_ancestor(loop)]
+        if loop.variable in nest.reduce or not any(each.variable in nest.reduce for each in around):
+            continue
+        blame = shared_inits(block, [loop])
+        if blame is not None:
+            refuse(f"every part would run the init of {block_name(block)}: {blame.reason}", loop, block)
+
+
 def _part_name(function: Operation, block: BlockOp) -> str:
     """A name that no other block has; the block itself, a copy, counts as one with the old name."""
     from ...dialects.tensor_loop import FuncOp
@@ -298,8 +337,6 @@ def _part_name(function: Operation, block: BlockOp) -> str:
 
 def _drop_init(loop: ForOp, part: ForOp, block: BlockOp) -> None:
     """Removes the init of a later part of a reduction: the first part has run it."""
-    from ...analysis.reductions import reduction_nest
-
     if block.init is not None and part.variable in reduction_nest(block).reduce:
         block.init.detach()
         block.refresh_regions()
