@@ -123,6 +123,8 @@ class Schedule:
         **parameters: Attribute | None,
     ):
         for handle in handles:
+            if not isinstance(handle, Handle):
+                raise TypeError(f"{handle!r} is no handle of a loop or block")
             if handle.replay is not self._replay:
                 raise ValueError("a handle is of another schedule")
         op = op_type([handle.value for handle in handles], results, **parameters)
@@ -227,6 +229,8 @@ class Schedule:
             value = IntegerAttr(value, i64)
         elif isinstance(value, str):
             value = StringAttr(value)
+        elif not isinstance(value, Attribute):
+            raise TypeError(f"{value!r} is no annotation, expected a number, a string or an attribute")
         self._run(steps.AnnotateOp, (target,), key=StringAttr(key), value=value)
 
     # Blocks
@@ -344,6 +348,9 @@ def _kind_of(target: object) -> type[Handle]:
 
 def _numbers(numbers: Sequence[Number | None]) -> tuple[DenseArrayBase, list[Handle]]:
     """A list of numbers as a parameter, and the handles that stand in it."""
+    for number in numbers:
+        if not isinstance(number, int | NumberHandle | None):
+            raise TypeError(f"{number!r} is no number, expected an int, None or what a step has sampled")
     written = [FROM_HANDLE if isinstance(number, NumberHandle) else number for number in numbers]
     return numbers_attribute(written), [each for each in numbers if isinstance(each, NumberHandle)]
 
@@ -354,5 +361,5 @@ def _number(value: int) -> IntegerAttr:
 
 def _identifier(name: str) -> str | None:
     """A name for a handle: letters, digits and underscores."""
-    cleaned = "".join(c if c.isalnum() else "_" for c in name)
+    cleaned = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
     return cleaned if cleaned and not cleaned[0].isdigit() else None

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -19,7 +19,7 @@ from xdsl.irdl import IRDLOperation
 
 from ...analysis.access_regions import Access, body_accesses, root_buffer, shape_of
 from ...analysis.affine import Interval, bounds, from_terms, linear_terms
-from ...analysis.reductions import accumulators, reduction_nest
+from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
 from ...core.walk import ops_of, walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
@@ -270,7 +270,20 @@ def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:
         if not is_reassociable(accumulator):
             return Blame(
                 f"the updates of {value_name(accumulator.buffer)} in {block_name(block)} may not be regrouped "
-                "(a float sum needs fastmath<reassoc>)",
+                f"({_order_counts(accumulator)})",
                 block,
             )
     return None
+
+
+def _order_counts(accumulator: Accumulator) -> str:
+    """Why updates that may not be regrouped may not."""
+    update = accumulator.store.value.owner
+    values = [load.res for load in accumulator.loads]
+    if len(values) != 1 or not isinstance(update, Operation) or values[0] not in update.operands:
+        return "they do not just combine it with a number"
+    if not values[0].has_one_use() or not accumulator.store.value.has_one_use():
+        return "the block uses it for more than the update"
+    if isinstance(update, arith.AddfOp | arith.MulfOp | math.FmaOp):
+        return "a float sum needs fastmath<reassoc>"
+    return f"'{update.name}' is not associative"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
+from xdsl.irdl import IRDLOperation
 
 from ...analysis.loop_nests import body_ops
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp
@@ -84,7 +85,14 @@ def annotate(target: Operation, key: str, value: Attribute) -> None:
 
         for %i in 64 { B }                                                      annotate(%i, "grain", 4 : i64)
         for %i in 64 attributes {grain = 4 : i64} { B }
+
+    Legal for names that are no properties of the loop or block, such as `kind`, in ASCII.
     """
     if not key:
         refuse("the key is empty, expected a name", target)
+    if not key.isascii() or not key.isprintable():
+        refuse(f'the key "{key}" has characters other than ASCII ones', target)
+    assert isinstance(target, IRDLOperation)
+    if key in target.get_irdl_definition().properties:
+        refuse(f"\"{key}\" is a property of a '{target.name}', expected another key", target)
     target.attributes[key] = value

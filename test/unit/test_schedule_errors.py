@@ -207,3 +207,28 @@ def test_a_handle_of_the_wrong_form_is_marked() -> None:
     assert [line for line in message if line.startswith(">")] == [
         '>       tensor_loop.block "mm" spatial(%vi in 12 = %i, %vj in 20 = %j) reduce(%vk in 16 = %k)'
     ]
+
+
+def test_python_arguments_of_other_types_are_errors_before_anything_is_done() -> None:
+    schedule = Schedule(
+        parse_text(make_context(), source("product", "").partition("schedule.")[0], "case.mlir")
+    )
+    block = schedule.get_block("mm", "f")
+    i, *_ = schedule.get_loops(block)
+    program = str(schedule.program())
+    with pytest.raises(TypeError, match="None is no handle of a loop or block"):
+        schedule.unroll(None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"2\.5 is no number"):
+        schedule.split(i, [None, 2.5])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"\[1\] is no annotation"):
+        schedule.annotate(i, "grain", [1])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(PassFailedException, match="characters other than ASCII"):
+        schedule.annotate(i, "größe", 1)
+    assert str(schedule.program()) == program
+
+
+def test_blocks_may_have_names_of_other_letters() -> None:
+    text = source("product", "").partition("schedule.")[0].replace('"mm"', '"größe"')
+    schedule = Schedule(parse_text(make_context(), text, "case.mlir"))
+    schedule.get_loops(schedule.get_block("größe", "f"))
+    assert 'get_block "gr' in str(schedule.program())

@@ -113,8 +113,10 @@ REFUSED: dict[str, tuple[str, str, str, str]] = {
     "compute_at twice": (COLUMN_TWICE, "%i, %k", "schedule.compute_at %b, %x", "may run more than once for the same values of its axes"),
     "reverse_compute_at": (DIAGONALS, "%k, %i", "schedule.reverse_compute_at %c, %i", "block \"copy\" may write an element of %C more than once"),
     "reverse_compute_inline": (DIAGONALS, "%k, %i", "schedule.reverse_compute_inline %c", "block \"copy\" may write an element of %C more than once"),
-    "reorder running": (RUNNING, "%i, %k", "%k0, %k1 = schedule.split %k [2, 4]\nschedule.reorder %k1, %k0", "the updates of %S in block \"sum\" may not be regrouped"),
+    "reorder running": (RUNNING, "%i, %k", "%k0, %k1 = schedule.split %k [2, 4]\nschedule.reorder %k1, %k0", "the updates of %S in block \"sum\" may not be regrouped (the block uses it for more than the update)"),
     "vectorize running": (RUNNING, "%i, %k", "schedule.vectorize %k", "the updates of %S in block \"sum\" may not be regrouped"),
+    "vectorize differences": (ROWS.replace("arith.addf", "arith.subf"), "%i, %k", "schedule.vectorize %k", "may not be regrouped ('arith.subf' is not associative)"),
+    "annotate with a property": (ROWS, "%i, %k", '%u = schedule.add_unit_loop %b\nschedule.annotate %i "kind" with 4 : i64', "\"kind\" is a property of a 'tensor_loop.for', expected another key"),
 }  # fmt: skip
 """Function, loops of "sum", steps, what is said."""
 
