@@ -4,21 +4,25 @@ Products of bytes or bf16 summed up in 32 bits on the tile registers of AMX: 32x
 The instructions take bytes with and without a sign on either side and wrap, so results are exact. Rows of a are read where they lie;
 those that make no whole register, and all of them where k is not contiguous or no multiple of 64 bytes, are copied and filled up. b is
 laid out in panels of groups of four bytes (docs/decisions/009). Blocking: docs/targets.md. bf16 below 2**-126 count as zeros.
+Convolutions are one product per tap, the sums stay in their registers in between (`byte_images.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import ceil
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, i8, i32
 from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ..dialects import tile
 from ..dialects.tile import Place
 from ..dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP, group_of
+from .byte_images import copy_image, is_image, shared_rows
 from .byte_layouts import ByteLayouts, panels_shape
-from .contraction import Contraction
+from .contraction import Contraction, Operand
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import split_columns, split_evenly
@@ -85,8 +89,21 @@ class _Rows:
 
     first: int
     count: int
-    copy: SSAValue | None
-    """Where they were copied to, row `first` to row 0; None where they lie in a."""
+    copy: SSAValue | None = None
+    """Where they were copied to, row `first` to row 0; None where they lie in `operand`."""
+    operand: Operand | None = None
+    """a, or a copy of it, over the axes of the contraction."""
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """Blocks of as many panels, one after the other."""
+
+    first: int
+    blocks: int
+    size: int
+    """Panels of a block."""
+    width: int
 
 
 class _Emitter:
@@ -103,12 +120,15 @@ class _Emitter:
         """Batches of b, its panels; batches of a, its rows; inside those the tiles."""
         layouts, c = self.layouts, self.c
         batch = [axis for axis in c.outer if axis in c.b.axes()]
-        rows = self._rows()
+        rows = self._parts_of_image() if is_image(c) else self._rows()
         self.packed = (
             layouts.buffer("packed", layouts.element_type, *layouts.panels_shape)
             if packed is None
             else packed
         )
+        if is_image(c):
+            self._images(rows, packed is None)
+            return
         with layouts.over(batch):
             if packed is None:
                 layouts.pack(self.packed)
@@ -116,9 +136,37 @@ class _Emitter:
                 for part in rows:
                     if part.copy is not None:
                         layouts.copy_rows(part.copy, (part.first, part.count))
-                for panels in self._blocks():
+                for panels in self._blocks(layouts.rows):
                     for part in rows:
-                        self._tiles(part, *panels)
+                        with self.builder.loop(panels.blocks, "n0") as n0:
+                            self._tiles(part, panels, n0)
+
+    def _images(self, parts: list[_Rows], pack: bool) -> None:
+        """Blocks of panels; inside those all rows, so that each is read from L2 by them."""
+        layouts, c = self.layouts, self.c
+        batch = [axis for axis in c.outer if axis in c.b.axes()]
+        with layouts.over(batch):
+            if pack:
+                layouts.pack(self.packed)  # pyright: ignore[reportArgumentType]
+            for panels in self._blocks(shared_rows(c)):
+                with (
+                    self.builder.loop(panels.blocks, "n0") as n0,
+                    layouts.over([axis for axis in c.outer if axis not in batch]),
+                ):
+                    for part in parts:
+                        self._tiles(part, panels, n0)
+
+    def _parts_of_image(self) -> list[_Rows]:
+        """Whole registers of rows from a where that can be, the rest from a copy with room around."""
+        layouts, c = self.layouts, self.c
+        inside = c.a.padding is None and c.a.stride_along(c.k) == 1 and layouts.depth % _step(c) == 0
+        direct = layouts.rows - layouts.rows % AMX_ROWS if inside else 0
+        found = [_Rows(0, direct, operand=c.a)] if direct else []
+        if direct < layouts.rows:
+            last = ceil(layouts.rows / AMX_ROWS) * AMX_ROWS - 1
+            copy = copy_image(layouts, (direct, last), layouts.groups * layouts.group)
+            found.append(_Rows(direct, layouts.rows - direct, operand=copy))
+        return found
 
     def _rows(self) -> list[_Rows]:
         """Whole registers of rows from a where that can be, the rest from copies."""
@@ -126,41 +174,41 @@ class _Emitter:
         rows = layouts.rows
         inside = c.a.stride_along(c.k) == 1 and layouts.depth % _step(c) == 0
         direct = rows - rows % AMX_ROWS if inside else 0
-        found = [_Rows(0, direct, None)] if direct else []
+        found = [_Rows(0, direct, operand=c.a)] if direct else []
         if direct < rows:
             count = ceil((rows - direct) / AMX_ROWS) * AMX_ROWS
             copy = self.layouts.buffer("rows", layouts.element_type, count, layouts.groups * layouts.group)
             found.append(_Rows(direct, rows - direct, copy))
         return found
 
-    def _blocks(self) -> list[tuple[int, int, int, int]]:
-        """Panels as (first, blocks, panels per block, width): a block stays in L2 while the rows go by."""
+    def _blocks(self, rows: int) -> list[_Panels]:
+        """A block of panels stays in L2 while the rows go by."""
         layouts = self.layouts
-        bytes_per = layouts.groups * layouts.width * GROUP
-        most = max(1, self.target.l2_bytes // 2 // bytes_per) if layouts.rows > AMX_MOST else layouts.columns
-        found: list[tuple[int, int, int, int]] = []
+        bytes_per = layouts.panels_shape[1] * layouts.width * GROUP
+        most = max(1, self.target.l2_bytes // 2 // bytes_per) if rows > AMX_MOST else layouts.columns
+        found: list[_Panels] = []
         first = 0
         for width, count in split_columns(layouts.columns, layouts.width):
             for size, blocks in split_evenly(count, most):
-                found.append((first, blocks, size, width))
+                found.append(_Panels(first, blocks, size, width))
                 first += size * blocks
         return found
 
-    def _tiles(self, part: _Rows, first: int, blocks: int, size: int, width: int) -> None:
-        start = 0
+    def _tiles(self, part: _Rows, panels: _Panels, n0: AffineExpr) -> None:
+        """The tiles of block `n0` of panels."""
+        start, size, last = 0, panels.size, panels.first + panels.blocks * panels.size
         for rows, number in split_columns(part.count, AMX_MOST):
             with (
-                self.builder.loop(blocks, "n0") as n0,
                 self.builder.loop(number, "m0") as m0,
                 self.builder.loop(size, "p") as p,
             ):
                 axes = [
                     Bound("spatial", m0, number, "vm0"),
-                    Bound("spatial", n0 * size + p + first, first + blocks * size, "vp"),
+                    Bound("spatial", n0 * size + p + panels.first, last, "vp"),
                 ]
                 with self.layouts.blocked(self.c.block.block_name.data, axes) as (at, (vm0, vp)):
                     row = self.builder.sum(self.builder.scaled(vm0, rows), start)
-                    self._tile(part, at, (row, vp), VectorType(self.c.tile_element, [rows, width]))
+                    self._tile(part, at, (row, vp), VectorType(self.c.tile_element, [rows, panels.width]))
             start += rows * number
 
     def _tile(
@@ -169,30 +217,41 @@ class _Emitter:
         """A tile from row (of the part) and panel `corner` on."""
         builder, c = self.builder, self.c
         row, panel = corner
-        assert self.packed is not None
         if c.m is not None:
             at[c.m] = builder.sum(row, part.first)
         at[c.n] = builder.scaled(panel, self.layouts.width)
-        if part.copy is None:
-            left = place_of(builder, c.a, at | {c.k: 0}, c.m, c.k)
-        else:
-            left = Place(part.copy, (builder.value(row), builder.value(0)), (0, 1), (1, 1))
-        right = Place(self.packed, tuple(map(builder.value, (panel, 0, 0, 0))), (1, 2), (1, 1))
         zero = 0 if type_.element_type == i32 else 0.0
-        zeros = builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [zero]))  # pyright: ignore
-        product = tile.MmaOp(
-            zeros,
-            left,
-            right,
-            self.layouts.groups,
-            groups=True,
-            unsigned=c.a.unsigned,
-            right_unsigned=c.b.unsigned,
-            using=AMX,
-        )
-        total = builder.add(product).result
+        total = builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [zero]))  # pyright: ignore
+        for tap in product(*(range(c.extents[axis]) for axis in self.layouts.taps)):
+            total = self._multiplied(part, corner, at | dict(zip(self.layouts.taps, tap, strict=True)), total)
         if self.epilogue is None or self.epilogue.keeps_result:
             place = place_of(builder, c.out, at, c.m, c.n)
             builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
         if self.epilogue is not None:
             emit_epilogue(builder, c, self.epilogue, total, at)
+
+    def _multiplied(
+        self, part: _Rows, corner: tuple[Index, Index], at: dict[int, Index], total: SSAValue
+    ) -> SSAValue:
+        """`total` and the products of a tap."""
+        builder, c, groups = self.builder, self.c, self.layouts.groups
+        row, panel = corner
+        if part.operand is not None:
+            left = place_of(builder, part.operand, at | {c.k: 0}, c.m, c.k)
+        else:
+            assert part.copy is not None
+            left = Place(part.copy, (builder.value(row), builder.value(0)), (0, 1), (1, 1))
+        first = builder.scaled(self.layouts.tap(at), groups)
+        assert self.packed is not None
+        right = Place(self.packed, tuple(map(builder.value, (panel, first, 0, 0))), (1, 2), (1, 1))
+        multiplied = tile.MmaOp(
+            total,
+            left,
+            right,
+            groups,
+            groups=True,
+            unsigned=c.a.unsigned,
+            right_unsigned=c.b.unsigned,
+            using=AMX,
+        )
+        return builder.add(multiplied).result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import ceil
+from math import ceil, prod
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, i8
@@ -25,7 +25,7 @@ class ByteLayouts:
     """Emits the nests that lay out the operands of one product, inside loops over its outer axes."""
 
     def __init__(self, builder: NestBuilder, c: Contraction, width: int, groups: int):
-        """`width`: columns of a panel; `groups`: groups of the sum, those that are filled up with zeros among them."""
+        """`width`: columns of a panel; `groups`: groups of k, those that are filled up with zeros among them."""
         self.builder = builder
         self.c = c
         self.width = width
@@ -33,13 +33,21 @@ class ByteLayouts:
         self.rows, self.columns, self.depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
         self.element_type = c.a.type.element_type
         self.group = group_of(self.element_type)
+        self.taps = taps_of(c)
         self.at: dict[int, AffineExpr] = {}
         """Where the loops over whole axes stand."""
 
     @property
     def panels_shape(self) -> list[int]:
-        """`[panel, k / 4, column, 4]`."""
+        """`[panel, taps * k / 4, column, 4]`."""
         return panels_shape(self.c, self.width, self.groups)
+
+    def tap(self, at: Mapping[int, Index]) -> Index:
+        """The number of a tap, from the values of its axes."""
+        number: Index = 0
+        for axis in self.taps:
+            number = self.builder.sum(self.builder.scaled(number, self.c.extents[axis]), at[axis])
+        return number
 
     @contextmanager
     def over(self, axes: Sequence[int]) -> Iterator[None]:
@@ -61,7 +69,8 @@ class ByteLayouts:
             for axis, name in zip(outer, names, strict=True)
         ]
         with self.builder.blocked(name, [*bounds, *axes]) as values:
-            yield dict(zip(outer, values, strict=False)), values[len(outer) :]
+            once: dict[int, Index] = dict.fromkeys(self.c.reduce, 0)
+            yield once | dict(zip(outer, values, strict=False)), values[len(outer) :]
 
     def buffer(self, name: str, element: Attribute, *sizes: int) -> SSAValue:
         """A temporary."""
@@ -84,7 +93,7 @@ class ByteLayouts:
                 if c.m is not None:
                     at[c.m] = builder.sum(vm, first)
                 value = self.element(c.a, at | {c.k: vk})
-                self.put(self._flipped(value) if flip else value, target, vm, vk)
+                self.put(self.flipped(value) if flip else value, target, vm, vk)
         rest = self.groups * self.group - self.depth
         if rest:
             with builder.nest([count, rest], ["m", "k"]) as (m, k):
@@ -95,14 +104,15 @@ class ByteLayouts:
                 with self.blocked("fill", axes) as (_, (vm, vk)):
                     self.put(self.zero(), target, vm, vk)
 
-    def _flipped(self, value: SSAValue) -> SSAValue:
+    def flipped(self, value: SSAValue) -> SSAValue:
+        """A byte with the other sign bit."""
         sign = self.builder.constant(IntegerAttr(SIGN, i8))
         return self.builder.add(arith.XOrIOp(value, sign)).result
 
     # The right operand
 
     def pack(self, target: SSAValue) -> None:
-        """`target[p, q, j, e] = b[4 * q + e, width * p + j]`, 0 where b has no such row."""
+        """`target[p, tap * groups + q, j, e] = b[tap, 4 * q + e, width * p + j]`, 0 where b has no such row."""
         whole, rest = divmod(self.depth, self.group)
         filled = whole + (rest > 0)
         first = 0
@@ -126,17 +136,21 @@ class ByteLayouts:
         (first, count, width), (first_group, number, rows) = panels, groups
         by_columns = c.b.stride_along(c.k) == 1
         outer = [(count, "p"), (number, "q")] if by_columns else [(number, "q"), (count, "p")]
-        extents, names = zip(*outer, (width, "n"), strict=True)
+        taps = [(c.extents[axis], f"t{axis}") for axis in self.taps]
+        extents, names = zip(*taps, *outer, (width, "n"), strict=True)
         with builder.nest(extents, names, "vectorized") as loops:
-            *outer_loops, n = loops
+            *outer_loops, n = loops[len(taps) :]
             p, q = outer_loops if by_columns else reversed(outer_loops)
             axes = [
+                *(Bound("spatial", t, *tap) for t, tap in zip(loops, taps, strict=False)),
                 Bound("spatial", p + first, first + count, "vp"),
                 Bound("spatial", q + first_group, first_group + number, "vq"),
                 Bound("spatial", n, width, "vn"),
             ]
-            with self.blocked("pack", axes) as (at, (vp, vq, vn)):
+            with self.blocked("pack", axes) as (at, (*tap, vp, vq, vn)):
+                at.update(zip(self.taps, tap, strict=True))
                 at[c.n] = builder.sum(builder.scaled(vp, self.width), vn)
+                place = builder.sum(builder.scaled(self.tap(at), self.groups), vq)
                 values = [
                     self.element(c.b, at | {c.k: builder.sum(builder.scaled(vq, self.group), row)})
                     for row in range(rows)
@@ -144,7 +158,7 @@ class ByteLayouts:
                 if rows < self.group:
                     values += [self.zero()] * (self.group - rows)
                 for element, value in enumerate(values):
-                    self.put(value, target, vp, vq, vn, element)
+                    self.put(value, target, vp, place, vn, element)
 
     # Elements
 
@@ -165,6 +179,12 @@ class ByteLayouts:
         builder.add(memref.StoreOp.get(value, target, [builder.value(index) for index in indices]))
 
 
+def taps_of(c: Contraction) -> list[int]:
+    """The reduce axes beside k that run more than once: with convolutions the places in the window."""
+    return [axis for axis in c.reduce if c.extents[axis] > 1]
+
+
 def panels_shape(c: Contraction, width: int, groups: int) -> list[int]:
-    """The shape of b in panels: `[panel, k / 4, column, 4]`, with bf16 `[panel, k / 2, column, 2]`."""
-    return [ceil(c.extent(c.n) / width), groups, width, group_of(c.a.type.element_type)]
+    """The shape of b in panels: `[panel, taps * k / 4, column, 4]`, with bf16 `[panel, taps * k / 2, column, 2]`."""
+    taps = prod(c.extents[axis] for axis in c.reduce)
+    return [ceil(c.extent(c.n) / width), taps * groups, width, group_of(c.a.type.element_type)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, bf16, f32, i8, i32
@@ -31,8 +31,9 @@ from .amx_products import (
     tile_on_tile_registers,
     tile_register_panels,
 )
+from .byte_images import copy_image, has_rows, is_image, shared_rows
 from .byte_layouts import SIGN, ByteLayouts, panels_shape
-from .contraction import Contraction
+from .contraction import Contraction, Operand
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
@@ -47,6 +48,10 @@ LEAST = 16
 """Rows, columns and steps of the sum from which laying out operands anew pays off; rows do not count where b is laid out before."""
 
 
+MOST_TAPS = 64
+"""Of a window; with more, products on tile registers would be long code."""
+
+
 def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flush: bool = False) -> bool:
     """
     Whether `c` is a product of matrices of bytes, or with `flush` of bf16, large enough to be laid out anew for instructions that
@@ -54,29 +59,32 @@ def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flu
     """
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
     halves = flush and types == (bf16, bf16, f32)
-    if (
-        (types != (i8, i8, i32) and not halves)
-        or c.a.padding is not None
-        or c.reduce
-        or TILING in c.block.attributes
-    ):
+    if (types != (i8, i8, i32) and not halves) or TILING in c.block.attributes:
         return False
-    sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [c.extent(c.m)])]
+    if is_image(c) and (not has_rows(c) or halves):
+        return False
+    sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
     return min(sizes) >= LEAST and (
-        fits_tile_registers(c, target) or (FEATURE in target.features and not halves)
+        _on_tile_registers(c, target) or (FEATURE in target.features and not halves)
     )
+
+
+def _on_tile_registers(c: Contraction, target: Target) -> bool:
+    """Whether `c` is computed on tile registers; the taps of a window are spelt out."""
+    taps = prod(c.extents[axis] for axis in c.reduce)
+    return taps <= MOST_TAPS and fits_tile_registers(c, target)
 
 
 def byte_panels(c: Contraction, target: Target) -> list[int]:
     """The shape of all of b in panels, of a product that `is_byte_product`."""
-    if fits_tile_registers(c, target):
+    if _on_tile_registers(c, target):
         return tile_register_panels(c)
     return panels_shape(c, _register_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
 
 
 def emit_byte_panels(block: Block, c: Contraction, target: Target, packed: SSAValue) -> None:
     """Appends what puts all of b into panels to `block`."""
-    if fits_tile_registers(c, target):
+    if _on_tile_registers(c, target):
         emit_tile_register_panels(block, c, packed)
     else:
         _layouts(block, c, _register_tile(c, target)).pack(packed)
@@ -98,7 +106,7 @@ def tile_byte_product(c: Contraction, target: Target, packed: SSAValue | None = 
           %1 = <loop over k, %0 carried> tile.mma ... depth 4 groups unsigned using "vpdpbusd"
           tile.store %1, ... } }
     """
-    if fits_tile_registers(c, target):
+    if _on_tile_registers(c, target):
         tile_on_tile_registers(c, target, packed)
         return
     block = Block()
@@ -120,10 +128,10 @@ def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
 class _Buffers:
     """The operands, laid out anew."""
 
-    a: SSAValue | None
-    """`[m, k]`, k rounded up to whole groups; None where a is read where it lies."""
+    a: SSAValue | Operand
+    """a or a copy of it over the axes of the contraction, or `[m, k]`, k rounded up to whole groups."""
     b: SSAValue
-    """`[panel, k / 4, column, 4]`."""
+    """`[panel, taps * k / 4, column, 4]`."""
     start: SSAValue | None
     """`[n]`; None where sums start at the initial value."""
 
@@ -143,21 +151,31 @@ class _Emitter:
         layouts, c = self.layouts, self.c
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         buffers = self._buffers(packed)
+        shared = [axis for axis in c.outer if axis not in batch]
         with layouts.over(batch):
             if packed is None:
                 layouts.pack(buffers.b)
             if buffers.start is not None:
                 self._start(buffers.b, buffers.start)
-            with layouts.over([axis for axis in c.outer if axis not in batch]):
-                if buffers.a is not None:
+            if is_image(c):
+                self._tiles(buffers, shared)
+                return
+            with layouts.over(shared):
+                if not isinstance(buffers.a, Operand):
                     layouts.copy_rows(buffers.a, (0, layouts.rows), self.flip)
-                self._tiles(buffers)
+                self._tiles(buffers, [])
 
     def _buffers(self, packed: SSAValue | None) -> _Buffers:
         layouts, c = self.layouts, self.c
         direct = not self.flip and c.a.stride_along(c.k) == 1 and layouts.depth % GROUP == 0
         depth = layouts.groups * GROUP
-        a = None if direct else layouts.buffer("shifted" if self.flip else "rows", i8, layouts.rows, depth)
+        a: SSAValue | Operand
+        if direct and c.a.padding is None:
+            a = c.a
+        elif is_image(c):
+            a = copy_image(layouts, (0, layouts.rows - 1), depth, self.flip)
+        else:
+            a = layouts.buffer("shifted" if self.flip else "rows", i8, layouts.rows, depth)
         b = layouts.buffer("packed", i8, *layouts.panels_shape) if packed is None else packed
         return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.flip else None)
 
@@ -177,7 +195,10 @@ class _Emitter:
                 with layouts.blocked("column_sums", axes) as (_, (vp,)):
                     type_ = VectorType(i32, [1, width])
                     left = Place(factors, (builder.value(0), builder.value(0)), (0, 1), (1, 1))
-                    total = self._sum(lambda _, left=left: left, panels, vp, self._splat(type_, 0))
+                    groups = layouts.panels_shape[1]
+                    total = self._sum(
+                        lambda _, left=left: left, panels, (vp, 0), groups, self._splat(type_, 0)
+                    )
                     initial = self._splat(type_, self._initial)
                     body = Block(arg_types=[i32, i32])
                     difference = arith.SubiOp(body.args[0], body.args[1])
@@ -197,10 +218,11 @@ class _Emitter:
 
     # Tiles
 
-    def _tiles(self, buffers: _Buffers) -> None:
+    def _tiles(self, buffers: _Buffers, shared: list[int]) -> None:
+        """All tiles; `shared`: axes of rows whose loops are inside the one over panels."""
         first = 0
         for width, count in split_columns(self.layouts.columns, self.layouts.width):
-            with self.builder.loop(count, "p") as panel:
+            with self.builder.loop(count, "p") as panel, self.layouts.over(shared):
                 start = 0
                 for rows, number in split_evenly(self.layouts.rows, self.tile.rows):
                     with self.builder.loop(number, "m0") as m0:
@@ -231,27 +253,59 @@ class _Emitter:
                 total = self._splat(type_, self._initial)
             else:
                 total = builder.add(tile.LoadOp(buffers.start, [builder.value(at[c.n])], type_)).result
-            total = self._sum(lambda k: self._left(buffers.a, row, at, k), buffers.b, vp, total)
+            total = self._over_taps(self.layouts.taps, buffers, (row, vp), at, total)
             if self.epilogue is None or self.epilogue.keeps_result:
                 place = place_of(builder, c.out, at, c.m, c.n)
                 builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
             if self.epilogue is not None:
                 emit_epilogue(builder, c, self.epilogue, total, at)
 
-    def _left(self, copy: SSAValue | None, row: Index, at: dict[int, Index], k: Index) -> Place:
+    def _over_taps(
+        self,
+        taps: list[int],
+        buffers: _Buffers,
+        corner: tuple[Index, Index],
+        at: dict[int, Index],
+        total: SSAValue,
+    ) -> SSAValue:
+        """The loops over the axes `taps`, the tile from row and panel `corner` on carried through all of them."""
+        builder, c, groups = self.builder, self.c, self.layouts.groups
+        if taps:
+            axis, *others = taps
+            return builder.counted(
+                c.extents[axis],
+                1,
+                total,
+                lambda tap, carried: self._over_taps(others, buffers, corner, at | {axis: tap}, carried),
+                (c.block.axes[axis].name_hint or "tap").removeprefix("v"),
+            )
+        row, panel = corner
+        first = builder.scaled(self.layouts.tap(at), groups)
+        return self._sum(
+            lambda k: self._left(buffers.a, row, at, k), buffers.b, (panel, first), groups, total
+        )
+
+    def _left(self, a: SSAValue | Operand, row: Index, at: dict[int, Index], k: Index) -> Place:
         """The rows of a from step `k` of the sum on."""
         builder, c = self.builder, self.c
-        if copy is None:
-            return place_of(builder, c.a, at | {c.k: k}, c.m, c.k)
-        return Place(copy, (builder.value(row), builder.value(k)), (0, 1), (1, 1))
+        if isinstance(a, Operand):
+            return place_of(builder, a, at | {c.k: k}, c.m, c.k)
+        return Place(a, (builder.value(row), builder.value(k)), (0, 1), (1, 1))
 
     def _sum(
-        self, left: Callable[[Index], Place], panels: SSAValue, panel: Index, total: SSAValue
+        self,
+        left: Callable[[Index], Place],
+        panels: SSAValue,
+        start: tuple[Index, Index],
+        groups: int,
+        total: SSAValue,
     ) -> SSAValue:
-        builder, c, groups = self.builder, self.c, self.layouts.groups
+        """`total` and the products of so many groups, from panel and group `start` on."""
+        builder, c = self.builder, self.c
+        panel, first = start
 
         def multiply(group: Index, carried: SSAValue, depth: int) -> SSAValue:
-            indices = (panel, group, 0, 0)
+            indices = (panel, builder.sum(first, group), 0, 0)
             right = Place(panels, tuple(builder.value(each) for each in indices), (1, 2), (1, 1))
             product = tile.MmaOp(
                 carried,

@@ -157,6 +157,17 @@ _BYTE_RULES = (
         "the block stays in L2 while the rows go by, 32 of them in L1",
     ),
     (
+        "convolutions: a product per tap of the window, the sums stay in registers; blocks of panels outside all rows",
+        "as above, with at least 16 channels, which are the last dimension of the image, and at most 64 taps with `amx-int8`",
+        "no patches: the windows of a row overlap in memory",
+    ),
+    (
+        "the image copied, with room around",
+        "`amx-int8`: what the last pixels of a row reach, those that make no tile register; all with padding, or where channels are no "
+        "multiple of 64; `avx512vnni`: with padding, where signs are flipped, or channels no multiple of 4",
+        "tile registers are read whole; bytes past the channels meet zeros of b",
+    ),
+    (
         "rows of a with the other sign bit",
         "`avx512vnni`, both sides with a sign or both without",
         "the instruction takes one of each; the sums start at what that changes",

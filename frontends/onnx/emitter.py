@@ -65,6 +65,8 @@ class Emitter:
         self._body = body
         self._last_literal: Operation | None = None
         self._literals: dict[Any, SSAValue] = {}
+        self._values: list[Value] = []
+        """Those that are weights."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op_type = op_classes().get(name)
@@ -126,6 +128,7 @@ class Emitter:
         if known.size <= LARGEST_LITERAL:
             content = (known.tobytes(), value.shaped)
             return self._add_literal(content, lambda: ConstantOp.from_array(known))
+        self._values.append(value)  # no other value may get its identity
         return self._add_literal(
             id(value), lambda: WeightOp(self._key(value, key), tensor_type(value.shaped))
         )

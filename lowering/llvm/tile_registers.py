@@ -6,7 +6,8 @@ step of 16 groups is four loads and four products. All registers always have the
 program: a function that multiplies so loads it at its start, again after each call, and gives the registers up before it returns
 (the system then need not save them). Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18.
 
-Sums become values by way of memory, as there is no other; where they are only stored they go straight to their place.
+Sums become values by way of memory, as there is no other; where they are only stored they go straight to their place, and a product
+right after another that adds to its sums finds them in their registers.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
     builder.uses_tile_registers = True
     assert isinstance(op.acc.type, VectorType)
     grid = _Grid.of(op.acc.type)
-    if _is_zero(op.acc):
+    if _goes_on(op.acc) is op:
+        pass  # the sums are in their registers
+    elif _is_zero(op.acc):
         for number in grid.sums():
             builder.intrinsic("llvm.x86.tilezero", [_register(builder, number)], None)
     else:
@@ -85,7 +88,7 @@ def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
                 builder.intrinsic(multiply, [_register(builder, each) for each in registers], None)
 
     _repeat(builder, op.depth.value.data // AMX_ROWS, step)
-    if _only_stored(op) is None:
+    if _only_stored(op) is None and _goes_on(op.result) is None:
         _take(builder, op.result, grid)
     else:
         builder.pieces[op.result] = []
@@ -154,16 +157,33 @@ def convert_store_of_tile_registers(builder: Builder, op: tile.StoreOp) -> bool:
 
 def _only_stored(op: tile.MmaOp) -> tile.StoreOp | None:
     """The one use of the sums, where that is a store of whole registers right after the product."""
-    uses = list(op.result.uses)
-    following: Operation | None = op.next_op
-    while isinstance(following, arith.ConstantOp | arith.AddiOp | arith.MuliOp):
-        following = following.next_op
+    following = _only_use(op)
     assert isinstance(op.result.type, VectorType)
-    if len(uses) != 1 or uses[0].operation is not following or not isinstance(following, tile.StoreOp):
+    if not isinstance(following, tile.StoreOp):
         return None
     place = following.place
     dense = place.along[1] == len(place.indices) - 1 and place.by[1] == 1
     return None if any(size % AMX_ROWS for size in op.result.type.get_shape()) or not dense else following
+
+
+def _goes_on(sums: SSAValue) -> tile.MmaOp | None:
+    """The product right after the one that made `sums` that adds to them, where nothing else uses them."""
+    product = sums.owner
+    if not isinstance(product, tile.MmaOp) or not product.uses_amx:
+        return None
+    following = _only_use(product)
+    if not isinstance(following, tile.MmaOp) or not following.uses_amx:
+        return None
+    return following if following.acc is sums else None
+
+
+def _only_use(op: tile.MmaOp) -> Operation | None:
+    """The op that alone uses the sums, once, where nothing but arithmetic on indices is in between."""
+    following: Operation | None = op.next_op
+    while isinstance(following, arith.ConstantOp | arith.AddiOp | arith.MuliOp):
+        following = following.next_op
+    uses = list(op.result.uses)
+    return following if len(uses) == 1 and uses[0].operation is following else None
 
 
 def _register(builder: Builder, number: int) -> SSAValue:

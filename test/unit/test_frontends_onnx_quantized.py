@@ -11,6 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_one_node import run, text_of
 from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends.onnx.emitter import Emitter
+from stepwell.frontends.onnx.values import KnownValue
+from xdsl.ir import Block
 
 BYTES = (np.uint8, np.int8)
 
@@ -225,12 +228,50 @@ def test_volumes(outputs: int) -> None:
         np.testing.assert_array_equal(found[:, :, depth], sum(images))
 
 
-def test_a_window_of_one_element_is_a_product_of_matrices() -> None:
+@pytest.mark.parametrize("shape", [(1, 3, 9, 12), (1, 3, 11), (2, 3, 4, 5, 6)])
+def test_few_channels(shape: tuple[int, ...]) -> None:
+    """Places in the window, along the last axes, become channels until there are 16: with strides and dilations."""
     rng = np.random.default_rng(10)
-    inputs = {"x": bytes_of(rng, (1, 32, 4, 4), np.int8), "w": bytes_of(rng, (16, 32, 1, 1), np.int8)}
-    text = text_of("ConvInteger", inputs, version=10, known=("w",))
-    ops = [line.split("graph.")[1].split()[0] for line in text.splitlines() if "= graph." in line]
-    assert ops == ["constant", "reshape", "matmul", "reshape"]
+    rank = len(shape) - 2
+    x, w = bytes_of(rng, shape, np.int8), bytes_of(rng, (16, 3, *(2, 3, 3)[-rank:]), np.int8)
+    inputs = {"x": x, "w": w}
+    options = {"strides": (1, 2, 2)[-rank:], "dilations": (1, 1, 2)[-rank:]}
+    for known in ((), ("w",)):
+        (found,) = run("ConvInteger", inputs, version=10, known=known, **options)
+        windows = np.lib.stride_tricks.sliding_window_view(
+            x.astype(np.int64),
+            (1, 3, 5)[-rank:] if rank == 1 else (2, 3, 5)[-rank:],
+            tuple(range(2, 2 + rank)),
+        )
+        steps = tuple(slice(None, None, step) for step in options["strides"])
+        taps = tuple(slice(None, None, step) for step in options["dilations"])
+        chosen = windows[(slice(None), slice(None), *steps, *taps)].reshape(*shape[:1], 3, -1, w[0, 0].size)
+        wanted = np.einsum("ncpt,oct->nop", chosen, w.reshape(16, 3, -1).astype(np.int64))
+        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
+
+
+def test_what_becomes_of_channels() -> None:
+    def convolutions(channels: int, outputs: int) -> list[str]:
+        shapes = (1, channels, 12, 12), (outputs, channels, 5, 7)
+        inputs = {name: np.zeros(shape, np.int8) for name, shape in zip("xw", shapes, strict=True)}
+        text = text_of("ConvInteger", inputs, version=10, known=("w",), strides=(2, 2))
+        return [line for line in text.splitlines() if "graph.conv2d" in line]
+
+    assert "(tensor<1x16x12x12xi8>, tensor<16x16x5x7xi8>)" in convolutions(16, 16)[0]
+    assert "strides = [2, 1]" in convolutions(3, 16)[0]
+    assert "(tensor<1x21x12x3xi8>, tensor<16x21x5x1xi8>)" in convolutions(3, 16)[0]
+    assert "(tensor<1x35x4x3xi8>, tensor<16x35x1x1xi8>)" in convolutions(1, 16)[0]
+    assert "(tensor<1x3x12x12xi8>, tensor<8x3x5x7xi8>)" in convolutions(3, 8)[0]
+
+
+def test_weights_made_at_import_stay_apart() -> None:
+    """Arrays too large for the text, each forgotten by the converter that made it before the next one is there."""
+    emitter = Emitter(Block(), lambda graph, scope, given: [])
+    arrays = [np.full(2000, number, np.int32) for number in range(8)]
+    made = [emitter.ssa(KnownValue(array)) for array in arrays]
+    assert len(set(made)) == len(arrays)
+    for array, weight in zip(arrays, emitter.weights.values(), strict=True):
+        np.testing.assert_array_equal(array, weight)
 
 
 # What the text shows

@@ -18,10 +18,10 @@ from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_
 from .windows import Window, window_of
 
 LEAST_EXTENT: Final = 16
-"""Outputs, terms of a sum and places from which on a convolution is a product of matrices."""
+"""Outputs, and channels, from which on machines have products of bytes for convolutions."""
 
 LARGEST_PATCHES: Final = 1 << 24
-"""Most bytes of the patches of an image."""
+"""Most bytes of an image with axes of the window in its channels."""
 
 
 @converter("ConvInteger", since=10)
@@ -122,55 +122,73 @@ def _windows(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Val
     """The sums of windows without padding, in 32 bits."""
     rank = x.rank - 2
     window = replace(window, before=(0,) * rank, after=(0,) * rank)
-    if x.dtype == "i8" and groups == 1 and (places := _places(x, w, window)):
-        return _product_of_patches(b, x, w, window, places)
+    axes = _axes_into_channels(x, w, window) if x.dtype == "i8" and groups == 1 else 0
+    if axes:
+        x, w, window = _with_axes_in_channels(b, x, w, window, axes)
     return convolve(b, x, w, window, groups, out_dtype="i32")
 
 
-def _places(x: Value, w: Value, window: Window) -> tuple[int, ...]:
-    """
-    The extents of the result where patches pay off, else none.
+def _places(x: Value, window: Window) -> tuple[int, ...]:
+    """The extents of the result."""
+    return tuple(
+        ((extent or 0) - window.reach(axis)) // window.strides[axis] + 1
+        for axis, extent in enumerate(x.shape[2:])
+    )
 
-    Each byte is copied as often as windows reach it, for a product that machines with instructions for bytes form several times faster
-    than a convolution; they want vectors of `LEAST_EXTENT`.
+
+def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
+    """
+    How many of the last axes of the window become channels: none where there are `LEAST_EXTENT` channels, else as few as make as many.
+
+    Each byte is copied as often as windows reach it along those axes, for sums that machines with instructions for bytes form several
+    times faster; they want vectors of `LEAST_EXTENT` channels and outputs.
     """
     outputs, inputs, *sizes = w.shape
-    extents = x.shape[2:]
-    if outputs is None or inputs is None or None in extents or None in sizes:
-        return ()
-    places = tuple(
-        ((extent or 0) - window.reach(axis)) // window.strides[axis] + 1
-        for axis, extent in enumerate(extents)
-    )
-    terms, count = inputs * prod(window.kernel), prod(places)
-    if min(places) < 1 or min(outputs, terms, count) < LEAST_EXTENT or terms * count > LARGEST_PATCHES:
-        return ()
-    return places
+    if outputs is None or inputs is None or None in x.shape[2:] or None in sizes:
+        return 0
+    if inputs >= LEAST_EXTENT or outputs < LEAST_EXTENT or min(_places(x, window)) < 1:
+        return 0
+    for count in range(1, len(window.kernel) + 1):
+        terms = inputs * prod(window.kernel[-count:])
+        if terms >= LEAST_EXTENT:
+            whole = prod(extent or 0 for extent in x.shape[2:-count]) * prod(_places(x, window)[-count:])
+            return count if terms * whole <= LARGEST_PATCHES else 0
+    return 0
 
 
-def _product_of_patches(b: Emitter, x: Value, w: Value, window: Window, places: tuple[int, ...]) -> Value:
-    """`conv(x, w)[n, o, …] = sum over t, c of w[o, c, t] * patches[n, t, c, …]`, a patch being `x` moved by the place of t in the window."""
-    axes = tuple(range(2, x.rank))
-    patches: list[Value] = []
-    for taps in product(*map(range, window.kernel)):
-        begin = tuple(tap * step for tap, step in zip(taps, window.dilations, strict=True))
-        last = ((count - 1) * step for count, step in zip(places, window.strides, strict=True))
+def _with_axes_in_channels(
+    b: Emitter, x: Value, w: Value, window: Window, count: int
+) -> tuple[Value, Value, Window]:
+    """
+    The same convolution, in which the last `count` axes of the window are channels: `x` moved by each place t along them, all
+    as channels of one image, and `w[o, c, ..., t]` as `w[o, (t, c), ..., 1]`.
+    """
+    axes, kept = tuple(range(x.rank - count, x.rank)), len(window.kernel) - count
+    kernel, strides, dilations = (each[kept:] for each in (window.kernel, window.strides, window.dilations))
+    places = _places(x, window)[kept:]
+    parts: list[Value] = []
+    for taps in product(*map(range, kernel)):
+        begin = tuple(tap * step for tap, step in zip(taps, dilations, strict=True))
+        last = ((size - 1) * step for size, step in zip(places, strides, strict=True))
         end = tuple(first + reach + 1 for first, reach in zip(begin, last, strict=True))
-        whole = places == x.shape[2:]
-        patches.append(
-            x if whole else b.strided_slice(x, axes=axes, begin=begin, end=end, strides=window.strides)
-        )
-    columns = patches[0] if len(patches) == 1 else b.concat(*patches, axis=1)
-    outputs, terms = w.shape[0], columns.shape[1]
-    assert outputs is not None and terms is not None
-    columns = b.reshape(columns, shape=(-1, terms, prod(places)))
-    order = (0, *axes, 1)
+        parts.append(b.strided_slice(x, axes=axes, begin=begin, end=end, strides=strides))
+    order = (0, *axes, *range(1, x.rank - count))
+    outputs, inputs, *_ = w.shape
+    assert outputs is not None and inputs is not None
+    shape = (outputs, inputs * prod(kernel), *window.kernel[:kept], *(1,) * count)
     known = w.known
     if known is None:
-        rows = b.reshape(b.permute_dims(w, axes=order), shape=(outputs, terms))
+        w = b.reshape(b.permute_dims(w, axes=order), shape=shape)
     else:
-        rows = KnownValue(known.transpose(order).reshape(outputs, terms), getattr(w, "key", "constant"))
-    return b.reshape(b.matmul(rows, columns, out_dtype="i32"), shape=(-1, outputs, *places))
+        w = KnownValue(known.transpose(order).reshape(shape), getattr(w, "key", "constant"))
+    ones = (1,) * count
+    narrow = replace(
+        window,
+        kernel=(*window.kernel[:kept], *ones),
+        strides=(*window.strides[:kept], *ones),
+        dilations=(*window.dilations[:kept], *ones),
+    )
+    return b.concat(*parts, axis=1), w, narrow
 
 
 def _per_channel(b: Emitter, value: Value, x: Value) -> Value:
