@@ -64,7 +64,13 @@ def _program(text: str, target: str, threads: int, seed: int) -> Executable:
     weights = dict(zip(types, arguments(list(types.items()), seed + 1), strict=True))
     with PassContext(opt_level=3, config={"target": target}):
         return compile(
-            module, pipeline=PIPELINE, weights=weights, threads=threads, cache=False, progress=False
+            module,
+            pipeline=PIPELINE,
+            weights=weights,
+            threads=threads,
+            cache=False,
+            tuning=False,  # else the default would be what was found before
+            progress=False,
         )
 
 

@@ -20,10 +20,12 @@ import stepwell
 import tuning_hooks as hooks
 from interrupts import take_interrupts
 from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import parse
+from stepwell.core.parsing import make_context, parse
+from stepwell.core.pipelines import run_pipeline
 from stepwell.runtime.errors import CompileError
+from stepwell.runtime.tuning.measure import _program
 from stepwell.runtime.tuning.report import KernelReport, TuningReport
-from stepwell.schedule.kernels import Kernel
+from stepwell.schedule.kernels import Kernel, kernels_of
 from stepwell.schedule.tuning_records import BEST, CONFIRMATION, TRIAL, read_records
 from stepwell.tools import tune as tool
 
@@ -36,6 +38,9 @@ func.func @main(%x: tensor<24x128xf32>) -> tensor<24x64xf32> {
   return %y : tensor<24x64xf32>
 }
 """
+
+
+WEIGHTS = {"w": np.ones((128, 64), np.float32), "v": np.ones((64, 64), np.float32)}
 
 
 def annotated(kernel: Kernel, rows: int) -> str:
@@ -170,6 +175,20 @@ def test_the_next_compilation_uses_the_database(tuned: Callable[..., TuningRepor
     assert "vector<12x16xf32>" not in stepwell.compile(MODEL, tuning=False, weights=weights, cache=False).ir(
         "tensor_loop"
     )
+
+
+def test_the_default_is_what_it_is_without_a_database(
+    tuned: Callable[..., TuningReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second run was compared with what the first one had found, where it was in the database that `compile` uses."""
+    best = only(tuned(candidates=lambda kernel: [annotated(kernel, 12)], trials=1)).best
+    assert best is not None
+    monkeypatch.setenv("STEPWELL_TUNING_DB", str(tmp_path / "db"))
+    module = parse(MODEL)
+    run_pipeline(make_context(), module, "graph-optimize,to-loops")
+    (text,) = (str(kernel.module) for kernel in kernels_of(module) if kernel.name == "matmul")
+    assert "vector<12x16xf32>" not in _program(text, "host", 1, 0).ir("tensor_loop")
+    assert "vector<12x16xf32>" in stepwell.compile(MODEL, weights=WEIGHTS, cache=False).ir("tensor_loop")
 
 
 def test_equal_kernels_are_tuned_once(tmp_path: Path) -> None:
