@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerType, MemRefType, ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from ..core.diagnostics import Diagnostic, StepwellError, fail
 from ..core.plugins import registry
@@ -77,7 +78,7 @@ def _widened(array: Any, element: Attribute) -> Any:
 
 
 def _arguments(function: FuncOp, seed: int) -> list[Any]:
-    """Small whole numbers for the inputs, another number for the outputs."""
+    """Small whole numbers for the arguments; such that lie inside the buffers where they choose elements."""
     import numpy as np
 
     runs = sum(_runs(op) for op in ops_of(function, BlockOp))
@@ -98,8 +99,34 @@ def _arguments(function: FuncOp, seed: int) -> list[Any]:
                 )
             )
         numbers = generator.integers(-3, 4, type_.get_shape())
+        if _chooses_elements(argument):
+            numbers = generator.integers(0, _least_extent(function), type_.get_shape())
         arrays.append(_typed(numbers, type_.element_type))
     return arrays
+
+
+def _chooses_elements(argument: SSAValue) -> bool:
+    """Whether numbers loaded from `argument` become indices, as in a gather: they must lie inside the buffers."""
+    pending = [use.operation for use in argument.uses]
+    values = [op.res for op in pending if isinstance(op, memref.LoadOp) and op.memref is argument]
+    seen = set[SSAValue](values)
+    while values:
+        value = values.pop()
+        if isinstance(value.type, IndexType):
+            return True
+        if not isinstance(value.type, IntegerType):
+            continue
+        made = [result for use in value.uses for result in use.operation.results]
+        values += [result for result in made if result not in seen]
+        seen.update(made)
+    return False
+
+
+def _least_extent(function: FuncOp) -> int:
+    """The least extent of the buffers of `function`: indices below it lie inside all of them."""
+    types = [operand.type for op in ops_of(function, memref.LoadOp) for operand in op.operands[:1]]
+    extents = [extent for type_ in types if isinstance(type_, MemRefType) for extent in type_.get_shape()]
+    return max(1, min((extent for extent in extents if extent > 0), default=1))
 
 
 def _runs(block: BlockOp) -> int:

@@ -17,6 +17,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...analysis.access_regions import body_accesses
 from ...analysis.affine import linear_terms
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -118,6 +119,17 @@ def check_unwritten(
                 )
 
 
+def check_untouched(buffer: SSAValue, start: int, end: int, block: BlockOp) -> None:
+    """Refuses where another block loads or stores the buffer in the nests number `start` to `end`."""
+    for user in users_of(buffer, block):
+        if user.block is not block and start <= user.time <= end:
+            refuse(
+                f"{block_name(user.block)} touches {value_name(buffer)}, which {block_name(block)} writes, in between",
+                block,
+                user.block,
+            )
+
+
 def only_store(block: BlockOp) -> memref.StoreOp:
     """The one store of a block outside its init, at the top of its body; refuses others."""
     init = block.init
@@ -154,6 +166,13 @@ def check_separate(block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExp
     told = told_apart(known, single, ranges)
     if any(kind == "spatial" and axis not in told for axis, kind in enumerate(block.kinds)):
         refuse(f"{block_name(block)} may write an element of {value_name(buffer)} more than once", block)
+
+
+def check_writes_once(block: BlockOp) -> None:
+    """Refuses a block without reduce axes that may store one element twice: the order of its runs would count."""
+    store = only_store(block)
+    found = body_accesses(block.body.block).accesses
+    check_separate(block, store.memref, next(access.indices for access in found if access.op is store))
 
 
 def check_once(block: BlockOp) -> None:

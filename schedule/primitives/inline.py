@@ -7,13 +7,13 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.access_regions import body_accesses
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
     axes_at,
-    check_separate,
+    check_untouched,
     check_unwritten,
+    check_writes_once,
     hoist_buffers,
     inline_body,
     is_temporary,
@@ -151,13 +151,6 @@ def reverse_compute_inline(block: BlockOp) -> None:
     hoist_buffers(producer)
 
 
-def check_writes_once(block: BlockOp) -> None:
-    """Refuses a block without reduce axes that may store one element twice: the order of its runs would count."""
-    store = only_store(block)
-    found = body_accesses(block.body.block).accesses
-    check_separate(block, store.memref, next(access.indices for access in found if access.op is store))
-
-
 def _has_writer(buffer: SSAValue, block: BlockOp) -> bool:
     return any(user.stores and user.block is not block for user in users_of(buffer, block))
 
@@ -197,16 +190,6 @@ def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: lis
                 )
         if any(axis not in places and extent != 1 for axis, extent in enumerate(each.extents)):
             refuse(f"{block_name(each)} visits elements of {value_name(buffer)} more than once", block, each)
-
-
-def check_untouched(buffer: SSAValue, start: int, end: int, block: BlockOp) -> None:
-    for user in users_of(buffer, block):
-        if user.block is not block and start <= user.time <= end:
-            refuse(
-                f"{block_name(user.block)} touches {value_name(buffer)}, which {block_name(block)} writes, in between",
-                block,
-                user.block,
-            )
 
 
 def _forward(block: BlockOp, producer: BlockOp, buffer: SSAValue, values: dict[SSAValue, SSAValue]) -> None:

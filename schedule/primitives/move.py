@@ -17,7 +17,9 @@ from .affine import Coverage
 from .buffers import (
     axes_at,
     check_once,
+    check_untouched,
     check_unwritten,
+    check_writes_once,
     hoist_buffers,
     is_temporary,
     loads_in,
@@ -28,7 +30,6 @@ from .buffers import (
 )
 from .dependences import Dependences, Touch, only_reduces, orderless, touches
 from .errors import refuse
-from .inline import check_untouched, check_writes_once
 from .nests import (
     block_name,
     covers_axes,

@@ -14,8 +14,9 @@ from stepwell.core.errors import diagnostic_of
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.dialects.schedule import InProgram, StepOp
 from stepwell.dialects.tensor_loop import ForOp
+from stepwell.schedule.check import _arguments  # pyright: ignore[reportPrivateUsage]
 from stepwell.schedule.primitives.errors import refuse
-from stepwell.schedule.replay import Replay
+from stepwell.schedule.replay import Replay, functions_of
 from stepwell.schedule.schedule import Schedule
 from stepwell.tools.opt import main
 from xdsl.dialects.builtin import DenseArrayBase, i64
@@ -232,3 +233,24 @@ def test_blocks_may_have_names_of_other_letters() -> None:
     schedule = Schedule(parse_text(make_context(), text, "case.mlir"))
     schedule.get_loops(schedule.get_block("größe", "f"))
     assert 'get_block "gr' in str(schedule.program())
+
+
+def test_numbers_that_choose_elements_lie_inside_the_buffers() -> None:
+    text = """
+tensor_loop.func @f(%A: memref<6x4xf32>, %I: memref<50xi32>) outs(%C: memref<50x4xf32>) {
+  tensor_loop.grid (%i, %j) in (50, 4) {
+    tensor_loop.block "take" spatial(%vi in 50 = %i, %vj in 4 = %j) {
+      %w = memref.load %I[%vi] : memref<50xi32>
+      %n = arith.index_cast %w : i32 to index
+      %a = memref.load %A[%n, %vj] : memref<6x4xf32>
+      memref.store %a, %C[%vi, %vj] : memref<50x4xf32>
+    }
+  }
+}"""
+    module = parse_text(make_context(), text, "case.mlir")
+    (function,) = functions_of(module)
+    _, chosen, _ = _arguments(function, 0)
+    assert chosen.min() == 0 and chosen.max() == 3
+    schedule = Schedule(module, check=True)
+    i, j = schedule.get_loops(schedule.get_block("take", "f"))
+    schedule.reorder(j, i)
