@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
+from suite.arguments import new_file, positive
 from suite.programs import describe, encoder_layer, load_cases
 from suite.report import aligned
 from suite.stepwell_engine import own_shape, program_text
@@ -148,10 +149,10 @@ def layers_line(timings: list[Timing]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--repetitions", type=positive, default=3)
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall")
     parser.add_argument("--quick", action="store_true", help="one kernel, once")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--json", type=new_file, help="write the figures here too")
     options = parser.parse_args(arguments)
     clock = CLOCKS[options.clock]
     with tempfile.TemporaryDirectory() as directory:

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from suite.arguments import new_file, picture, positive, usable_cpu
 from suite.engine import ENGINES, OURS
 from suite.figures import ClassFigures, Row, class_figures, make_row
 from suite.measure import Harness
@@ -43,9 +44,11 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
         default=list(ENGINES),
         help=f"of {', '.join(ENGINES)}, or modules with `variants`",
     )
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=positive, default=15)
     parser.add_argument("--milliseconds", type=float, default=20, help="of calls per engine and round")
-    parser.add_argument("--cpu", type=int, default=last_cpu(), help="run all engines on this CPU; -1 for any")
+    parser.add_argument(
+        "--cpu", type=usable_cpu, default=last_cpu(), help="run all engines on this CPU; -1 for any"
+    )
     parser.add_argument(
         "--clock",
         choices=["wall", "cpu"],
@@ -53,8 +56,8 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
         help="cpu: seconds of the process, on a busy machine",
     )
     parser.add_argument("--quick", action="store_true", help="few cases, one short round")
-    parser.add_argument("--json", type=Path, help="write all figures here too")
-    parser.add_argument("--plot", type=Path, help="draw the ratios here (.svg or .png; needs matplotlib)")
+    parser.add_argument("--json", type=new_file, help="write all figures here too")
+    parser.add_argument("--plot", type=picture, help="draw the ratios here (.svg or .png; needs matplotlib)")
     parser.add_argument("--list", action="store_true", help="print the names of the chosen cases only")
     options = parser.parse_args(arguments)
     options.classes = options.classes or ([only] if only else None)
@@ -67,8 +70,13 @@ def last_cpu() -> int:
 
 
 def chosen_cases(options: argparse.Namespace) -> list[Case]:
-    """The cases that the options name. Ends the program when they name one that is not there."""
+    """The cases that the options name. Ends the program when they name one, or a class, that is not there."""
     cases = load_cases()
+    unmet = [
+        name for name in options.classes or () if not any(each.startswith(name) for each in load_classes())
+    ]
+    if unmet:
+        sys.exit(f"no class {', '.join(unmet)}; the classes are {', '.join(load_classes())}")
     if unknown := set(options.cases or ()) - {case["name"] for case in cases}:
         sys.exit(f"no case {', '.join(sorted(unknown))}; --list prints the names")
     if options.cases:
@@ -85,11 +93,14 @@ def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
     rounds, seconds = (1, 0.002) if options.quick else (options.rounds, options.milliseconds / 1000)
     cpu = options.cpu if options.cpu >= 0 else None
     rows: list[Row] = []
+    cases = chosen_cases(options)
     with Harness(options.engines, cpu, rounds, seconds, options.clock) as harness:
         for name, why in harness.missing.items():
             print(f"{name} is skipped: {why}")
         engines = [name for name in options.engines if name not in harness.missing]
-        for case in chosen_cases(options):
+        if not engines:
+            sys.exit("no engine is left to measure")
+        for case in cases:
             row = make_row(harness.measure(case))
             rows.append(row)
             times = ", ".join(

@@ -13,12 +13,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from suite.arguments import existing_file, new_file, positive, usable_cpu
 
 ENGINES = ("stepwell", "onnxruntime", "openvino")
 ROUND_SECONDS = 0.05
@@ -94,7 +96,7 @@ def serve(
     engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None
 ) -> None:
     """Answers on standard output: the first result, then seconds per call for each line that asks for so many calls."""
-    if cpu is not None and hasattr(os, "sched_setaffinity"):
+    if cpu is not None and cpu >= 0 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})
     answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
     os.dup2(2, 1)
@@ -116,12 +118,17 @@ class Engine:
 
     def __init__(self, name: str, arguments: list[str]):
         command = [sys.executable, __file__, "--serve", name, *arguments]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        assert self.process.stdout is not None
-        answer = self.process.stdout.readline()
-        self.first: Any = json.loads(answer) if answer else None
+        with tempfile.TemporaryFile("w+") as said:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True
+            )
+            assert self.process.stdout is not None
+            answer = self.process.stdout.readline()
+            self.first: Any = json.loads(answer) if answer else None
+            if self.first is None:
+                said.seek(0)
+                lines = [line for line in said.read().splitlines() if line.strip()]
+                print(f"{name} has no figure: {lines[-1] if lines else 'it ended'}", file=sys.stderr)
 
     def seconds(self, calls: int) -> float:
         assert self.process.stdin is not None and self.process.stdout is not None
@@ -177,12 +184,12 @@ def pairs(texts: list[str]) -> dict[str, list[int]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
-    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("models", nargs="+", type=existing_file)
     parser.add_argument("--shape", action="append", default=[], help="the shape of an input: x=1x3x48x192")
     parser.add_argument("--bind", action="append", default=[], help="the value of an integer input")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--cpu", type=int)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--rounds", type=positive, default=9)
+    parser.add_argument("--cpu", type=usable_cpu)
+    parser.add_argument("--json", type=new_file)
     parser.add_argument("--serve", choices=ENGINES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:

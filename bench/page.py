@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from suite.arguments import existing_file, figures_in
 from suite.engine import ENGINES
 from suite.figures import ClassFigures, Row
 from suite.report import case_cells, case_header, class_cells, class_header, markdown
@@ -81,10 +81,6 @@ def bullets(lines: list[str]) -> str:
     return "\n".join(f"* {line}" for line in lines)
 
 
-def read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
 def replaced(page: str, text: str) -> str:
     """The page with `text` between its markers. Ends the program when it has none."""
     if START not in page or END not in page:
@@ -95,16 +91,16 @@ def replaced(page: str, text: str) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kernels", type=Path, help="what kernels.py --json wrote")
-    parser.add_argument("--compile-time", type=Path, help="what compile_time.py --json wrote")
-    parser.add_argument("--threads", type=Path, help="what threads.py --json wrote")
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("kernels", type=existing_file, help="what kernels.py --json wrote")
+    parser.add_argument("--compile-time", type=existing_file, help="what compile_time.py --json wrote")
+    parser.add_argument("--threads", type=existing_file, help="what threads.py --json wrote")
+    parser.add_argument("--page", type=existing_file, default=PAGE)
     options = parser.parse_args(arguments)
-    parts = [run_text(read(options.kernels))]
+    parts = [run_text(figures_in(options.kernels, "machine"))]
     if options.threads is not None:
-        parts.append(threads_text(read(options.threads)))
+        parts.append(threads_text(figures_in(options.threads, "notes")))
     if options.compile_time is not None:
-        parts.append(compile_text(read(options.compile_time)))
+        parts.append(compile_text(figures_in(options.compile_time, "programs")))
     page = options.page.read_text(encoding="utf-8")
     options.page.write_text(replaced(page, "\n\n".join(parts)), encoding="utf-8")
 

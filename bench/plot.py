@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from suite.arguments import existing_file, figures_in, picture
 
 COLOURS = {"ahead": "#2c7a51", "tie": "#8a8f98", "behind": "#b4552d"}
 """By whether ours is faster; differences under 5 % are ties."""
@@ -88,10 +89,10 @@ def _name_classes(axis: Any, rows: list[dict[str, Any]], floors: dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("json", type=Path, help="what kernels.py --json wrote")
-    parser.add_argument("picture", type=Path)
+    parser.add_argument("json", type=existing_file, help="what kernels.py --json wrote")
+    parser.add_argument("picture", type=picture)
     options = parser.parse_args()
-    draw(json.loads(options.json.read_text(encoding="utf-8")), options.picture)
+    draw(figures_in(options.json, "machine"), options.picture)
 
 
 if __name__ == "__main__":

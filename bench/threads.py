@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import stepwell
+from suite.arguments import new_file, positive
 from suite.programs import describe, load_cases
 from suite.reference import make_arrays
 from suite.roof import Peak
@@ -141,10 +141,10 @@ def measure(name: str, rounds: int, budget: float, cpus: list[int]) -> Speeds:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--rounds", type=positive, default=20)
     parser.add_argument("--milliseconds", type=float, default=50, help="of calls with each number of threads")
-    parser.add_argument("--case", dest="cases", nargs="*", default=list(CASES))
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--case", dest="cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--json", type=new_file, help="write the figures here too")
     options = parser.parse_args(arguments)
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     found = [measure(name, options.rounds, options.milliseconds / 1000, cpus) for name in options.cases]

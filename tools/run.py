@@ -46,7 +46,7 @@ def argument_parser() -> argparse.ArgumentParser:
     source.add_argument(
         "--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes"
     )
-    parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, for --random with ?")
+    parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, where some have sizes ?")
     parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
     parser.add_argument(
         "-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -213,6 +214,47 @@ def test_unknown_cases_are_named():
     command = [sys.executable, str(BENCH / "kernels.py"), "--case", "gemm_7"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert run.returncode != 0 and "no case gemm_7" in run.stderr
+
+
+REFUSED = [
+    (("kernels.py", "--class", "C1-small", "C77"), "no class C77; the classes are C1-small,"),
+    (("kernels.py", "--rounds", "0"), "--rounds: found 0, expected a whole number of at least 1"),
+    (("kernels.py", "--cpu", "9999"), "--cpu: found 9999, expected -1 or a CPU from 0 to"),
+    (("kernels.py", "--json", "nowhere/x.json"), "--json: there is no folder 'nowhere' to write 'x.json' to"),
+    (("kernels.py", "--json", "."), "--json: '.' is a folder, expected a file"),
+    (("kernels.py", "--plot", "x.jpg"), "--plot: found 'x.jpg', expected a name that ends in .svg or .png"),
+    (("kernels.py", "--case", "empty", "--engines", "no_such_engine"), "no engine is left to measure"),
+    (("threads.py", "--case", "gemm_7"), "invalid choice: 'gemm_7'"),
+    (("threads.py", "--rounds", "-1"), "--rounds: found -1, expected a whole number of at least 1"),
+    (
+        ("compile_time.py", "--repetitions", "x"),
+        "--repetitions: found x, expected a whole number of at least 1",
+    ),
+    (("models.py", "no_such.onnx"), "there is no file 'no_such.onnx'"),
+    (("page.py", "no_such.json"), "there is no file 'no_such.json'"),
+    (("page.py", str(BENCH / "cases.json")), "holds no figures: expected a file that --json wrote"),
+    (("plot.py", str(BENCH / "plot.py"), "x.svg"), "holds no figures: expected a file that --json wrote"),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"), REFUSED, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_what_cannot_be_is_said_before_anything_is_measured(
+    command: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    """In this process: a process for each would take seconds to import what it does not need."""
+    monkeypatch.chdir(tmp_path)
+    script, *arguments = command
+    monkeypatch.setattr(sys, "argv", [script, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        importlib.import_module(script.removesuffix(".py")).main()
+    assert ended.value.code not in (0, None)
+    assert message in f"{ended.value.code} {capsys.readouterr().err}"
 
 
 def test_lists_the_cases_of_a_class():

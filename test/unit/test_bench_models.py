@@ -48,3 +48,11 @@ def test_a_model_is_timed(tmp_path: Path) -> None:
     assert found["model"] == "small" and found["ms"]["stepwell"] > 0 and found["ready"] > 0
     assert ("ratio" in found) == (len(found["ms"]) > 1)
     assert found.get("error", 0.0) < 1e-6
+
+
+def test_an_engine_without_figures_says_why(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.onnx"
+    broken.write_text("no model")
+    run = subprocess.run([sys.executable, SCRIPT, broken], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1].startswith("| broken | - | - | - |")
+    assert "stepwell has no figure: " in run.stderr and "Traceback" not in run.stderr
