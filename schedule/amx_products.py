@@ -24,6 +24,7 @@ from .byte_images import copy_image, is_image, shared_rows
 from .byte_layouts import ByteLayouts, panels_shape
 from .contraction import Contraction, Operand
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
+from .given_bytes import given_panels
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import split_columns, split_evenly
 from .targets import Target
@@ -186,6 +187,7 @@ class _Emitter:
         layouts = self.layouts
         bytes_per = layouts.panels_shape[1] * layouts.width * GROUP
         most = max(1, self.target.l2_bytes // 2 // bytes_per) if rows > AMX_MOST else layouts.columns
+        most = given_panels(self.c) or most
         found: list[_Panels] = []
         first = 0
         for width, count in split_columns(layouts.columns, layouts.width):

@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ..core.roles import TILING
 from ..dialects import tile
+from ..dialects.schedule import DotsAttr, TileRegistersAttr, TilingAttr
 from ..dialects.tile import Place
 from ..dialects.tile.mma import GROUP, VPDPBUSD
 from .amx_products import (
@@ -35,6 +36,7 @@ from .byte_images import copy_image, has_rows, is_image, shared_rows
 from .byte_layouts import SIGN, ByteLayouts, panels_shape
 from .contraction import Contraction, Operand
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
+from .given_bytes import given_dots
 from .loop_builder import Bound, Index, NestBuilder
 from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
 from .targets import Target
@@ -59,35 +61,50 @@ def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flu
     """
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
     halves = flush and types == (bf16, bf16, f32)
-    if (types != (i8, i8, i32) and not halves) or TILING in c.block.attributes:
+    if (types != (i8, i8, i32) and not halves) or not _may_be(c, target, halves):
         return False
     if is_image(c) and (not has_rows(c) or halves):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
     return min(sizes) >= LEAST and (
-        _on_tile_registers(c, target) or (FEATURE in target.features and not halves)
+        on_tile_registers(c, target) or (FEATURE in target.features and not halves)
     )
 
 
-def _on_tile_registers(c: Contraction, target: Target) -> bool:
+def _may_be(c: Contraction, target: Target, halves: bool) -> bool:
+    """
+    Whether the block asks for nothing else. What it says of a product in single precision does not count where `flush` has bf16
+    computed on tile registers: the default is another one there.
+    """
+    found = c.block.attributes.get(TILING)
+    if isinstance(found, TileRegistersAttr):
+        return on_tile_registers(c, target)
+    if isinstance(found, DotsAttr):
+        return FEATURE in target.features and not halves
+    return found is None or (isinstance(found, TilingAttr) and halves and on_tile_registers(c, target))
+
+
+def on_tile_registers(c: Contraction, target: Target) -> bool:
     """Whether `c` is computed on tile registers; the taps of a window are spelt out."""
+    if isinstance(c.block.attributes.get(TILING), DotsAttr):
+        return False
     taps = prod(c.extents[axis] for axis in c.reduce)
     return taps <= MOST_TAPS and fits_tile_registers(c, target)
 
 
 def byte_panels(c: Contraction, target: Target) -> list[int]:
     """The shape of all of b in panels, of a product that `is_byte_product`."""
-    if _on_tile_registers(c, target):
+    if on_tile_registers(c, target):
         return tile_register_panels(c)
-    return panels_shape(c, _register_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
+    return panels_shape(c, byte_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
 
 
 def emit_byte_panels(block: Block, c: Contraction, target: Target, packed: SSAValue) -> None:
     """Appends what puts all of b into panels to `block`."""
-    if _on_tile_registers(c, target):
+    if on_tile_registers(c, target):
         emit_tile_register_panels(block, c, packed)
     else:
-        _layouts(block, c, _register_tile(c, target)).pack(packed)
+        _layouts(block, c, byte_tile(c, target)).pack(packed)
 
 
 def tile_byte_product(c: Contraction, target: Target, packed: SSAValue | None = None) -> None:
@@ -106,18 +123,19 @@ def tile_byte_product(c: Contraction, target: Target, packed: SSAValue | None = 
           %1 = <loop over k, %0 carried> tile.mma ... depth 4 groups unsigned using "vpdpbusd"
           tile.store %1, ... } }
     """
-    if _on_tile_registers(c, target):
+    if on_tile_registers(c, target):
         tile_on_tile_registers(c, target, packed)
         return
     block = Block()
     epilogue = epilogue_of(c)
-    tile_ = _register_tile(c, target)
+    tile_ = byte_tile(c, target)
     _Emitter(_layouts(block, c, tile_), tile_, epilogue).run(packed)
     replace_grids(c, epilogue, block)
 
 
-def _register_tile(c: Contraction, target: Target) -> RegisterTile:
-    return choose_tile(c.extent(c.m), c.extent(c.n), i32.size, target)
+def byte_tile(c: Contraction, target: Target) -> RegisterTile:
+    """The sums that are kept in vector registers at once: as the block asks for, else by the rules."""
+    return given_dots(c, target) or choose_tile(c.extent(c.m), c.extent(c.n), i32.size, target)
 
 
 def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from ..core.diagnostics import fail
 from ..core.roles import TILING
 from ..core.walk import ops_of
-from ..dialects.schedule import DepthwiseAttr, TilingAttr, WinogradAttr
+from ..dialects.schedule import DepthwiseAttr, DotsAttr, TileRegistersAttr, TilingAttr, WinogradAttr
 from ..dialects.tensor_loop import BlockOp
 from .contraction import Contraction
 from .register_tiles import RegisterTile, fits, temporaries
@@ -23,6 +23,8 @@ _UNFIT: dict[type, str] = {
     TilingAttr: "the block is no contraction that register tiles are made for",
     DepthwiseAttr: "the block is no depthwise convolution that register tiles are made for",
     WinogradAttr: "the block is no convolution of 3x3 with stride 1 whose filters are known when the program is loaded",
+    DotsAttr: "the block is no product of bytes that the target has dot products for",
+    TileRegistersAttr: "the block is no product that tile registers of the target are made for",
 }
 """Why a block has no use for an attribute."""
 

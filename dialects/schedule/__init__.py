@@ -22,6 +22,8 @@ from .base import known_numbers as known_numbers
 from .base import numbers_attribute as numbers_attribute
 from .base import numbers_of as numbers_of
 from .choices import DepthwiseAttr as DepthwiseAttr
+from .choices import DotsAttr as DotsAttr
+from .choices import TileRegistersAttr as TileRegistersAttr
 from .choices import WinogradAttr as WinogradAttr
 from .handles import BLOCK as BLOCK
 from .handles import LOOP as LOOP
@@ -37,5 +39,5 @@ from .tiling import TilingAttr as TilingAttr
 Schedule = Dialect(
     "schedule",
     [ProgramOp, *STEPS],
-    [LoopType, BlockType, NumberType, TilingAttr, DepthwiseAttr, WinogradAttr],
+    [LoopType, BlockType, NumberType, TilingAttr, DepthwiseAttr, WinogradAttr, DotsAttr, TileRegistersAttr],
 )

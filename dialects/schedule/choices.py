@@ -1,4 +1,4 @@
-"""The attributes by which a schedule says how depthwise convolutions, and convolutions by Winograd's filtering, are cut up."""
+"""The attributes by which a schedule says how depthwise convolutions, Winograd's filtering and products of bytes are cut up."""
 
 from __future__ import annotations
 
@@ -99,3 +99,32 @@ class WinogradAttr(Numbers):
     rows: IntAttr
     tile_rows: IntAttr
     tile_columns: IntAttr
+
+
+@irdl_attr_definition
+class DotsAttr(Numbers):
+    """
+    Has `schedule-cpu` and `prepack-weights` compute the product of bytes of the block that has it as `stepwell.tiling` by dot products of four
+    bytes in vector registers (`vpdpbusd`), also where there are tile registers: `rows` x `columns` sums at once, cut to the result.
+
+        #schedule.dots<rows = 6, columns = 64>
+    """
+
+    name = "schedule.dots"
+
+    rows: IntAttr
+    columns: IntAttr
+
+
+@irdl_attr_definition
+class TileRegistersAttr(Numbers):
+    """
+    Has `schedule-cpu` and `prepack-weights` compute the product of the block that has it as `stepwell.tiling` on tile registers (AMX), `panels`
+    panels of b at a time.
+
+        #schedule.tile_registers<panels = 4>
+    """
+
+    name = "schedule.tile_registers"
+
+    panels: IntAttr

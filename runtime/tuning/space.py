@@ -21,6 +21,7 @@ from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...schedule.kernels import NAME, Kernel
 from ...schedule.schedule import Schedule
 from ...schedule.targets import target_named
+from .byte_space import byte_space
 from .contraction_space import ContractionSpace, contraction_space
 from .depthwise_space import depthwise_space
 from .grain_space import GrainSpace
@@ -108,7 +109,8 @@ def _block_spaces(kernel: Kernel, target: str, threads: int) -> Sequence[BlockSp
     for grid in _grids(kernel.module):
         space: BlockSpace | None = contraction_space(grid, _constants(kernel), machine)
         if isinstance(space, ContractionSpace):
-            space = with_winograd(space) if _takes_tilings(kernel, space, target) else None
+            takes = _takes_tilings(kernel, space, target)
+            space = byte_space(space) or (with_winograd(space) if takes else None)
         else:
             space = depthwise_space(grid, machine) or nest_space(grid, left)
         if space is not None:
