@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -107,3 +108,23 @@ def check(
     (found,) = stepwell.compile(text, opt_level=3, cache=False)(x, w, bias)
     np.testing.assert_array_equal(found, expected)
     return scheduled(text)
+
+
+def check_random(
+    sizes: Sequence[int],
+    channels: int,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    epilogue: str,
+    seed: int,
+) -> None:
+    """`check` on numbers of `seed`; `sizes` are batch, height and width, made larger where the window would not fit."""
+    batch, *extents = sizes
+    for axis in (0, 1):
+        room = extents[axis] + padding[axis] + padding[axis + 2]
+        extents[axis] += max(0, dilation[axis] * (kernel[axis] - 1) + 1 - room)
+    x = small_integers(seed, batch, *extents, channels)
+    w = small_integers(seed + 1, *kernel, 1, channels)
+    check(x, w, list(strides), list(padding), list(dilation), epilogue)

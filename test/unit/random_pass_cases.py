@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
+import pytest
 from random_graphs import Flavour, Graph
 from stepwell.core.pipelines import parse_pipeline
 from stepwell.reference.failure import ReferenceFailure
+from stepwell.rewrites import targets
 from tolerances import check_random_program, check_same
 from xdsl.dialects.builtin import ModuleOp
 
@@ -44,7 +47,16 @@ pattern.rule "fuzz.known" doc "a sum with a constant" {
 
 TARGET: Final = "fuzz"
 TARGET_OPS: Final = ("add", "multiply", "relu", "negative", "abs", "maximum", "conv2d", "matmul", "split", "dropout")  # fmt: skip
-"""What the target `fuzz`, which the tests register, computes."""
+"""What the target `fuzz` computes."""
+
+
+def written_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The path of a file in `folder` with TABLE; TARGET computes TARGET_OPS until the test ends."""
+    names = {f"graph.{name}": lambda op: True for name in TARGET_OPS}
+    monkeypatch.setitem(targets._PREDICATES, TARGET, names)  # pyright: ignore[reportPrivateUsage]
+    path = folder / "fuzz.mlir"
+    path.write_text(TABLE)
+    return str(path)
 
 
 @dataclass(frozen=True)

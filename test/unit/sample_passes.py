@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
+from stepwell.core.diagnostics import StepwellError
 from stepwell.core.parsing import make_context, parse
 from stepwell.core.pass_decorators import module_pass
 from stepwell.core.passes import StepwellPass
@@ -13,6 +16,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 PROGRAM = "func.func @main(%x: i32) -> i32 {\n  %y = arith.addi %x, %x : i32\n  func.return %y : i32\n}\n"
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """The message of the `StepwellError` that `call` raises."""
+    with pytest.raises(StepwellError) as caught:
+        call()
+    return str(caught.value)
 
 
 def note(module: ModuleOp, name: str) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
 import pytest
+from sample_passes import refusal
 from stepwell.core import plugins
 from stepwell.core.diagnostics import (
     Diagnostic,
     OperationError,
-    StepwellError,
     closest,
     emit_remark,
     emit_warning,
@@ -102,9 +102,7 @@ def test_options_are_read(text: str, expected: SamplePass):
     ],
 )
 def test_wrong_options_are_explained(text: str, message: str):
-    with pytest.raises(StepwellError) as caught:
-        sample(text)
-    assert message in str(caught.value)
+    assert message in refusal(lambda: sample(text))
 
 
 def test_options_are_listed():
@@ -147,9 +145,7 @@ def test_a_pass_wins_over_a_pipeline_of_its_name():
     ],
 )
 def test_wrong_pipelines_are_explained(text: str, message: str):
-    with pytest.raises(StepwellError) as caught:
-        expand_pipeline(text, PIPELINES)
-    assert message in str(caught.value)
+    assert message in refusal(lambda: expand_pipeline(text, PIPELINES))
 
 
 @pytest.mark.parametrize(

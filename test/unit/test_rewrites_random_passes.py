@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from counts import FULL
 from random_graphs import CTX, Flavour, Graph, random_graph
-from random_pass_cases import CASES, TABLE, TARGET, TARGET_OPS, PassCase, check_results
+from random_pass_cases import CASES, PassCase, check_results, written_table
 from stepwell.core.parsing import parse_text
 from stepwell.core.pipelines import parse_pipeline
 from stepwell.core.verification import verify_module
-from stepwell.rewrites import targets
 from xdsl.utils.exceptions import PassFailedException
 
 GRAPHS = 320 if FULL else 6
@@ -30,12 +29,7 @@ def graph_of(seed: int, flavour: Flavour) -> Graph:
 
 @pytest.fixture(autouse=True)
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The path of the table of patterns; registers the target."""
-    names = {f"graph.{name}": lambda op: True for name in TARGET_OPS}
-    monkeypatch.setitem(targets._PREDICATES, TARGET, names)  # pyright: ignore[reportPrivateUsage]
-    path = tmp_path / "fuzz.mlir"
-    path.write_text(TABLE)
-    return str(path)
+    return written_table(tmp_path, monkeypatch)
 
 
 def check(case: PassCase, graph: Graph, table: str) -> bool:

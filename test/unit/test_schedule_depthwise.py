@@ -9,7 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from counts import FULL
-from depthwise_programs import check, is_copied, is_flat, is_tiled, program, scheduled, small_integers
+from depthwise_programs import (
+    check,
+    check_random,
+    is_copied,
+    is_flat,
+    is_tiled,
+    program,
+    scheduled,
+    small_integers,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.core.pass_context import PassContext
@@ -41,13 +50,7 @@ def test_random_convolutions(
     epilogue: str,
     seed: int,
 ) -> None:
-    batch, *extents = sizes
-    for axis in (0, 1):
-        room = extents[axis] + padding[axis] + padding[axis + 2]
-        extents[axis] += max(0, dilation[axis] * (kernel[axis] - 1) + 1 - room)
-    x = small_integers(seed, batch, *extents, channels)
-    w = small_integers(seed + 1, *kernel, 1, channels)
-    check(x, w, list(strides), list(padding), list(dilation), epilogue)
+    check_random(sizes, channels, kernel, strides, padding, dilation, epilogue, seed)
 
 
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "aarch64-neon"])

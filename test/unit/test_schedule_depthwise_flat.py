@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
-from depthwise_programs import Array, check, convolve, image, is_flat, program, scheduled, small_integers
+from depthwise_programs import (
+    Array,
+    check,
+    check_random,
+    convolve,
+    image,
+    is_flat,
+    program,
+    scheduled,
+    small_integers,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_machines import as_machine, runs_here
@@ -55,13 +65,7 @@ def test_random_convolutions(
     epilogue: str,
     seed: int,
 ) -> None:
-    batch, *extents = sizes
-    for axis in (0, 1):
-        room = extents[axis] + padding[axis] + padding[axis + 2]
-        extents[axis] += max(0, dilation[axis] * (kernel[axis] - 1) + 1 - room)
-    x = small_integers(seed, batch, *extents, channels)
-    w = small_integers(seed + 1, *kernel, 1, channels)
-    check(x, w, ONE, list(padding), list(dilation), epilogue)
+    check_random(sizes, channels, kernel, ONE, padding, dilation, epilogue, seed)
 
 
 @pytest.mark.parametrize("channels", [3, 8, 24, 33, 40])

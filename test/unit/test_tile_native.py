@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from counts import FULL
@@ -17,21 +16,11 @@ from llvm_jit import Program, aligned
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.core.pipelines import parse_pipeline
 from stepwell.core.verification import verify_module
+from tile_programs import DTYPES
 
 Array = np.ndarray[Any, Any]
 SEEDS = 40 if FULL else 1
 PROGRAMS = Path(__file__).parent / "tile_programs.py"
-DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-    "i1": np.bool_,
-}
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
