@@ -1,5 +1,5 @@
 """
-Fits the polynomial coefficients of `lowering/math_expansions`: run it to print every table.
+Fits the polynomial coefficients of `lowering/math_expansions`: run it to print `coefficients.py`, with `--pieces` `pieces.py`.
 
 Method: iteratively reweighted least squares (C. L. Lawson, 1961) on a Chebyshev grid in `numpy.longdouble` (64-bit
 significand), minimising the largest error of the whole expansion, relative unless said. (The Remez exchange does not apply as it
@@ -10,6 +10,7 @@ continued fraction.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -117,6 +118,12 @@ def normal_tail(x: Array) -> Array:
     return np.where(z < 1, 1 - erf_series(np.minimum(z, 1)), erfc_fraction(np.maximum(z, 1))) / 2
 
 
+def tanh_tail(x: Array) -> Array:
+    """(1 - tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3), x >= 0."""
+    z = np.sqrt(2 / PI) * (x + Real("0.044715") * x**3)
+    return 1 / (1 + np.exp(2 * z))
+
+
 PI = 4 * np.arctan(Real(1))
 LN2 = np.log(Real(2))
 
@@ -183,6 +190,91 @@ JOBS = (
 )
 
 
+PIECES_PER_DOUBLING = 8
+PIECES = 32
+FIRST = 1.25
+"""Of 1, 1.125, ..., 1.875 that with which the largest errors are smallest."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """
+    `function(a) ~ sum_k c_k (a - centre)^k` on each of 32 pieces of 0 <= a <= limit, the error divided by `scale(a)`.
+
+    The pieces are those of `1.25 <= 1.25 + slope a < 20` that have the same exponent and the same three bits after it. The first is about 0,
+    and its leading coefficients are `first`.
+    """
+
+    name: str
+    function: Callable[[Array], Array]
+    limit: float
+    slope: float
+    first: tuple[float, ...]
+    scale: Callable[[Array], Array]
+    first_slope: float = 0.0
+    """What the code adds to the second coefficient of the first piece, which is so given to more places."""
+    degree: int = 4
+
+    def edges(self) -> list[float]:
+        """Where the pieces begin, and the end of the last."""
+        start = int((FIRST - 1) * PIECES_PER_DOUBLING)
+        numbers = range(start, start + PIECES + 1)
+        parts = [divmod(number, PIECES_PER_DOUBLING) for number in numbers]
+        edges = [2.0**doubling * (1 + part / PIECES_PER_DOUBLING) for doubling, part in parts]
+        assert FIRST + self.limit * self.slope < edges[-1]
+        return [(edge - FIRST) / self.slope for edge in edges]
+
+
+def exact_centre(function: Callable[[Array], Array], middle: float) -> tuple[np.float32, np.float32]:
+    """
+    A number near the middle at which the function is nearly an f32, and that: so the first coefficient loses nothing (S. Gal,
+    Computing elementary functions: a new approach for achieving high accuracy and good performance, 1986).
+    """
+    near = (np.float32(middle).view(np.int32) + np.arange(-2000, 2000, dtype=np.int32)).view(np.float32)
+    values = function(near.astype(Real))
+    rounded = values.astype(np.float32)
+    best = int(np.argmin(np.abs(values - rounded) / np.spacing(np.abs(rounded))))
+    return near[best], rounded[best]
+
+
+def fit_piece(job: Pieces, low: float, high: float) -> tuple[list[np.float32], float]:
+    """The centre and the coefficients of a piece, and the largest error."""
+    if low == 0:
+        centre, row = np.float32(0), [np.float32(value) for value in job.first]
+    else:
+        centre, value = exact_centre(job.function, (low + high) / 2)
+        row = [value]
+    angles = np.pi * (np.arange(GRID // 2, dtype=Real) + Real(0.5)) / (GRID // 2)
+    a = Real(low + high) / 2 - Real(high - low) / 2 * np.cos(angles)
+    powers = [(a - Real(centre)) ** k / job.scale(a) for k in range(job.degree + 1)]
+    rest = job.function(a) / job.scale(a)
+    if low == 0:
+        rest = rest - Real(job.first_slope) * powers[1]
+    for value, power in zip(row, powers, strict=False):
+        rest = rest - Real(value) * power
+    for k in range(len(row), job.degree + 1):
+        value = np.float32(lawson(np.stack(powers[k:], axis=1), rest)[0])
+        row.append(value)
+        rest = rest - Real(value) * powers[k]
+    return [centre, *row], float(np.max(np.abs(rest)))
+
+
+PIECEWISE = (
+    Pieces("TANH", np.tanh, 9.0625, 2.06, (0.0, 1.0), np.tanh),
+    Pieces(
+        "ERF",
+        lambda x: np.where(x < 1, erf_series(np.minimum(x, 1)), 1 - erfc_fraction(np.maximum(x, 1))),
+        3.9375,
+        4.75,
+        (0.0,),
+        lambda x: np.where(x < 1, erf_series(np.minimum(x, 1)), 1),
+        first_slope=1.0,
+    ),
+    Pieces("NORMAL_TAIL", normal_tail, 5.5, 3.4, (0.5,), lambda x: 1 / np.maximum(x, 0.4)),
+    Pieces("TANH_TAIL", tanh_tail, 5.5, 3.4, (0.5,), lambda x: 1 / np.maximum(x, 0.4)),
+)
+
+
 def pi_fraction() -> Fraction:
     """pi to 300 bits by Machin's formula, 16 atan(1/5) - 4 atan(1/239)."""
 
@@ -202,7 +294,27 @@ def two_over_pi_windows() -> list[tuple[int, float, float]]:
     return [(exponent, float(c), float(c - Fraction(float(c)))) for exponent, c in windows]
 
 
+def print_pieces() -> None:
+    """Rows of the shortest numbers that are the same f32."""
+    print('"""Piecewise polynomials printed by `bench/fit_math_polynomials.py --pieces`; do not edit."""\n')
+    print("from __future__ import annotations")
+    for job in PIECEWISE:
+        edges = job.edges()
+        rows = [fit_piece(job, low, high) for low, high in zip(edges, edges[1:], strict=False)]
+        error = max(error for _, error in rows)
+        print(
+            f"\n# {job.limit} at most, {FIRST} + {job.slope} a; largest error {error:.1e} = 2^{np.log2(error):.1f}"
+        )
+        print(f"{job.name}: tuple[tuple[float, ...], ...] = (")
+        for row, _ in rows:
+            print(f"    ({', '.join(repr(float(str(value))) for value in row)}),")
+        print(")")
+
+
 def main() -> None:
+    if "--pieces" in sys.argv:
+        print_pieces()
+        return
     print('"""Coefficients printed by `bench/fit_math_polynomials.py`; do not edit."""\n')
     print("from __future__ import annotations\n")
     for job in JOBS:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -28,7 +27,7 @@ from .carry_small_floats import carry_in_f32
 from .expand_small_floats import small_float_expansion
 from .math_expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathBuilder
 from .math_expansions.builder import ConstantKey, element_kind
-from .math_expansions.composites import composite_of
+from .math_expansions.composites import LAST_OPS, Composite, composite_of
 
 Expansion = Callable[[Operation, MathBuilder], SSAValue]
 
@@ -68,22 +67,43 @@ class ExpandMathPass(StepwellPass):
 
 
 def _replace_composites(module: ModuleOp, wide: bool) -> int:
-    """Replaces the formulas of `composites.py`, and erases what nothing uses then; `tile.scale` only in bodies of `tile.map`."""
+    """Replaces the formulas of `composites.py`, and erases what nothing uses then; `tile.scale` and the like only in bodies of `tile.map`."""
     constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
-    count = 0
-    for op in ops_of(module, arith.MulfOp):
-        block = op.parent
-        found = composite_of(op, wide and isinstance(op.parent_op(), tile.MapOp))
-        if found is None or block is None:
-            continue
-        composite, variable = found
-        builder = MathBuilder(op, op.result.type, constants.setdefault(block, {}))
-        result = composite.expand(builder, builder.value(variable)).ssa
+    formulas = _formulas_of(module, wide)
+    replaced: dict[SSAValue, SSAValue] = {}
+    for op, composite, variable in formulas:
+        assert op.parent is not None
+        builder = MathBuilder(op, op.results[0].type, constants.setdefault(op.parent, {}))
+        result = composite.expand(builder, builder.value(replaced.get(variable, variable))).ssa
+        replaced[op.results[0]] = result
         operands = list(op.operands)
         Rewriter.replace_op(op, [], [result])
         _erase_unused(operands)
-        count += 1
-    return count
+    return len(formulas)
+
+
+def _formulas_of(module: ModuleOp, wide: bool) -> list[tuple[Operation, Composite, SSAValue]]:
+    """The last op of each formula that is no part of another, what takes its place, and the variable, in the order of the program."""
+    found: list[tuple[Operation, Composite, SSAValue]] = []
+    inside: set[Operation] = set()
+    for op in reversed(ops_of(module, *LAST_OPS)):
+        if (
+            op in inside
+            or (formula := composite_of(op, wide and isinstance(op.parent_op(), tile.MapOp))) is None
+        ):
+            continue
+        found.append((op, *formula))
+        waiting: list[Operation] = [op]
+        while waiting:
+            for operand in waiting.pop().operands:
+                if (
+                    operand is not formula[1]
+                    and isinstance(operand.owner, Operation)
+                    and operand.owner not in inside
+                ):
+                    inside.add(operand.owner)
+                    waiting.append(operand.owner)
+    return found[::-1]
 
 
 def _erase_unused(values: list[SSAValue]) -> None:

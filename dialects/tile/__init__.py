@@ -8,6 +8,7 @@ A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.f
 from xdsl.ir import Dialect
 
 from .elements import LimitOp as LimitOp
+from .elements import LookupOp as LookupOp
 from .elements import ScaleOp as ScaleOp
 from .map import MapOp as MapOp
 from .map import YieldOp as YieldOp
@@ -20,5 +21,7 @@ from .reduce import ReduceOp as ReduceOp
 from .transpose import TransposeOp as TransposeOp
 
 Tile = Dialect(
-    "tile", [LimitOp, LoadOp, MapOp, MmaOp, PrefetchOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp], []
+    "tile",
+    [LimitOp, LoadOp, LookupOp, MapOp, MmaOp, PrefetchOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp],
+    [],
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import Float32Type
+from xdsl.dialects.builtin import DenseArrayBase, Float32Type, f32, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     BaseAttr,
@@ -13,11 +14,16 @@ from xdsl.irdl import (
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
+    prop_def,
     result_def,
 )
 from xdsl.traits import HasParent, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from .map import MapOp
+
+TABLE_SIZES = (16, 32)
+"""Numbers in one vector register of 64 bytes, and in two."""
 
 
 @irdl_op_definition
@@ -72,3 +78,36 @@ class LimitOp(IRDLOperation):
 
     def __init__(self, number: SSAValue, bound: SSAValue):
         super().__init__(operands=[number, bound], result_types=[number.type])
+
+
+@irdl_op_definition
+class LookupOp(IRDLOperation):
+    """
+    `result = table[index mod size]` for a table of 16 or 32 numbers, in the body of a `tile.map`.
+
+        %c = tile.lookup %index, [0.0, 1.0, ...] : f32
+
+    The low 4 or 5 bits of an i32 count, so any index is one. The table stays in one or two registers, and no memory is read: one
+    instruction of AVX-512 (`vpermps`, `vpermt2ps`), and of no other machine.
+    """
+
+    name = "tile.lookup"
+
+    index = operand_def(i32)
+    table = prop_def(DenseArrayBase.constr(f32))
+    result = result_def(f32)
+
+    traits = lazy_traits_def(lambda: (Pure(), HasParent(MapOp)))
+
+    assembly_format = "$index `,` $table attr-dict `:` type($result)"
+
+    def __init__(self, index: SSAValue, table: Sequence[float]):
+        super().__init__(
+            operands=[index],
+            result_types=[f32],
+            properties={"table": DenseArrayBase.from_list(f32, table)},
+        )
+
+    def verify_(self) -> None:
+        if (size := len(self.table)) not in TABLE_SIZES:
+            raise VerifyException(f"the table has {size} numbers, expected 16 or 32")

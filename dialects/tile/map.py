@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .ops import is_tile
 
-ON_ELEMENTS = ("tile.limit", "tile.scale")
+ON_ELEMENTS = ("tile.limit", "tile.lookup", "tile.scale")
 """Ops of this dialect that the body of a `tile.map` may hold."""
 
 
@@ -57,7 +57,7 @@ class MapOp(IRDLOperation):
           tile.yield %r : f32
         }
 
-    The body is scalar arithmetic without effects, `tile.scale` and `tile.limit` among it; it may use numbers from outside.
+    The body is scalar arithmetic without effects, `tile.scale`, `tile.limit` and `tile.lookup` among it; it may use numbers from outside.
     """
 
     name = "tile.map"

@@ -1,11 +1,11 @@
-"""`tile.scale` and `tile.limit` to instructions of AVX-512, `tile.reduce` to reductions of vector registers."""
+"""`tile.scale`, `tile.limit` and `tile.lookup` to instructions of AVX-512, `tile.reduce` to reductions of vector registers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i32
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerType, VectorType, f32, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
@@ -63,6 +63,30 @@ def convert_limit(builder: Builder, op: tile.LimitOp) -> None:
     operands = builder.values_of(op.operands)
     name = "llvm.x86.avx512.mask.range.ps.512"
     builder.bind(op.result, _on_whole_registers(builder, operands, name, SMALLER_SIZE))
+
+
+def convert_lookup(builder: Builder, op: tile.LookupOp) -> None:
+    """A permutation of the register that holds the table, or of the two that do."""
+    numbers = op.table.get_values()
+    index = builder.value(op.index)
+    assert isinstance(index.type, VectorType)
+    register = builder.types.vector(f32, LANES)
+    halves = [
+        builder.cached(("table", half), lambda half=half: _table(builder, half, register))
+        for half in (numbers[first : first + LANES] for first in range(0, len(numbers), LANES))
+    ]
+    whole = _resized(builder, index, LANES)
+    if len(halves) == 1:
+        name, arguments = "llvm.x86.avx512.permvar.sf.512", (halves[0], whole)
+    else:
+        name, arguments = "llvm.x86.avx512.vpermi2var.ps.512", (halves[0], whole, halves[1])
+    result = builder.intrinsic_value(name, arguments, register)
+    builder.bind(op.result, _resized(builder, result, index.type.get_shape()[0]))
+
+
+def _table(builder: Builder, numbers: Sequence[float], register: VectorType) -> SSAValue:
+    dense = DenseIntOrFPElementsAttr.from_list(register, numbers)  # pyright: ignore
+    return builder.emit(llvm.ConstantOp, (), register, {"value": dense})
 
 
 def convert_reduce(builder: Builder, op: tile.ReduceOp) -> None:
@@ -135,6 +159,7 @@ def convert_prefetch(builder: Builder, op: tile.PrefetchOp) -> None:
 
 
 CONVERSIONS: ConversionTable = {
+    tile.LookupOp: convert_lookup,
     tile.ScaleOp: convert_scale,
     tile.LimitOp: convert_limit,
     tile.ReduceOp: convert_reduce,

@@ -14,6 +14,7 @@ from .exponential import exp, exp2, exp2_in_wide_registers, exp_in_wide_register
 from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from .inverse_trigonometric import acos, asin, atan, atan2
 from .logarithm import log, log1p, log2, log10
+from .piecewise import erf_in_wide_registers, tanh_in_wide_registers
 from .power import cbrt, fpowi, powf, rsqrt
 from .rounding import round_half_away
 from .trigonometric import cos, sin, tan
@@ -49,7 +50,9 @@ EXPANSIONS: dict[type[Operation], Callable[..., Value]] = {
 """Every op here on f32 is replaced; on f64 it stays."""
 
 IN_WIDE_REGISTERS: dict[type[Operation], Callable[..., Value]] = {
+    math.ErfOp: erf_in_wide_registers,
     math.ExpOp: exp_in_wide_registers,
     math.Exp2Op: exp2_in_wide_registers,
+    math.TanhOp: tanh_in_wide_registers,
 }
 """What takes their place in the body of a `tile.map` on a machine with the instructions of AVX-512."""

@@ -57,6 +57,7 @@ BITS_OF = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}
 NO_FASTMATH = arith.FastMathFlagsAttr("none")
 NO_OVERFLOW = arith.IntegerOverflowAttr("none")
 PREDICATE = {"eq": IntegerAttr(0, 64), "ne": IntegerAttr(1, 64), "slt": IntegerAttr(2, 64)}
+GREATER: dict[str, Attribute] = {"predicate": IntegerAttr(2, 64), "fastmath": NO_FASTMATH}
 
 ConstantKey = tuple[Attribute, bytes]
 
@@ -157,9 +158,18 @@ class MathBuilder:
         """`number * 2^floor(exponent)`, rounded once: `tile.scale`."""
         return self._insert(tile.ScaleOp(number.ssa, exponent.ssa), number.kind)
 
-    def limit(self, number: Value, bound: Number) -> Value:
+    def limit(self, number: Value, bound: Value | Number) -> Value:
         """`number` within `bound` of 0, finite even of a NaN: `tile.limit`."""
         return self._insert(tile.LimitOp(number.ssa, number.like(bound).ssa), number.kind)
+
+    def larger(self, x: Value, y: Value) -> Value:
+        """`x` where `x > y`, else `y`, for scalars: with NaNs as `vmaxps` has it, so that it is one instruction."""
+        assert not self.is_vector
+        return self.select(self.emit(arith.CmpfOp, (x, y), "i1", GREATER), x, y)
+
+    def lookup(self, index: Value, table: Sequence[float]) -> Value:
+        """`table[index mod size]`, of 16 or 32 numbers: `tile.lookup`."""
+        return self._insert(tile.LookupOp(index.ssa, table), "f32")
 
     def select(self, mask: Value, then: Value | Number, otherwise: Value) -> Value:
         """`then` where `mask` holds, else `otherwise`; `mask` comes from a comparison of the same lane width."""

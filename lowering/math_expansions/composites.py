@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isclose, sqrt
+from math import copysign, inf, isclose, pi, sqrt
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Operation, SSAValue
 
 from .builder import MathBuilder, Value
-from .coefficients import EXP, NORMAL_TAIL
-from .exponential import LARGEST_REST, LN2_HIGH, LN2_LOW, LOG2_E, MAGIC
-
-EXP_OF_MINUS = tuple(-c if power % 2 else c for power, c in enumerate(EXP, 2))
+from .coefficients import NORMAL_TAIL
+from .logistic import sigmoid, silu
+from .piecewise import gelu_by_tanh_in_wide_registers, gelu_in_wide_registers
 
 TAIL_MIDDLE = 2.75
 """Half of the interval on which NORMAL_TAIL holds, and its middle."""
@@ -26,13 +25,19 @@ Shape = str | float | tuple["Shape", ...]
 """The variable `x`; a constant; or the name of an op, for a comparison with its predicate, and the shapes of its operands."""
 
 COMMUTATIVE = ("arith.addf", "arith.mulf")
-OLT = 4
-"""`arith.cmpf olt`."""
+OEQ, OGE, OLT = 1, 3, 4
+"""Predicates of `arith.cmpf`."""
 
 GELU: Shape = (
     "arith.mulf",
     ("arith.mulf", "x", 0.5),
     ("arith.addf", 1.0, ("math.erf", ("arith.mulf", "x", sqrt(0.5)))),
+)
+_CUBIC = ("arith.addf", sqrt(2 / pi), ("arith.mulf", sqrt(2 / pi) * 0.044715, ("arith.mulf", "x", "x")))
+GELU_BY_TANH: Shape = (
+    "arith.mulf",
+    ("arith.mulf", "x", 0.5),
+    ("arith.addf", 1.0, ("math.tanh", ("arith.mulf", "x", _CUBIC))),
 )
 _NEGATIVE: Shape = (f"arith.cmpf {OLT}", "x", 0.0)
 _ROOT: Shape = ("math.exp", ("arith.mulf", ("math.absf", "x"), -0.5))
@@ -45,6 +50,13 @@ SILU: Shape = (
         ("arith.addf", 1.0, ("arith.mulf", _ROOT, _ROOT)),
     ),
 )
+LIMITED_SILU: Shape = ("arith.select", (f"arith.cmpf {OEQ}", "x", -inf), -0.0, SILU)
+_FALLING: Shape = ("math.exp", ("arith.negf", ("math.absf", "x")))
+SIGMOID: Shape = (
+    "arith.divf",
+    ("arith.select", (f"arith.cmpf {OGE}", "x", 0.0), 1.0, _FALLING),
+    ("arith.addf", 1.0, _FALLING),
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,7 @@ class Composite:
     shape: Shape
     expand: Callable[[MathBuilder, Value], Value]
     wide: bool
-    """Whether that needs `tile.scale`."""
+    """Whether that needs `tile.scale` and the like."""
 
 
 def gelu(m: MathBuilder, x: Value) -> Value:
@@ -69,26 +81,23 @@ def gelu(m: MathBuilder, x: Value) -> Value:
     return m.fma(-size, tail, x.maximum(-0.0))
 
 
-def silu(m: MathBuilder, x: Value) -> Value:
-    """
-    x / (1 + exp(-x)) = 2^-n x / (p + 2^-n) with exp(-x) = p 2^n: the factor 2^-n is applied last, so that the result is rounded to a
-    denormal once.
+COMPOSITES = (
+    Composite("limited silu", LIMITED_SILU, silu, wide=True),
+    Composite("silu", SILU, silu, wide=True),
+    Composite("sigmoid", SIGMOID, sigmoid, wide=True),
+    Composite("gelu", GELU, gelu_in_wide_registers, wide=True),
+    Composite("gelu by tanh", GELU_BY_TANH, gelu_by_tanh_in_wide_registers, wide=True),
+    Composite("gelu", GELU, gelu, wide=False),
+)
+"""Those that hold others first, and of two with one shape the better."""
 
-    From x = 42 on, n stays at -60, and p + 2^60 is 2^60.
-    """
-    n = m.fma(x, -LOG2_E, MAGIC) - MAGIC
-    r = m.fma(n, LN2_LOW, m.fma(n, LN2_HIGH, x))
-    p = m.polynomial(m.limit(r, LARGEST_REST), (1.0, -1.0, *EXP_OF_MINUS))
-    back = -(n.maximum(-60.0))
-    return m.scale(x / (p + m.scale(x.like(1.0), back)), back)
-
-
-COMPOSITES = (Composite("gelu", GELU, gelu, wide=False), Composite("silu", SILU, silu, wide=True))
+LAST_OPS = (arith.MulfOp, arith.DivfOp, arith.SelectOp)
+"""Of these shapes."""
 
 
 def composite_of(op: Operation, wide: bool) -> tuple[Composite, SSAValue] | None:
     """The formula on f32 that `op` is the last op of, and its variable."""
-    if not isinstance(op, arith.MulfOp) or op.result.type != Float32Type():
+    if not isinstance(op, LAST_OPS) or op.result.type != Float32Type():
         return None
     for found in COMPOSITES:
         variables: dict[str, SSAValue] = {}
@@ -102,7 +111,11 @@ def _fits(value: SSAValue, shape: Shape, variables: dict[str, SSAValue]) -> bool
         return variables.setdefault(shape, value) is value
     if isinstance(shape, float):
         number = _number(value)
-        return number is not None and isclose(number, shape, rel_tol=1e-7)
+        return (
+            number is not None
+            and isclose(number, shape, rel_tol=1e-7)
+            and copysign(1, number) == copysign(1, shape)
+        )
     assert isinstance(shape, tuple)
     op = value.owner
     name, operands = shape[0], shape[1:]

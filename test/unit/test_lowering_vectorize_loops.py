@@ -1,22 +1,18 @@
-"""Loops on register tiles against NumPy: all lengths, sums and maxima, rows worked on by several loops, functions in wide registers."""
+"""Loops on register tiles against NumPy: all lengths, sums and maxima, rows worked on by several loops."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import expand_math_native as native
 import llvm_jit
-import math_points as points
 import numpy as np
 import pytest
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.core.parsing import make_context, parse_text
-from stepwell.lowering.emit_llvm_text import emit_llvm_text
 from stepwell.lowering.expand_math import ExpandMathPass
 from stepwell.lowering.vectorize_loops import VectorizeLoopsPass
-from stepwell.runtime.jit import Target, compile_object
 from stepwell.schedule.targets import host_target
 from stepwell.schedule.wide_registers import has_wide_registers
 
@@ -236,52 +232,3 @@ def test_rows_of_any_length(columns: int, seed: int) -> None:
     llvm_jit.Program(text).call("f", x, y)
     e = np.exp(x.astype(np.float64))
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=2e-6)
-
-
-@pytest.mark.parametrize("columns", [64, 21, 5])
-@pytest.mark.parametrize("name", ["exp", "exp2"])
-@pytest.mark.parametrize("wide", WIDE[1:])
-def test_wide_registers_give_the_same_bits(name: str, columns: int, wide: bool) -> None:
-    """Overflow, denormals, infinities and NaNs among the points: `tile.scale` rounds as the two factors of 2^n do."""
-    x = points.unary_points([(-105, 90), (-151, 130), (-1, 1)])
-    x = np.concatenate([[np.inf, -np.inf, np.nan, 3e38, -3e38, 1e7, -1e7, 0.0, -0.0], x]).astype(np.float32)
-    found = native.run_tiles(f"%r = math.{name} %x0 : f32", x, wide, columns)
-    expected = native.run_f32(name, x[: len(found)].copy())
-    same = (found.view(np.int32) == expected.view(np.int32)) | (np.isnan(found) & np.isnan(expected))
-    assert same.all(), x[: len(found)][~same][:5]
-
-
-GELU = """%half = arith.constant 0.5 : f32
-      %one = arith.constant 1.0 : f32
-      %root = arith.constant 0.707106769 : f32
-      %p = arith.mulf %x0, %half : f32
-      %q = arith.mulf %x0, %root : f32
-      %e = math.erf %q : f32
-      %d = arith.addf %one, %e : f32
-      %r = arith.mulf %p, %d : f32"""
-
-
-def test_gelu_has_the_same_bits_as_numbers_and_on_tiles() -> None:
-    """And it is good to 1e-6 up to 8, and to 6 ulp for positive numbers and near 0."""
-    x = points.unary_points([(-8, 8), (-1, 1)])
-    x = x[np.isfinite(x)]
-    found = native.run_tiles(GELU, x, WIDE[-1])
-    x = x[: len(found)]
-    numbers = native.run(GELU, [("f32", x)], ("f32", np.float32))
-    assert np.array_equal(found.view(np.int32), numbers.view(np.int32))
-    wide = x.astype(np.longdouble)
-    exact = wide / 2 * (1 + points.erf(wide * np.sqrt(np.longdouble(0.5))))
-    inside = np.abs(x) <= 8
-    assert np.abs(found - exact)[inside].max() <= 1e-6
-    good = (np.abs(x) > 1e-30) & ((x > 0) | (np.abs(x) < 1))
-    assert points.ulp_errors(found[good], exact[good]).max() <= 6
-
-
-def test_code_for_avx_512_is_refused_elsewhere() -> None:
-    text = emit_llvm_text(
-        llvm_jit.lower(native.expanded(native.tile_source("%r = math.exp %x0 : f32", 64), True))
-    )
-    with pytest.raises(
-        RuntimeError, match="the program has instructions of AVX-512, which this machine does not"
-    ):
-        compile_object(text, Target("x86_64-unknown-linux-gnu", "x86-64", ""))

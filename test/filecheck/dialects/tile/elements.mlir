@@ -9,7 +9,11 @@ func.func @elements(%t: vector<1x20xf32>) -> vector<1x20xf32> {
     %bound = arith.constant 0.35 : f32
     %l = tile.limit %x, %bound : f32
     %y = tile.scale %l, %x : f32
-    tile.yield %y : f32
+    // CHECK-NEXT: %[[I:.*]] = arith.bitcast %x : f32 to i32
+    // CHECK-NEXT: %{{.*}} = tile.lookup %[[I]], [0.000000e+00, 1.000000e+00, {{.*}}, 0.333333343] : f32
+    %i = arith.bitcast %x : f32 to i32
+    %z = tile.lookup %i, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 0.333333343] : f32
+    tile.yield %z : f32
   }
   func.return %0 : vector<1x20xf32>
 }

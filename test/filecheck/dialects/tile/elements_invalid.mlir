@@ -103,3 +103,14 @@ func.func @map_of_nothing(%t: vector<0x64xf32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @table(%t: vector<1x16xi32>) {
+  %a = tile.map(%i = %t) : (vector<1x16xi32>) -> vector<1x16xi32> {
+    // expected-error@+1 {{the table has 3 numbers, expected 16 or 32}}
+    %x = tile.lookup %i, [1.0, 2.0, 3.0] : f32
+    tile.yield %i : i32
+  }
+  func.return
+}
