@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import dtypes
+from .functions import BINARY, COMPARISONS, UNARY, UNARY_TEST, Domain
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -158,33 +159,11 @@ class Load(Expr):
                 )
 
 
-UNARY_FLOAT = frozenset(
-    {"exp", "log", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "erf", "floor", "ceil", "round", "trunc"}
-    | {
-        "exp2",
-        "expm1",
-        "log2",
-        "log10",
-        "log1p",
-        "atan",
-        "asin",
-        "acos",
-        "sinh",
-        "cosh",
-        "asinh",
-        "acosh",
-        "atanh",
-    }
-)
-UNARY_ANY = frozenset({"neg", "abs"})
-UNARY_TEST = frozenset({"isnan", "isinf", "isfinite"})
-
-
 @dataclass(frozen=True, eq=False)
 class Unary(Expr):
     """
     `function(operand)`: `neg abs` on numbers (integers wrap), `not` on i1 and integers (bitwise), the functions of
-    UNARY_FLOAT on floats (`round` is half to even), `isnan isinf isfinite` from float to i1.
+    `te.functions` on floats (`round` is half to even), `isnan isinf isfinite` from float to i1.
     """
 
     function: str
@@ -199,23 +178,7 @@ class Unary(Expr):
         return (self.operand,)
 
     def check(self) -> None:
-        dtype = self.operand.dtype
-        if self.function in UNARY_FLOAT or self.function in UNARY_TEST:
-            fits = dtypes.is_float(dtype)
-        elif self.function in UNARY_ANY:
-            fits = dtype != "i1"
-        elif self.function == "not":
-            fits = not dtypes.is_float(dtype)
-        else:
-            raise TEError(f"unknown unary function '{self.function}'")
-        if not fits:
-            raise TEError(f"'{self.function}' is not defined on {dtype}")
-
-
-BINARY_ANY = frozenset({"add", "sub", "mul", "max", "min"})
-BINARY_FLOAT = frozenset({"div", "fmod", "pow", "atan2", "copysign"})
-BINARY_INTEGER = frozenset({"truncdiv", "truncmod", "floordiv", "floormod", "shl", "shr"})
-BINARY_BITS = frozenset({"and", "or", "xor"})
+        _check_defined("unary", self.function, UNARY.get(self.function), self.operand.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,21 +206,7 @@ class Binary(Expr):
         left, right = self.lhs.dtype, self.rhs.dtype
         if left != right:
             raise TEError(f"'{self.function}' takes one element type, found {left} and {right}")
-        if self.function in BINARY_ANY:
-            fits = left != "i1"
-        elif self.function in BINARY_FLOAT:
-            fits = dtypes.is_float(left)
-        elif self.function in BINARY_INTEGER:
-            fits = dtypes.is_integer(left)
-        elif self.function in BINARY_BITS:
-            fits = not dtypes.is_float(left)
-        else:
-            raise TEError(f"unknown binary function '{self.function}'")
-        if not fits:
-            raise TEError(f"'{self.function}' is not defined on {left}")
-
-
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+        _check_defined("binary", self.function, BINARY.get(self.function), left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,6 +352,13 @@ class Check(Expr):
     def check(self) -> None:
         if self.condition.dtype != "i1":
             raise TEError(f"the condition of a check has type {self.condition.dtype}, expected i1")
+
+
+def _check_defined(what: str, function: str, domain: Domain | None, dtype: str) -> None:
+    if domain is None:
+        raise TEError(f"unknown {what} function '{function}'")
+    if not domain(dtype):
+        raise TEError(f"'{function}' is not defined on {dtype}")
 
 
 def as_expr(value: Expr | Number, dtype: str) -> Expr:

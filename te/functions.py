@@ -1,0 +1,50 @@
+"""The functions of scalar expressions by name, with the element types that they are defined on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import dtypes
+
+Domain = Callable[[str], bool]
+"""Whether a function is defined on an element type."""
+
+
+def _not_boolean(dtype: str) -> bool:
+    return dtype != "i1"
+
+
+def _bits(dtype: str) -> bool:
+    return not dtypes.is_float(dtype)
+
+
+UNARY_FLOAT = frozenset(
+    {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "erf"}
+    | {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"}
+    | {"floor", "ceil", "round", "trunc"}
+)
+UNARY_ANY = frozenset({"neg", "abs"})
+UNARY_TEST = frozenset({"isnan", "isinf", "isfinite"})
+
+UNARY: dict[str, Domain] = {
+    **dict.fromkeys(UNARY_FLOAT | UNARY_TEST, dtypes.is_float),
+    **dict.fromkeys(UNARY_ANY, _not_boolean),
+    "not": _bits,
+}
+"""What `Unary` may apply."""
+
+BINARY_ANY = frozenset({"add", "sub", "mul", "max", "min"})
+BINARY_FLOAT = frozenset({"div", "fmod", "pow", "atan2", "copysign"})
+BINARY_INTEGER = frozenset({"truncdiv", "truncmod", "floordiv", "floormod", "shl", "shr"})
+BINARY_BITS = frozenset({"and", "or", "xor"})
+
+BINARY: dict[str, Domain] = {
+    **dict.fromkeys(BINARY_ANY, _not_boolean),
+    **dict.fromkeys(BINARY_FLOAT, dtypes.is_float),
+    **dict.fromkeys(BINARY_INTEGER, dtypes.is_integer),
+    **dict.fromkeys(BINARY_BITS, _bits),
+}
+"""What `Binary` may apply."""
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+"""What `Compare` may apply."""
