@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
 from ..core.errors import diagnostic_of
 from ..core.locations import STANDARD_INPUT, SourcePoint
+from .start import INTERRUPTED
 
 if TYPE_CHECKING:
     from xdsl.context import Context
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
-
-INTERRUPTED = 130
-"""The exit code after ctrl-C, as shells have it."""
 
 
 class ArgumentParser(argparse.ArgumentParser):
