@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..core.diagnostics import emit_remark
@@ -33,7 +33,7 @@ class FuseLoopsPass(StepwellPass):
     Merges the kernels of every primitive function into one loop function.
 
     Intermediate tensors become `tensor_loop.alloc`s; loop functions that nobody calls any more go. A primitive function
-    that holds anything but kernel calls, or returns an argument or a value twice, stays as it is, with a remark.
+    that holds anything but kernel calls, tensors of unknown size, or returns an argument or a value twice, stays as it is, with a remark.
     """
 
     name = "fuse-loops"
@@ -78,6 +78,8 @@ def _obstacle(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> 
         return "has several blocks" if function.body.blocks else "has no body"
     for op in function.body.block.ops:
         if isinstance(op, CallKernelOp) and op.callee_name in kernels:
+            if not all(_is_static_tensor(result.type) for result in op.results):
+                return f"holds a result of @{op.callee_name} that is not a tensor of known size"
             continue
         if not isinstance(op, func.ReturnOp):
             return f"holds '{op.name}', expected kernel calls only"
@@ -86,9 +88,13 @@ def _obstacle(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> 
         if any(not isinstance(value.owner, Operation) for value in op.operands):
             return "returns an argument"
     types = (*function.function_type.inputs, *function.function_type.outputs)
-    if not all(isinstance(t, TensorType) and is_static(t) for t in types):
+    if not all(map(_is_static_tensor, types)):
         return "has an argument or result that is not a tensor of known size"
     return None
+
+
+def _is_static_tensor(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType) and is_static(type_)
 
 
 def _merge(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> tensor_loop.FuncOp:

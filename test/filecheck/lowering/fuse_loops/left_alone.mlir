@@ -55,3 +55,30 @@ func.func private @no_group(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// CHECK: func.func private @no_unknown_size_inside
+// CHECK-NEXT: graph.call_kernel @grow
+// REMARK: not fused: function @no_unknown_size_inside holds a result of @grow that is not a tensor of known size
+func.func private @no_unknown_size_inside(%x: tensor<4xf32>) -> tensor<4xf32> attributes {graph.primitive} {
+  %0 = graph.call_kernel @grow(%x) : (tensor<4xf32>) -> tensor<?xf32>
+  %1 = graph.call_kernel @shrink(%0) : (tensor<?xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+tensor_loop.func private @grow(%x: memref<4xf32>) outs(%out: memref<?xf32>) {
+  tensor_loop.grid (%i) in (4) {
+    tensor_loop.block "grow" spatial(%v in 4 = %i) {
+      %a = memref.load %x[%v] : memref<4xf32>
+      memref.store %a, %out[%v] : memref<?xf32>
+    }
+  }
+}
+
+tensor_loop.func private @shrink(%x: memref<?xf32>) outs(%out: memref<4xf32>) {
+  tensor_loop.grid (%i) in (4) {
+    tensor_loop.block "shrink" spatial(%v in 4 = %i) {
+      %a = memref.load %x[%v] : memref<?xf32>
+      memref.store %a, %out[%v] : memref<4xf32>
+    }
+  }
+}
