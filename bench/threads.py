@@ -35,7 +35,14 @@ TWO_CORES, SPEED_UP, WITH_SPINNER = 1.8, 1.6, 0.8
 CALIBRATION_CALLS = 400
 """Of the loop of FMAs, about 20 ms."""
 
-SPINNER = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
+SPINNER = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+while os.getppid() == int(sys.argv[2]):
+    for _ in range(100_000):
+        pass
+"""
+"""Ends with the process that started it, also where that is killed."""
 
 
 @dataclass
@@ -111,12 +118,12 @@ def _loops(peak: Peak) -> None:
 
 
 @contextmanager
-def spinner(cpu: int) -> Iterator[None]:
+def spinner(cpu: int) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does nothing but run on `cpu`."""
-    process = subprocess.Popen([sys.executable, "-c", SPINNER, str(cpu)])
+    process = subprocess.Popen([sys.executable, "-c", SPINNER, str(cpu), str(os.getpid())])
     try:
         time.sleep(0.2)
-        yield
+        yield process
     finally:
         process.kill()
         process.wait()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +180,36 @@ def test_speed_up_counts_only_where_there_were_two_cores():
 def run_script(name: str, *arguments: str) -> str:
     command = [sys.executable, str(BENCH / name), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the spinner is pinned to a CPU")
+def test_a_spinning_process_ends_with_the_one_that_started_it():
+    """Also where that is killed, and cannot clean up."""
+    code = f"""
+import os, sys, time
+sys.path.insert(0, {str(BENCH)!r})
+from threads import spinner
+with spinner(min(os.sched_getaffinity(0))) as process:
+    print(process.pid, flush=True)
+    time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        spinning = int(parent.stdout.readline())
+        assert Path(f"/proc/{spinning}").exists()
+        parent.kill()
+    end = time.monotonic() + 30
+    while _runs(spinning) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _runs(spinning)
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process is there, other than as a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_a_quick_run_and_its_page(tmp_path: Path):
