@@ -13,6 +13,7 @@ from .given_tiling import refuse
 from .register_tiles import RegisterTile, fits
 from .targets import Target
 
+
 def given_dots(c: Contraction, target: Target) -> RegisterTile | None:
     """The tile of sums in vector registers, None where the block asks for none. Fails at the block where that does not fit."""
     found = c.block.attributes.get(TILING)
