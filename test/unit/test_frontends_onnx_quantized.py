@@ -230,7 +230,7 @@ def test_volumes(outputs: int) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 3, 9, 12), (1, 3, 11), (2, 3, 4, 5, 6)])
 def test_few_channels(shape: tuple[int, ...]) -> None:
-    """Places in the window, along the last axes, become channels until there are 16: with strides and dilations."""
+    """Places in the window, along the first axes, become channels until there are 16: with strides and dilations."""
     rng = np.random.default_rng(10)
     rank = len(shape) - 2
     x, w = bytes_of(rng, shape, np.int8), bytes_of(rng, (16, 3, *(2, 3, 3)[-rank:]), np.int8)
@@ -252,16 +252,16 @@ def test_few_channels(shape: tuple[int, ...]) -> None:
 
 def test_what_becomes_of_channels() -> None:
     def convolutions(channels: int, outputs: int) -> list[str]:
-        shapes = (1, channels, 12, 12), (outputs, channels, 5, 7)
+        shapes = (1, channels, 12, 12), (outputs, channels, 7, 5)
         inputs = {name: np.zeros(shape, np.int8) for name, shape in zip("xw", shapes, strict=True)}
         text = text_of("ConvInteger", inputs, version=10, known=("w",), strides=(2, 2))
         return [line for line in text.splitlines() if "graph.conv2d" in line]
 
-    assert "(tensor<1x16x12x12xi8>, tensor<16x16x5x7xi8>)" in convolutions(16, 16)[0]
-    assert "strides = [2, 1]" in convolutions(3, 16)[0]
-    assert "(tensor<1x21x12x3xi8>, tensor<16x21x5x1xi8>)" in convolutions(3, 16)[0]
-    assert "(tensor<1x35x4x3xi8>, tensor<16x35x1x1xi8>)" in convolutions(1, 16)[0]
-    assert "(tensor<1x3x12x12xi8>, tensor<8x3x5x7xi8>)" in convolutions(3, 8)[0]
+    assert "(tensor<1x16x12x12xi8>, tensor<16x16x7x5xi8>)" in convolutions(16, 16)[0]
+    assert "strides = [1, 2]" in convolutions(3, 16)[0]
+    assert "(tensor<1x21x3x12xi8>, tensor<16x21x1x5xi8>)" in convolutions(3, 16)[0]
+    assert "(tensor<1x35x3x4xi8>, tensor<16x35x1x1xi8>)" in convolutions(1, 16)[0]
+    assert "(tensor<1x3x12x12xi8>, tensor<8x3x7x5xi8>)" in convolutions(3, 8)[0]
 
 
 def test_weights_made_at_import_stay_apart() -> None:

@@ -138,10 +138,10 @@ def _places(x: Value, window: Window) -> tuple[int, ...]:
 
 def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
     """
-    How many of the last axes of the window become channels: none where there are `LEAST_EXTENT` channels, else as few as make as many.
+    How many of the first axes of the window become channels: none where there are `LEAST_EXTENT` channels, else as few as make as many.
 
     Each byte is copied as often as windows reach it along those axes, for sums that machines with instructions for bytes form several
-    times faster; they want vectors of `LEAST_EXTENT` channels and outputs.
+    times faster; they want vectors of `LEAST_EXTENT` channels and outputs. Rows of images move as a whole, so the first axes are cheaper.
     """
     outputs, inputs, *sizes = w.shape
     if outputs is None or inputs is None or None in x.shape[2:] or None in sizes:
@@ -149,10 +149,10 @@ def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
     if inputs >= LEAST_EXTENT or outputs < LEAST_EXTENT or min(_places(x, window)) < 1:
         return 0
     for count in range(1, len(window.kernel) + 1):
-        terms = inputs * prod(window.kernel[-count:])
+        terms = inputs * prod(window.kernel[:count])
         if terms >= LEAST_EXTENT:
-            whole = prod(extent or 0 for extent in x.shape[2:-count]) * prod(_places(x, window)[-count:])
-            return count if terms * whole <= LARGEST_PATCHES else 0
+            extents = (*_places(x, window)[:count], *x.shape[2 + count :])
+            return count if terms * prod(extent or 0 for extent in extents) <= LARGEST_PATCHES else 0
     return 0
 
 
@@ -160,22 +160,22 @@ def _with_axes_in_channels(
     b: Emitter, x: Value, w: Value, window: Window, count: int
 ) -> tuple[Value, Value, Window]:
     """
-    The same convolution, in which the last `count` axes of the window are channels: `x` moved by each place t along them, all
-    as channels of one image, and `w[o, c, ..., t]` as `w[o, (t, c), ..., 1]`.
+    The same convolution, in which the first `count` axes of the window are channels: `x` moved by each place t along them, all
+    as channels of one image, and `w[o, c, t, ...]` as `w[o, (t, c), 1, ...]`.
     """
-    axes, kept = tuple(range(x.rank - count, x.rank)), len(window.kernel) - count
-    kernel, strides, dilations = (each[kept:] for each in (window.kernel, window.strides, window.dilations))
-    places = _places(x, window)[kept:]
+    axes = tuple(range(2, 2 + count))
+    kernel, strides, dilations = (each[:count] for each in (window.kernel, window.strides, window.dilations))
+    places = _places(x, window)[:count]
     parts: list[Value] = []
     for taps in product(*map(range, kernel)):
         begin = tuple(tap * step for tap, step in zip(taps, dilations, strict=True))
         last = ((size - 1) * step for size, step in zip(places, strides, strict=True))
         end = tuple(first + reach + 1 for first, reach in zip(begin, last, strict=True))
         parts.append(b.strided_slice(x, axes=axes, begin=begin, end=end, strides=strides))
-    order = (0, *axes, *range(1, x.rank - count))
+    order = (0, *axes, 1, *range(2 + count, x.rank))
     outputs, inputs, *_ = w.shape
     assert outputs is not None and inputs is not None
-    shape = (outputs, inputs * prod(kernel), *window.kernel[:kept], *(1,) * count)
+    shape = (outputs, inputs * prod(kernel), *(1,) * count, *window.kernel[count:])
     known = w.known
     if known is None:
         w = b.reshape(b.permute_dims(w, axes=order), shape=shape)
@@ -184,9 +184,9 @@ def _with_axes_in_channels(
     ones = (1,) * count
     narrow = replace(
         window,
-        kernel=(*window.kernel[:kept], *ones),
-        strides=(*window.strides[:kept], *ones),
-        dilations=(*window.dilations[:kept], *ones),
+        kernel=(*ones, *window.kernel[count:]),
+        strides=(*ones, *window.strides[count:]),
+        dilations=(*ones, *window.dilations[count:]),
     )
     return b.concat(*parts, axis=1), w, narrow
 
