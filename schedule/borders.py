@@ -19,11 +19,10 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ..analysis.affine import is_linear, linear_terms, normal_form
-from ..dialects.tensor_loop import GridOp
+from ..analysis.affine import linear_terms
 from .contraction import Contraction, index_ranges
 from .loop_builder import Index, NestBuilder
-from .padding import is_zero, pad_before
+from .padding import is_zero
 from .register_tiles import split_evenly
 
 MOST_RUNS = 24
@@ -158,19 +157,6 @@ def borders_of(c: Contraction) -> Borders | None:
             down.append(border)
     taken = [border.tap for border in (*down, *([] if across is None else [across]))]
     return Borders(c, across, tuple(down)) if len(set(taken)) == len(taken) else None
-
-
-def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:
-    """`c` on the image itself where it reads a padded copy, and the grid that makes the copy; else `c` as it is."""
-    producer = pad_before(c)
-    if producer is None:
-        return c, None
-    grid, source = producer
-    composed = tuple(
-        normal_form(index.replace_dims_and_symbols(list(c.a.indices), ())) for index in source.indices
-    )
-    direct = replace(c, a=replace(source, indices=composed, unsigned=c.a.unsigned))
-    return (direct, grid) if all(is_linear(index) for index in composed) else (c, None)
 
 
 def emit_where_inside(

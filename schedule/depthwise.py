@@ -15,7 +15,7 @@ from math import prod
 
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import is_linear, linear_terms, normal_form
+from ..analysis.affine import is_linear, linear_terms
 from ..analysis.loop_nests import levels_of, perfect_block
 from ..analysis.reductions import accumulators
 from ..analysis.reorder import is_reassociable, may_reorder
@@ -29,7 +29,7 @@ from .contraction import (
     index_ranges,
     initial_value,
 )
-from .padding import is_zero, pad_before
+from .padding import is_zero, without_copy
 
 MOST_TAPS = 32
 """Taps of a window that are spelled out."""
@@ -177,17 +177,9 @@ def _moves_apart(operand: Operand, axis: int, columns: int) -> bool:
 
 def _without_copy(d: Depthwise) -> Depthwise:
     """`d` on the image itself where it reads a padded copy and the runs at the borders are few."""
-    producer = pad_before(d.c)
-    if producer is None:
-        return d
-    grid, source = producer
-    composed = tuple(
-        normal_form(index.replace_dims_and_symbols(list(d.c.a.indices), ())) for index in source.indices
-    )
-    direct = Depthwise(replace(d.c, a=replace(source, indices=composed)), grid)
-    if not all(is_linear(index) for index in composed) or not has_runs(direct):
-        return d
-    return direct
+    contraction, grid = without_copy(d.c)
+    direct = Depthwise(contraction, grid)
+    return direct if grid is not None and has_runs(direct) else d
 
 
 def has_runs(d: Depthwise) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType
-from xdsl.dialects.utils import FastMathFlag
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..dialects import tile
@@ -16,6 +15,7 @@ from .depthwise import Run
 from .depthwise_flat import MOST_LINES, Flat, FlatOperands
 from .epilogue import Epilogue, emit_epilogue, place_of
 from .loop_builder import Bound, Index, NestBuilder
+from .products import sum_of_products
 from .register_tiles import split_columns, split_evenly
 
 Tap = tuple[int, ...]
@@ -216,7 +216,7 @@ class FlatEmitter:
                     }
                     images[across] = self._load(c.a, at, column.type)
                 factors += [images[across], weight]
-            step = tile.MapOp([total, *factors], column.type, self._products(len(factors) // 2))
+            step = tile.MapOp([total, *factors], column.type, sum_of_products(self.c, len(factors) // 2))
             made.append(self.builder.add(step).result)
         return made
 
@@ -232,21 +232,3 @@ class FlatEmitter:
     def _load(self, operand: Operand, at: Mapping[int, Index], type_: VectorType) -> SSAValue:
         place = place_of(self.builder, operand, at, None, self.c.n)
         return self.builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
-
-    def _products(self, count: int) -> Region:
-        """`total + a0 * b0 + a1 * b1 + ..`, each product and sum rounded once where that is faster."""
-        element = self.c.tile_element
-        body = Block(arg_types=[element] * (1 + 2 * count))
-        total, *factors = body.args
-        for left, right in zip(factors[::2], factors[1::2], strict=True):
-            if isinstance(self.c.init, IntegerAttr):
-                times: Operation = arith.MuliOp(left, right)
-                plus: Operation = arith.AddiOp(total, times.results[0])
-            else:
-                flags = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
-                times = arith.MulfOp(left, right, flags)
-                plus = arith.AddfOp(total, times.results[0], flags)
-            body.add_ops([times, plus])
-            total = plus.results[0]
-        body.add_op(tile.YieldOp(total))
-        return Region(body)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ..analysis.affine import is_linear, normal_form
 from ..analysis.loop_nests import levels_of, perfect_block
 from ..core.walk import ops_of
 from ..dialects.tensor_loop import AllocOp, GridOp
@@ -80,6 +83,19 @@ def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
         return None
     unchanged = source.type.element_type == c.a.type.element_type
     return (grid, source) if unchanged and _only_allocations_between(grid, c.grid) else None
+
+
+def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:
+    """`c` on the image itself where it reads a padded copy, and the grid that makes the copy; else `c` as it is."""
+    producer = pad_before(c)
+    if producer is None:
+        return c, None
+    grid, source = producer
+    composed = tuple(
+        normal_form(index.replace_dims_and_symbols(list(c.a.indices), ())) for index in source.indices
+    )
+    direct = replace(c, a=replace(source, indices=composed, unsigned=c.a.unsigned))
+    return (direct, grid) if all(is_linear(index) for index in composed) else (c, None)
 
 
 def _ancestor_in(block: Block | None, op: Operation) -> Operation | None:

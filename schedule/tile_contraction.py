@@ -12,11 +12,11 @@ from xdsl.ir.affine import AffineExpr
 
 from ..dialects import tile
 from ..dialects.tile import Place
-from .borders import Borders, Run, borders_of, emit_where_inside, without_copy
+from .borders import Borders, Run, borders_of, emit_where_inside
 from .contraction import Contraction
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from .loop_builder import Bound, Index, NestBuilder
-from .padding import erase_with_buffers, padded_copy
+from .padding import erase_with_buffers, padded_copy, without_copy
 from .panels import PanelEmitter
 from .panels import emit_packing as emit_packing
 from .panels import panels_type as panels_type

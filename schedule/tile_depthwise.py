@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, ModuleOp, VectorType
-from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, VectorType
+from xdsl.ir import Block, Region, SSAValue
 
 from ..analysis.affine import linear_terms
 from ..core.roles import TILING
@@ -28,6 +27,7 @@ from .depthwise_tiles import DepthwiseTiles, Segment, Segments, Tap
 from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from .loop_builder import Bound, Index, NestBuilder
 from .padding import erase_with_buffers, padded_copy
+from .products import sum_of_products
 from .register_tiles import split_columns, split_evenly
 from .targets import X86_64_V4, Target
 
@@ -249,7 +249,9 @@ class _Emitter(DepthwiseTiles):
         for image, (_, uses) in zip(images, part.row.uses, strict=True):
             for place, tap in uses:
                 operands = [part.sums[place], image, part.weights[tap]]
-                part.sums[place] = builder.add(tile.MapOp(operands, part.type, self._step())).result
+                part.sums[place] = builder.add(
+                    tile.MapOp(operands, part.type, sum_of_products(self.c, 1))
+                ).result
 
     def _inside(self, row: Index, distance: int) -> SSAValue | bool:
         """Whether a row of inputs is in the image."""
@@ -275,18 +277,3 @@ class _Emitter(DepthwiseTiles):
     def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:
         place = place_of(self.builder, operand, at, self.c.m, self.c.n)
         return self.builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
-
-    def _step(self) -> Region:
-        """`total + a * b`, rounded once where that is faster."""
-        element = self.c.tile_element
-        body = Block(arg_types=[element] * 3)
-        total, left, right = body.args
-        if isinstance(self.c.init, IntegerAttr):
-            times: Operation = arith.MuliOp(left, right)
-            plus: Operation = arith.AddiOp(total, times.results[0])
-        else:
-            flags = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
-            times = arith.MulfOp(left, right, flags)
-            plus = arith.AddfOp(total, times.results[0], flags)
-        body.add_ops([times, plus, tile.YieldOp(plus.results[0])])
-        return Region(body)

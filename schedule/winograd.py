@@ -24,11 +24,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import is_linear, linear_terms, normal_form
+from ..analysis.affine import linear_terms
 from ..analysis.work import WORTH_SHARING
 from ..dialects.tensor_loop import GridOp
 from .contraction import Contraction, Operand, alone
-from .padding import is_zero, pad_before
+from .padding import is_zero, without_copy
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 from .targets import X86_64_V4, Target
 
@@ -133,16 +133,8 @@ def _slides(a: Operand, axis: int, tap: int) -> bool:
 
 def _on_image(w: Winograd) -> Winograd:
     """`w` on the image itself where it reads a padded copy."""
-    producer = pad_before(w.c)
-    if producer is None:
-        return w
-    grid, source = producer
-    composed = tuple(
-        normal_form(index.replace_dims_and_symbols(list(w.c.a.indices), ())) for index in source.indices
-    )
-    if not all(is_linear(index) for index in composed):
-        return w
-    return replace(w, c=replace(w.c, a=replace(source, indices=composed)), pad=grid)
+    direct, grid = without_copy(w.c)
+    return w if grid is None else replace(w, c=direct, pad=grid)
 
 
 def _is_plain(w: Winograd) -> bool:
