@@ -18,6 +18,7 @@ from typing import Final
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.traits import IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
@@ -254,6 +255,8 @@ def invisibility(op: Operation, operand: SSAValue) -> str:
     subject = f"operand {number}" + (f" (%{operand.name_hint})" if operand.name_hint else "")
     if isinstance(operand, ErasedSSAValue):
         return f"{subject} is a value that has been erased"
+    if isinstance(operand, ForwardDeclaredValue):  # its name was defined inside the op, after it was read
+        return f"{subject} is not defined before the op"
     definer = operand.op if isinstance(operand, OpResult) else None
     home = operand.owner if isinstance(operand.owner, Block) else operand.owner.parent
     if home is None or home.parent is None:

@@ -8,7 +8,7 @@ kept beside it. The normal form is a sum of atoms with integer coefficients; an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
@@ -312,12 +312,18 @@ class OperandCollector:
     def __init__(self, parser: Parser):
         self._parser = parser
         self._positions: dict[str, int] = {}
+        self._spans: list[Span] = []
         self.operands: list[SSAValue] = []
+
+    def first_of(self, names: Container[str]) -> Span | None:
+        """Where one of `names` was read first."""
+        return next((span for span in self._spans if span.text in names), None)
 
     def dimension(self, span: Span) -> AffineExpr:
         position = self._positions.get(span.text)
         if position is None:
             position = self._positions[span.text] = len(self.operands)
+            self._spans.append(span)
             self.operands.append(self._parser.resolve_operand(UnresolvedOperand(span, 0), IndexType()))
         return AffineDimExpr(position)
 

@@ -39,8 +39,14 @@ def parse_block(parser: Parser) -> BlockOp:
     while (kind := _parse_optional_axis_kind(parser)) is not None:
         parsed = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_axis)
         kinds.extend([kind] * len(parsed))
+    axes = [argument.name.text for argument in arguments]
     constraints = _parse_where(parser, operands)
-    axis_names = AxisNames(parser, [argument.name.text for argument in arguments])
+    if (inside := operands.first_of(axes)) is not None:
+        raise ParseError(
+            inside,
+            f"{inside.text} is an axis of this block; bindings and where are affine in values from outside",
+        )
+    axis_names = AxisNames(parser, axes)
     reads = _parse_regions(parser, "reads", axis_names)
     writes = _parse_regions(parser, "writes", axis_names)
     attributes = parser.parse_optional_attr_dict_with_keyword()

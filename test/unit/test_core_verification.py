@@ -140,6 +140,18 @@ def test_an_erased_value_is_reported():
         verify_module(module)
 
 
+def test_a_value_defined_inside_the_op_that_reads_it_is_reported():
+    text = """
+        func.func @main(%n: index) {
+          %c0 = arith.constant 0 : index
+          scf.for %i = %c0 to %i step %n {
+          }
+          func.return
+        }"""
+    with pytest.raises(VerificationError, match="'scf.for': operand 1 is not defined before the op"):
+        verify_module(parse_text(make_context(), text))
+
+
 def test_a_value_of_a_detached_op_is_reported():
     defining = arith.ConstantOp.from_int_and_width(1, 32)
     with pytest.raises(VerificationError, match="outside of the program"):

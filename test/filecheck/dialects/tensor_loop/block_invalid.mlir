@@ -162,6 +162,26 @@ tensor_loop.func @not_an_axis(%A: memref<4xf32>) outs() {
 
 // -----
 
+tensor_loop.func @predicate_on_an_axis(%A: memref<4xf32>) outs() {
+  tensor_loop.grid (%i) in (4) {
+    // expected-error@+1 {{%vi is an axis of this block; bindings and where are affine in values from outside}}
+    tensor_loop.block "b" spatial(%vi in 4 = %i) where(%vi < 1) {
+    }
+  }
+}
+
+// -----
+
+tensor_loop.func @axis_bound_to_itself(%A: memref<4xf32>) outs() {
+  tensor_loop.grid (%i) in (4) {
+    // expected-error@+1 {{%vi is an axis of this block; bindings and where are affine in values from outside}}
+    tensor_loop.block "b" spatial(%vi in 4 = %vi + 1) {
+    }
+  }
+}
+
+// -----
+
 tensor_loop.func @no_buffer() outs() {
   tensor_loop.grid (%i) in (4) {
     // expected-error@+1 {{buffer %A is not defined before this block}}
