@@ -32,10 +32,12 @@ from .byte_products import byte_panels, emit_byte_panels, is_byte_product, tile_
 from .contraction import Contraction, Operand, contraction_of
 from .given_choices import winograd_for
 from .given_tiling import tiling_for
+from .panels import emit_packing, panels_type
 from .parallelize import lift_grains
 from .targets import Target, chosen_target
-from .tile_contraction import Tiling, emit_packing, panels_type, tile_contraction
+from .tile_contraction import tile_contraction
 from .tile_winograd import tile_winograd
+from .tilings import Tiling
 from .winograd import Plan, Winograd, filters_type
 from .winograd_transforms import emit_filters
 

@@ -18,11 +18,7 @@ from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_gr
 from .loop_builder import Bound, Index, NestBuilder
 from .padding import erase_with_buffers, padded_copy, without_copy
 from .panels import PanelEmitter
-from .panels import emit_packing as emit_packing
-from .panels import panels_type as panels_type
-from .tilings import LINE_BYTES
-from .tilings import Tiling as Tiling
-from .tilings import choose_tiling as choose_tiling
+from .tilings import LINE_BYTES, Tiling, choose_tiling
 
 
 def tile_contraction(

@@ -17,7 +17,7 @@ from ...schedule.given_tiling import attribute_of, reason_against, tiling_for
 from ...schedule.register_tiles import MOST_VECTORS, PIECE, RegisterTile
 from ...schedule.schedule import Schedule
 from ...schedule.targets import Target
-from ...schedule.tile_contraction import Tiling
+from ...schedule.tilings import Tiling
 
 MOST_TILES = 16
 """Shapes of register tiles that are tried."""

@@ -25,6 +25,7 @@ from ...core.walk import ops_of, walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
 from .affine import simplify, told_apart
+from .errors import refuse
 from .nests import block_name, loop_name, ranges_of
 
 _ORDERLESS = frozenset({"arith", "math", "tile"})
@@ -72,6 +73,13 @@ def orderless(block: BlockOp) -> Blame | None:
     if found.opaque or len({root_buffer(buffer) for buffer in buffers}) != len(buffers):
         return Blame(f"{block_name(block)} accesses one buffer by two names", block)
     return None
+
+
+def check_order_known(block: BlockOp, subject: BlockOp | None = None) -> None:
+    """Refuses a block that is `orderless`; `subject` is the block that the message is about where it is another."""
+    blame = orderless(block)
+    if blame is not None:
+        refuse(blame.reason, *((block,) if subject is None else (subject, block)))
 
 
 def touches(block: BlockOp) -> list[Touch]:

@@ -22,7 +22,7 @@ from .buffers import (
     time_of,
     users_of,
 )
-from .dependences import orderless
+from .dependences import check_order_known
 from .errors import refuse
 from .nests import block_name, covers_axes, erase, erase_nest, is_alone
 
@@ -32,9 +32,7 @@ LAST = 1 << 62
 def _check_elementwise(block: BlockOp) -> None:
     if block.has_reduce_axes:
         refuse(f"{block_name(block)} has reduce axes: its result is complete after all its runs only", block)
-    blame = orderless(block)
-    if blame is not None:
-        refuse(blame.reason, block)
+    check_order_known(block)
 
 
 def _check_limits(block: BlockOp) -> None:
@@ -166,9 +164,7 @@ def _check_pair(block: BlockOp, producer: BlockOp, buffer: SSAValue) -> None:
             producer,
             hint="reverse_compute_at moves the block under a loop that holds all of them",
         )
-    blame = orderless(producer)
-    if blame is not None:
-        refuse(blame.reason, block, producer)
+    check_order_known(producer, block)
     if any(load.memref is buffer for load in loads_in(producer)):
         refuse(f"{block_name(producer)} reads {value_name(buffer)}, which it writes", producer)
     if only_store(producer).memref is not buffer:

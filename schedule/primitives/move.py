@@ -28,7 +28,7 @@ from .buffers import (
     time_of,
     users_of,
 )
-from .dependences import Dependences, Touch, only_reduces, orderless, touches
+from .dependences import Dependences, Touch, check_order_known, only_reduces, touches
 from .errors import refuse
 from .nests import (
     block_name,
@@ -118,9 +118,7 @@ def _check_movable(block: BlockOp, loop: ForOp) -> None:
         refuse(f"{loop_name(loop)} is a loop of another function", loop)
     if not is_alone(block):
         refuse(f"{block_name(block)} shares its loops with other blocks", block)
-    blame = orderless(block)
-    if blame is not None:
-        refuse(blame.reason, block)
+    check_order_known(block)
     for each in loops_of(block):
         check_plain(each)
     if not covers_axes(block):

@@ -17,7 +17,7 @@ from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...dialects.tensor_loop import BlockOp, ForOp, InitOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import check_once, check_separate, emit_affine, new_alloc, static_type
-from .dependences import before_reduction, only_reduces, orderless, shared_inits, touches
+from .dependences import before_reduction, check_order_known, only_reduces, shared_inits, touches
 from .errors import refuse
 from .nests import (
     axes_block,
@@ -66,9 +66,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
                 outer,
                 loop,
             )
-    blame = orderless(block)
-    if blame is not None:
-        refuse(blame.reason, block)
+    check_order_known(block)
     inside = loops[loops.index(loop) :]
     if any(each.variable in nest.reduce and each.variable in nest.spatial for each in inside):
         refuse(f"a loop runs through reduce and spatial axes of {block_name(block)} at once", block, loop)

@@ -23,7 +23,7 @@ from .buffers import (
     time_of,
     users_of,
 )
-from .dependences import orderless
+from .dependences import check_order_known
 from .errors import refuse
 from .nests import axes_block, block_name, covers_axes, erase, top_of
 from .staging import check_reads_own, read_buffer, written_buffer
@@ -44,9 +44,7 @@ def reindex(block: BlockOp, which: str, index: int) -> BlockOp:
         refuse(f'which buffer is "{which}", expected "read" or "write"', block)
     buffer = read_buffer(block, index) if which == "read" else written_buffer(block, index)
     type_ = static_type(buffer, block)
-    blame = orderless(block)
-    if blame is not None:
-        refuse(blame.reason, block)
+    check_order_known(block)
     time = time_of(block)
     for user in users_of(buffer, block):
         if user.time == time and (user.block is not block if which == "write" else user.stores):

@@ -26,7 +26,7 @@ from .buffers import (
     time_of,
     users_of,
 )
-from .dependences import orderless
+from .dependences import check_order_known
 from .errors import refuse
 from .nests import block_name, covers_axes, erase, top_of
 
@@ -64,9 +64,7 @@ def cache_read(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
     _check_scope(block, scope)
     buffer = read_buffer(block, index)
     type_ = static_type(buffer, block)
-    blame = orderless(block)
-    if blame is not None:
-        refuse(blame.reason, block)
+    check_order_known(block)
     time = time_of(block)
     for user in users_of(buffer, block):
         if user.time == time and user.stores:
@@ -97,9 +95,7 @@ def cache_write(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
     _check_scope(block, scope)
     buffer = written_buffer(block, index)
     type_ = static_type(buffer, block)
-    blame = orderless(block)
-    if blame is not None:
-        refuse(blame.reason, block)
+    check_order_known(block)
     time = time_of(block)
     for user in users_of(buffer, block):
         if user.time == time and user.block is not block:

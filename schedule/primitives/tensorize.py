@@ -21,7 +21,8 @@ from ...dialects.tensor_loop import BlockOp, ForOp, GridOp
 from ...dialects.tensor_loop.syntax import value_name
 from ..contraction import contraction_of, factors_of, initial_value
 from ..register_tiles import RegisterTile
-from ..tile_contraction import choose_tiling, tile_contraction
+from ..tile_contraction import tile_contraction
+from ..tilings import choose_tiling
 from .buffers import check_once, only_store, stores_in
 from .dependences import orderless
 from .errors import refuse
