@@ -274,13 +274,14 @@ def covers_axes(block: BlockOp, axes: Sequence[int] | None = None) -> bool:
 
 def runs_once(block: BlockOp) -> bool:
     """Whether no two iterations of the loops around `block` run it for the same values of its axes."""
+    loops = loops_of(block)  # first: it gives grids other variables
     operands = list(block.binding_operands)
     ranges = ranges_of(operands)
     exprs = [simplify(expr, ranges) for expr in block.binding_exprs]
     told = told_apart([(linear_terms(expr)[0], 0) for expr in exprs], (), ranges)
     return all(
         loop.extent == 1 or (loop.variable in operands and operands.index(loop.variable) in told)
-        for loop in loops_of(block)
+        for loop in loops
     )
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from schedule_cases import FLAGS, product
 from stepwell.core.errors import diagnostic_of
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.core.verification import verify_module
 from stepwell.dialects.tensor_loop import FuncOp
 from stepwell.runtime.loop_runner import run_loops
 from stepwell.schedule.apply_schedule import ApplySchedulePass
+from stepwell.schedule.primitives.nests import runs_once
+from stepwell.schedule.schedule import Schedule
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
@@ -172,6 +175,19 @@ def test_steps_for_which_the_order_counts_are_refused(name: str) -> None:
         scheduled(function, loops, steps)
     diagnostic = diagnostic_of(caught.value)
     assert reason in diagnostic.message and "\n>" in diagnostic.message
+
+
+def test_blocks_in_grids_that_nobody_has_split_run_once_or_not() -> None:
+    for function, once in ((ROWS, True), (REPEATED, False), (COLUMN_TWICE, False)):
+        module = parse_text(make_context(), function, "case.mlir")
+        assert runs_once(Schedule(module).get_block("sum", "f").op) is once
+
+
+def test_a_product_in_a_grid_is_tensorized_at_once() -> None:
+    module = parse_text(make_context(), product(12, 20, 16, FLAGS), "case.mlir")
+    schedule = Schedule(module)
+    schedule.tensorize(schedule.get_block("mm", "f"), "mma")
+    assert "tile.mma" in str(module)
 
 
 @pytest.mark.parametrize("name", KEPT)
