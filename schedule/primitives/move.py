@@ -247,32 +247,17 @@ def _rebuild(block: BlockOp, spans: Sequence[Span | None], at: InsertPoint) -> N
     old: Operation = block
     while isinstance(parent := old.parent_op(), ForOp):
         old = parent
-    names: list[str | None] = []
-    extents: list[int] = []
-    operands: list[SSAValue] = []
-    wanted: list[tuple[int, bool]] = []
-    for axis, (span, extent, kind) in enumerate(zip(spans, block.extents, block.kinds, strict=True)):
-        assert isinstance(extent, int)
-        size = extent if span is None else span.size
-        has_loop = size != 1 or kind == "reduce"
-        wanted.append((axis, has_loop))
-        if has_loop:
-            names.append(short_name(block.axes[axis]))
-            extents.append(size)
-    order = sorted(
-        (number for number, (axis, has_loop) in enumerate(wanted) if has_loop),
-        key=lambda number: block.kinds[wanted[number][0]] == "reduce",
-    )
-    positions = [number for number, (_, has_loop) in enumerate(wanted) if has_loop]
+    sizes = [_loop_size(block, axis, span) for axis, span in enumerate(spans)]
+    looped = [axis for axis, kind in enumerate(block.kinds) if sizes[axis] != 1 or kind == "reduce"]
+    looped.sort(key=lambda axis: block.kinds[axis] == "reduce")
     loops = new_nest(
-        [names[positions.index(number)] for number in order],
-        [extents[positions.index(number)] for number in order],
-        block,
+        [short_name(block.axes[axis]) for axis in looped], [sizes[axis] for axis in looped], block
     )
-    variables = {wanted[number][0]: loop.variable for number, loop in zip(order, loops, strict=True)}
+    variables = {axis: loop.variable for axis, loop in zip(looped, loops, strict=True)}
     block.detach()
     if old is not block:
         old.detach()  # erased once the block is bound anew
+    operands: list[SSAValue] = []
     bindings: list[AffineExpr] = []
     constraints: list[Constraint] = []
     for axis, span in enumerate(spans):
@@ -294,6 +279,12 @@ def _rebuild(block: BlockOp, spans: Sequence[Span | None], at: InsertPoint) -> N
     rebind(block, bindings, operands, constraints)
     if old is not block:
         old.erase()
+
+
+def _loop_size(block: BlockOp, axis: int, span: Span | None) -> int:
+    extent = block.extents[axis]
+    assert isinstance(extent, int)
+    return extent if span is None else span.size
 
 
 def _merge(

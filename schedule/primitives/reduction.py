@@ -14,7 +14,7 @@ from ...analysis.access_regions import root_buffer
 from ...analysis.affine import bounds, from_terms, linear_terms
 from ...analysis.loop_nests import body_ops
 from ...analysis.reductions import Accumulator, accumulators, reduction_nest
-from ...dialects.tensor_loop import BlockOp, ForOp, InitOp
+from ...dialects.tensor_loop import BlockOp, Extent, ForOp, InitOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import check_once, check_separate, emit_affine, new_alloc, static_type
 from .dependences import before_reduction, check_order_known, only_reduces, shared_inits, touches
@@ -331,16 +331,49 @@ def _factor_block(
     factored = body.insert_arg(body.args[0].type, len(body.args)) if body.args else None
     assert factored is not None
     factored.name_hint = f"v{loop.variable.name_hint or 'rf'}"
+    extents = _extents_of_parts(block, rest)
+    _add_parts(block, rest, factored, first)
+    dim = list(block.binding_operands).index(loop.variable)
+    rebind(
+        block,
+        [*(binding for binding, _ in rest), AffineDimExpr(dim)],
+        list(block.binding_operands),
+        block.constraints,
+        [*block.kinds, "spatial"],
+        [*extents, known_extent(loop)],
+    )
+    for op in [
+        op
+        for op in block.walk()
+        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is accumulator.buffer
+    ]:
+        _redirect(op, partial, axis, factored, identity if init.is_ancestor(op) else None)
+    block.refresh_regions()
+
+
+def _extents_of_parts(block: BlockOp, rest: Sequence[tuple[AffineExpr, AffineExpr | None]]) -> list[Extent]:
+    """The extents of the axes of `block` without what the loop adds to them."""
     ranges = ranges_of(block.binding_operands)
-    bindings, kinds = [each for each, _ in rest], list(block.kinds)
     extents = list(block.extents)
     for number, (expr, added) in enumerate(rest):
+        if added is not None:
+            interval = bounds(expr, ranges)
+            assert interval is not None
+            extents[number] = interval[1] + 1
+    return extents
+
+
+def _add_parts(
+    block: BlockOp,
+    rest: Sequence[tuple[AffineExpr, AffineExpr | None]],
+    factored: SSAValue,
+    first: Operation,
+) -> None:
+    """Has the body, from `first` on, use the sum of an axis and what `factored` adds to it in the place of the axis."""
+    for number, (_, added) in enumerate(rest):
         if added is None:
             continue
-        argument = body.args[number]
-        interval = bounds(expr, ranges)
-        assert interval is not None
-        extents[number] = interval[1] + 1
+        argument = block.body.block.args[number]
         marker = arith.ConstantOp(IntegerAttr(0, argument.type))  # pyright: ignore
         Rewriter.insert_op(marker, InsertPoint.before(first))
         argument.replace_all_uses_with(marker.result)
@@ -351,22 +384,6 @@ def _factor_block(
         )
         marker.result.replace_all_uses_with(total)
         erase(marker)
-    dim = list(block.binding_operands).index(loop.variable)
-    rebind(
-        block,
-        [*bindings, AffineDimExpr(dim)],
-        list(block.binding_operands),
-        block.constraints,
-        [*kinds, "spatial"],
-        [*extents, known_extent(loop)],
-    )
-    for op in [
-        op
-        for op in block.walk()
-        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is accumulator.buffer
-    ]:
-        _redirect(op, partial, axis, factored, identity if init.is_ancestor(op) else None)
-    block.refresh_regions()
 
 
 def _redirect(
