@@ -59,27 +59,12 @@ def export(
     shapes: Shapes | None,
 ) -> Exported:
     """Writes the program of `source`; see `Executable.export`."""
-    if path.suffix not in SUFFIXES:
-        raise CompileError(f"cannot export to '{path}': expected a name that ends in .o or .so")
-    if threads is not None and threads < 1:
-        raise CompileError(f"the number of threads is {threads!r}, expected at least 1")
-    if shapes is None and has_unknown_sizes(source.module, source.entry):
-        raise CompileError(
-            f"@{source.entry} takes arrays of unknown sizes (?): exporting needs shapes=, one per argument"
-        )
+    _check_request(source, path, threads, shapes)
     machine = machine_of(target)
     compiler = c_compiler(machine) if path.suffix == ".so" else None
     with source.watch() as progress:
         description, text = for_target(source, target).lower(shapes, progress)
-    if description.externals:
-        names = ", ".join(f"@{each.function} ('{each.compiler}')" for each in description.externals)
-        raise CompileError(
-            f"cannot export code of other code generators: {names}; leave partition-graph out of the pipeline"
-        )
-    if any(entry.of("size") or entry.of("stride") for entry in description.entries):
-        raise CompileError(
-            f"cannot export @{source.entry}: it takes sizes with each call, expected known sizes"
-        )
+    _check_exportable(description, source.entry)
     layout = layout_of(description, source.entry)
     weights = _write_weights(
         path.with_suffix(".safetensors"), layout, source.arrays_for(description), source.side_car()
@@ -97,6 +82,28 @@ def export(
     if written is not None:
         _write(written, _header(glue, machine))
     return Exported(path, written, path.with_suffix(".safetensors") if weights else None, prefix)
+
+
+def _check_request(source: Source, path: Path, threads: int | None, shapes: Shapes | None) -> None:
+    """What can be said before anything is compiled."""
+    if path.suffix not in SUFFIXES:
+        raise CompileError(f"cannot export to '{path}': expected a name that ends in .o or .so")
+    if threads is not None and threads < 1:
+        raise CompileError(f"the number of threads is {threads!r}, expected at least 1")
+    if shapes is None and has_unknown_sizes(source.module, source.entry):
+        raise CompileError(
+            f"@{source.entry} takes arrays of unknown sizes (?): exporting needs shapes=, one per argument"
+        )
+
+
+def _check_exportable(description: Description, entry: str) -> None:
+    if description.externals:
+        names = ", ".join(f"@{each.function} ('{each.compiler}')" for each in description.externals)
+        raise CompileError(
+            f"cannot export code of other code generators: {names}; leave partition-graph out of the pipeline"
+        )
+    if any(each.of("size") or each.of("stride") for each in description.entries):
+        raise CompileError(f"cannot export @{entry}: it takes sizes with each call, expected known sizes")
 
 
 def machine_of(target: str) -> Target:

@@ -36,6 +36,16 @@ def argument_parser() -> argparse.ArgumentParser:
     parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any stair and runs it.")
     parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
     parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
+    _add_data_flags(parser)
+    _add_compilation_flags(parser)
+    _add_output_flags(parser)
+    parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
+    parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
+    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    return parser
+
+
+def _add_data_flags(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order"
@@ -46,8 +56,13 @@ def argument_parser() -> argparse.ArgumentParser:
     source.add_argument(
         "--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes"
     )
-    parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, where some have sizes ?")
+    parser.add_argument(
+        "--shapes", metavar="4x784,10", help="shapes of all arguments, where some have sizes ?"
+    )
     parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
+
+
+def _add_compilation_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway"
     )
@@ -57,6 +72,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
     parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
+
+
+def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print times")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
     parser.add_argument("--profile-output", metavar="OUT.json", help="the same to a file, for stepwell-show")
@@ -81,10 +99,6 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="a database of tuned schedules, or off (default: that of STEPWELL_TUNING_DB or beside the compile cache)",
     )
-    parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
-    parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
-    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
-    return parser
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
@@ -103,21 +117,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         verify_each=options.verify_each,
         tuning=False if options.tuning == "off" else options.tuning,
     )
-    if options.ir:
-        print(executable.ir(options.ir, shapes_of(options.shapes)))
-        return 0
-    if options.memory:
-        from .memory_table import memory_table
-
-        print(memory_table(executable.memory_for(shapes_of(options.shapes))))
-        return 0
-    if options.export:
-        executable.export(
-            options.export,
-            target=options.target,
-            threads=options.threads,
-            shapes=shapes_of(options.shapes),
-        )
+    if options.ir or options.memory or options.export:
+        _give_instead(executable, options)
         return 0
     arrays = arguments(executable, options)
     if options.profile or options.profile_output:
@@ -136,6 +137,19 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         times.append(time.perf_counter() - start)
     _report(executable, results, times, options)
     return 0
+
+
+def _give_instead(executable: Executable, options: argparse.Namespace) -> None:
+    """What is asked for instead of a run."""
+    shapes = shapes_of(options.shapes)
+    if options.ir:
+        print(executable.ir(options.ir, shapes))
+    elif options.memory:
+        from .memory_table import memory_table
+
+        print(memory_table(executable.memory_for(shapes)))
+    else:
+        executable.export(options.export, target=options.target, threads=options.threads, shapes=shapes)
 
 
 def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Namespace) -> int:
