@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from stepwell.core.parsing import make_context, parse
 from stepwell.core.pipelines import run_pipeline
+from stepwell.lowering.pipelines import PIPELINES
 from xdsl.ir import Operation
 
 PAGE = Path(__file__).parents[2] / "docs" / "stairs.md"
@@ -51,3 +52,7 @@ def test_the_block_is_what_the_tool_prints(title: str) -> None:
 
 def test_every_block_has_text() -> None:
     assert all(match["body"].strip() for match in BLOCK.finditer(PAGE.read_text()))
+
+
+def test_the_page_on_architecture_names_the_passes_of_finish() -> None:
+    assert f"`finish` = `{PIPELINES['finish']}`" in PAGE.with_name("architecture.md").read_text()
