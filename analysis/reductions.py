@@ -131,6 +131,7 @@ class ReductionNest:
 
 
 def reduction_nest(block: BlockOp) -> ReductionNest:
+    """The loops around `block`, with the variables that its spatial and its reduce axes depend on."""
     return ReductionNest(
         block,
         enclosing_levels(block),

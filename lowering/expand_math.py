@@ -39,6 +39,14 @@ class ExpandMathPass(StepwellPass):
     """
     Expands math functions on f32 to arith and does f16 and bf16 arithmetic in f32.
 
+    Before:
+        %y = arith.mulf %x, %x : bf16
+    After:
+        %0 = arith.extf %x : bf16 to f32
+        %1 = arith.extf %x : bf16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %y = arith.truncf %2 : f32 to bf16
+
     `functions` picks some by name (`exp`, `powf`, ...; all when empty), `small_floats = false` leaves f16 and bf16 as they are. The result
     has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp` and `exp2` use `tile.scale` where `wide` says that there
     are vector registers of 64 bytes (as the target has them, if left out).

@@ -32,6 +32,17 @@ class FuseLoopsPass(StepwellPass):
     """
     Merges the kernels of every primitive function into one loop function.
 
+    Before:
+        func.func private @fused(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> attributes {graph.primitive} {
+          %a = graph.call_kernel @exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+          %b = graph.call_kernel @add(%a, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+          func.return %b : tensor<8xf32> }
+    After:
+        tensor_loop.func private @fused(%x: memref<8xf32>, %y: memref<8xf32>) outs(%out: memref<8xf32>) {
+          %a = tensor_loop.alloc : memref<8xf32>
+          tensor_loop.grid (%i) in (8) { tensor_loop.block "exp" … { <store exp of load %x[%vi], %a[%vi]> } }
+          tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of load %a[%vi], load %y[%vi], %out[%vi]> } } }
+
     Intermediate tensors become `tensor_loop.alloc`s; loop functions that nobody calls any more go. A primitive function
     that holds anything but kernel calls, tensors of unknown size, or returns an argument or a value twice, stays as it is, with a remark.
     """

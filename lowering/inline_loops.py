@@ -22,6 +22,13 @@ class InlineLoopsPass(StepwellPass):
     """
     Removes temporaries of loop functions: producers are computed where they are read, results accumulate in place.
 
+    Before:
+        %a = tensor_loop.alloc : memref<8xf32>
+        tensor_loop.grid (%i) in (8) { tensor_loop.block "exp" … { <store exp of load %x[%vi], %a[%vi]> } }
+        tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of load %a[%vi], load %y[%vi], %out[%vi]> } }
+    After:
+        tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of exp of load %x[%vi], load %y[%vi], %out[%vi]> } }
+
     A producer is inlined when it is elementwise (spatial axes only, one store, no run-time check) and this repeats no
     arithmetic: each of its elements is read once, or it only moves data. A temporary that an elementwise block copies
     into an output at the same index, as after a matrix product, is replaced by that output.

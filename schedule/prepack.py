@@ -333,6 +333,7 @@ class _Packer:
 
 
 def is_constant(value: SSAValue, module: ModuleOp) -> bool:
+    """Whether `value` is a constant, a weight, or the result of a prepare function: the same in every call."""
     owner = value.owner
     if not isinstance(owner, Operation):
         return False

@@ -65,6 +65,7 @@ def load_row(builder: NestBuilder, buffer: SSAValue, at: Sequence[Index], width:
 
 
 def store_row(builder: NestBuilder, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
+    """Stores a row of elements along the last dimension."""
     builder.add(tile.StoreOp(value, buffer, [builder.value(index) for index in at]))
 
 

@@ -98,10 +98,12 @@ def time_of(op: Operation) -> int:
 
 
 def loads_in(block: BlockOp) -> list[memref.LoadOp]:
+    """All loads in the init and the body of `block`, in order of the text."""
     return [op for op in block.walk() if isinstance(op, memref.LoadOp)]
 
 
 def stores_in(block: BlockOp) -> list[memref.StoreOp]:
+    """All stores in the init and the body of `block`, in order of the text."""
     return [op for op in block.walk() if isinstance(op, memref.StoreOp)]
 
 
@@ -311,4 +313,5 @@ def drop_unused_arithmetic(block: BlockOp) -> None:
 
 
 def is_temporary(buffer: SSAValue) -> bool:
+    """Whether a `tensor_loop.alloc` of the function makes `buffer`; arguments and buffers inside of loops are none."""
     return isinstance(buffer.owner, AllocOp) and isinstance(buffer.owner.parent_op(), FuncOp)

@@ -89,6 +89,7 @@ def move_body(source: LoopOp, target: LoopOp) -> None:
 
 
 def insert_first(op: Operation, loop: LoopOp) -> None:
+    """Puts `op` before all others in the body of `loop`."""
     first = loop.body.block.first_op
     assert first is not None
     loop.body.block.insert_op_before(op, first)
@@ -102,6 +103,7 @@ def replace_loop(old: Operation, new: Operation) -> None:
 
 
 def erase(op: Operation) -> None:
+    """Takes `op`, whose results nothing uses, out of its block and erases it."""
     op.detach()
     op.erase()
 
@@ -146,10 +148,12 @@ def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp] | None:
 
 
 def loop_name(loop: LoopOp) -> str:
+    """`%i`: the loop as messages call it, by its first variable."""
     return f"%{loop.variables[0].name_hint or 'loop'}"
 
 
 def block_name(block: BlockOp) -> str:
+    """`block "name"`: the block as messages call it."""
     return f'block "{block.block_name.data}"'
 
 
@@ -325,6 +329,7 @@ def bound_block(
 
 
 def axes_block(rank: int) -> Block:
+    """An empty body with `rank` axes."""
     return Block(arg_types=[IndexType()] * rank)
 
 

@@ -37,6 +37,7 @@ def read_buffer(block: BlockOp, index: int) -> SSAValue:
 
 
 def written_buffer(block: BlockOp, index: int) -> SSAValue:
+    """Buffer number `index` of those that `block` writes."""
     return _numbered(block, [region.buffer for region in block.writes], index, "writes")
 
 
