@@ -48,8 +48,9 @@ class ExpandMathPass(StepwellPass):
         %y = arith.truncf %2 : f32 to bf16
 
     `functions` picks some by name (`exp`, `powf`, ...; all when empty), `small_floats = false` leaves f16 and bf16 as they are. The result
-    has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp` and `exp2` use `tile.scale` where `wide` says that there
-    are vector registers of 64 bytes (as the target has them, if left out).
+    has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and
+    gelu use `tile.scale`, `tile.limit` and `tile.lookup` where `wide` says that there are vector registers of 64 bytes (as the target has
+    them, if left out).
     """
 
     name: ClassVar[str] = "expand-math"
