@@ -315,3 +315,14 @@ def drop_unused_arithmetic(block: BlockOp) -> None:
 def is_temporary(buffer: SSAValue) -> bool:
     """Whether a `tensor_loop.alloc` of the function makes `buffer`; arguments and buffers inside of loops are none."""
     return isinstance(buffer.owner, AllocOp) and isinstance(buffer.owner.parent_op(), FuncOp)
+
+
+def store_to_temporary(block: BlockOp) -> memref.StoreOp:
+    """The only store of a block that writes a temporary; refuses others."""
+    store = only_store(block)
+    if not is_temporary(store.memref):
+        refuse(
+            f"{value_name(store.memref)} is no temporary: {block_name(block)} writes an output and must stay",
+            block,
+        )
+    return store

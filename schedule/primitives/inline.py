@@ -19,6 +19,7 @@ from .buffers import (
     is_temporary,
     loads_in,
     only_store,
+    store_to_temporary,
     time_of,
     users_of,
 )
@@ -54,12 +55,8 @@ def compute_inline(block: BlockOp) -> None:
     after it.
     """
     _check_elementwise(block)
-    store = only_store(block)
+    store = store_to_temporary(block)
     buffer = store.memref
-    if not is_temporary(buffer):
-        refuse(
-            f"{value_name(buffer)} is no temporary: {block_name(block)} writes an output and must stay", block
-        )
     users = users_of(buffer, block)
     for user in users:
         if user.stores and user.block is not block:

@@ -21,9 +21,9 @@ from .buffers import (
     check_unwritten,
     check_writes_once,
     hoist_buffers,
-    is_temporary,
     loads_in,
     only_store,
+    store_to_temporary,
     stores_in,
     time_of,
     users_of,
@@ -148,12 +148,8 @@ def compute_at(block: BlockOp, loop: ForOp) -> None:
     the loop; nobody writes what it reads from where it stands to the end of the nest of the loop.
     """
     _check_movable(block, loop)
-    store = only_store(block)
+    store = store_to_temporary(block)
     buffer = store.memref
-    if not is_temporary(buffer):
-        refuse(
-            f"{value_name(buffer)} is no temporary: {block_name(block)} writes an output and must stay", block
-        )
     users = users_of(buffer, block)
     readers = [user.block for user in users if user.block is not block]
     for user in users:
