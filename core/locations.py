@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 STANDARD_INPUT: Final = "<stdin>"
 """File name in the locations of a program read from standard input."""
@@ -141,11 +141,6 @@ def location_string(op: Operation) -> str:
     """`file.mlir:3:8`, or `unknown` when neither the op nor an op around it has a location."""
     point = nearest_source_point(op)
     return "unknown" if point is None else str(point)
-
-
-def has_location(holder: Operation | SSAValue) -> bool:
-    """Whether the op or block argument carries any location but `loc(unknown)`."""
-    return not isinstance(getattr(holder, "location", None), UnknownLoc | None)
 
 
 def copy_location(source_op: Operation, new_op: Operation) -> None:

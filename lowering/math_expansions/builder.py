@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Literal
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
@@ -35,7 +34,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import tile
 
-Kind = Literal["f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64"]
 Number = int | float
 
 ELEMENT: dict[str, Attribute] = {

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvm_jit import Program
 from loop_programs import LoopProgram, loop_programs
-from stepwell.core.locations import has_location
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.lowering.lower_loops_to_scf import LowerLoopsToSCFPass
 from stepwell.schedule.cpu import ScheduleCPUPass
+from xdsl.dialects.builtin import UnknownLoc
 
 
 def lowered(text: str, schedule: bool) -> str:
@@ -229,4 +229,4 @@ def test_every_op_has_a_location(text: str):
     module = parse_text(context, text, "test.mlir")
     ScheduleCPUPass().apply(context, module)
     LowerLoopsToSCFPass().apply(context, module)
-    assert [op.name for op in module.walk() if not has_location(op) and op is not module] == []
+    assert [op.name for op in module.walk() if isinstance(op.location, UnknownLoc) and op is not module] == []
