@@ -277,7 +277,7 @@ def loop_partition(loop: ForOp, points: Sequence[int]) -> list[ForOp]:
 
     The order of iterations stays; predicates that always hold in a part are dropped. Legal where the variable is used in bindings
     only. Where the loop runs through reduce axes alone the first part initialises for all; a loop of reduce and spatial axes at once,
-    or one inside a reduce loop whose iterations set the same elements, is refused if there is an init.
+    or one inside a reduce loop with iterations in it that set the same elements, is refused if there is an init.
     """
     extent = known_extent(loop)
     check_plain(loop)
@@ -319,10 +319,12 @@ def _check_inits_of_parts(loop: ForOp) -> None:
                 block,
                 hint="decompose_reduction first",
             )
-        around = [each for each in loops_of(block) if each.is_ancestor(loop)]
-        if loop.variable in nest.reduce or not any(each.variable in nest.reduce for each in around):
+        around = loops_of(block)
+        first = next((n for n, each in enumerate(around) if each.variable in nest.reduce), len(around))
+        if around.index(loop) <= first:
             continue
-        blame = shared_inits(block, [loop])
+        # The parts stand in a reduce loop together: each runs its init in the first iteration of that, loop by loop.
+        blame = shared_inits(block, [each for each in around[first:] if each.variable not in nest.reduce])
         if blame is not None:
             refuse(f"every part would run the init of {block_name(block)}: {blame.reason}", loop, block)
 
