@@ -116,7 +116,7 @@ NAMED = {
 }
 """What can be named beside `host`; the caches are those of common machines."""
 
-register_config("target", str, "host", "the machine that schedules are made for", "stepwell")
+KEY = register_config("target", str, "host", "the machine that schedules are made for", "stepwell")
 
 
 def target_named(name: str) -> Target:
