@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from stepwell.reference.element_types import DTYPES
 from stepwell.testing.ir_generators import ElementType, OpCase, TensorSpec
 from stepwell.testing.movement_generators import FAMILIES
 from stepwell.testing.strategies import batches, cases, seeds
+from tolerances import check_case
 
 families = pytest.mark.parametrize("family", FAMILIES)
 
@@ -63,3 +65,36 @@ def test_te_converts_between_all_pairs_of_types() -> None:
 
 def test_native_code_converts_between_all_pairs_of_types() -> None:
     check_natively(CASTS, 5)
+
+
+def test_infinite_weights_at_padding() -> None:
+    """Products with padding are left out here: a sum is a number where the reference has NaN. Found by the test of the families."""
+    operands = (TensorSpec((1, 3, 4, 4), "f64"), TensorSpec((2, 1, 3, 2), "f64"))
+    properties = (
+        ("strides", [1, 2]),
+        ("padding", [1, 0, 0, 0]),
+        ("dilation", [1, 1]),
+        ("kernel_layout", "HWIO"),
+    )
+    check_natively([OpCase("conv2d", operands, properties, ("moderate", "moderate"))], 4691)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [(5.0, (0, 0, 0, 0)), (1.0, (0, 0, 1, 1)), (np.inf, (0, 0, 0, 0)), (np.nan, (0, 0, 2, 2))],
+)
+def test_only_what_meets_padding_may_differ(wrong: float, place: tuple[int, ...]) -> None:
+    """Padding of 1 around 3x3 and an infinite weight in the first place of the window: what the tests of the families take and refuse."""
+    operands = (TensorSpec((1, 1, 3, 3), "f32"), TensorSpec((1, 1, 3, 3), "f32"))
+    case = OpCase("conv2d", operands, (("padding", [1, 1, 1, 1]),), ("moderate", "moderate"))
+    x, w = np.ones((1, 1, 3, 3), np.float32), np.ones((1, 1, 3, 3), np.float32)
+    w[0, 0, 0, 0] = np.inf
+    expected = case.evaluate([x, w])
+    assert np.isnan(expected[0]).sum() == 5  # the upper and the left border
+    without = expected[0].copy()
+    without[0, 0, 0], without[0, 0, :, 0] = (4, 6, 4), (4, 6, 4)
+    for one in (expected[0], without):
+        check_case(case, [x, w], [one], expected)
+    without[place] = wrong
+    with pytest.raises(AssertionError):
+        check_case(case, [x, w], [without], expected)

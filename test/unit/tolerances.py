@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from convolution_padding import numbers_only, padding_left_out
 from stepwell import reference
 from stepwell.reference.element_types import FLOATS, NAMES
 from stepwell.testing.ir_generators import OpCase
@@ -317,10 +318,13 @@ def check_case(
 ) -> None:
     """Asserts that the results of one op match the reference within its row of the table."""
     assert len(found) == len(expected), f"{case.name} gave {len(found)} results, expected {len(expected)}"
-    condition = conditioning(case.op, dict(case.properties), arrays)
+    weighed = [arrays[0], numbers_only(arrays[1])] if case.op == "conv2d" else arrays
+    condition = conditioning(case.op, dict(case.properties), weighed)
     for number, (one, wanted) in enumerate(zip(found, expected, strict=True)):
         # Only the first result is computed; the others of batch_norm are operands, those of split parts of one.
         row = tolerance(case.op, NAMES[wanted.dtype]) if number == 0 else EXACT
+        if case.op == "conv2d":
+            wanted = padding_left_out(dict(case.properties), arrays[0], arrays[1], np.asarray(one), wanted)
         problem = mismatch(row, np.asarray(one), wanted, condition if number == 0 else None)
         if problem is not None:
             text = case.text("%r", [f"%{k}" for k in range(len(case.operands))], case.results())
