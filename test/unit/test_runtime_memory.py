@@ -6,17 +6,17 @@ import random
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import stepwell
 from counts import FULL
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from stepwell.analysis.memory import ArenaBuffer, Memory, byte_size, memory_of
 from stepwell.core.parsing import make_context, parse_text
 from stepwell.core.pipelines import parse_pipeline, run_pipeline
 from stepwell.testing.program_generators import random_program
 from stepwell.testing.strategies import seeds
 from stepwell.tools.run import main
+from tolerances import check_same
 from xdsl.dialects.builtin import MemRefType, f32, i1
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
@@ -167,6 +167,7 @@ def test_nets_come_close_to_their_bound(case: dict[str, object]) -> None:
 
 @settings(max_examples=60 if FULL else 2)
 @given(seed=seeds())
+@example(seed=16866)  # a bf16 NaN among the results, which NumPy takes for another number than itself
 def test_in_place_or_not_the_bits_are_the_same(seed: int) -> None:
     program = random_program(seed, random.Random(seed).choice((3, 10, 30)))
     results = [
@@ -174,8 +175,7 @@ def test_in_place_or_not_the_bits_are_the_same(seed: int) -> None:
         for bufferize in ("bufferize", "bufferize{in-place=false}", "bufferize{reuse=false}")
     ]
     for other in results[1:]:
-        for one, two in zip(results[0], other, strict=True):
-            np.testing.assert_array_equal(one, two)
+        check_same(results[0], other)
 
 
 def test_the_page_shows_what_the_tool_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
