@@ -162,13 +162,16 @@ class Source:
         return f'specialize-shapes{{entry="{self.entry}" shapes="{sizes}"}},{self.pipeline}'
 
     def key(self, shapes: Shapes | None) -> str:
-        """The name of the machine code in the compile cache."""
+        """The name of the machine code in the compile cache. Schedules depend on how many cores and which caches there are."""
+        from ..schedule.targets import host_target as scheduled_for
+
         written = self.written or (_locations(self.module), str(self.module))
         return disk.program_key(
             *written,
             self.entry,
             self.pipeline_for(shapes),
             host_target().describe(),
+            scheduled_for().describe(),
             self.context.copy().run(context_key),
             registrations_fingerprint(),
             _files_named_in(self.pipeline),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -55,6 +55,11 @@ class Target:
     def llvm_features(self) -> str:
         """The features in the form of LLVM, beyond those of its CPU."""
         return ",".join(f"+{feature}" for feature in sorted(self.features))
+
+    def describe(self) -> str:
+        """All of it as text, the same in every process."""
+        values = (getattr(self, each.name) for each in fields(self))
+        return "|".join(str(sorted(value) if isinstance(value, frozenset) else value) for value in values)
 
     def lanes(self, element_bytes: int) -> int:
         """Elements of a vector register."""

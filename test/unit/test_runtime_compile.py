@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from stepwell.core.diagnostics import StepwellError
 from stepwell.core.weights import WeightsError, write_weights
 from stepwell.runtime import cache
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
+from stepwell.schedule import targets
 
 ADD = """
 func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
@@ -267,6 +269,20 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
 def test_without_a_file_the_error_says_what_to_add() -> None:
     with pytest.raises(CompileError, match="reads weights \\('layer.w'\\) but the module names no file"):
         stepwell.compile(WEIGHTS.replace('attributes {stepwell.weights = "w.safetensors"} ', ""))
+
+
+@pytest.mark.parametrize("change", [{"cores": 64}, {"l2_bytes": 1 << 18}, {"features": frozenset({"none"})}])
+def test_code_scheduled_for_another_machine_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    """As when the first process may use one CPU, and the next one all of them."""
+    stepwell.compile(ADD)
+    stepwell.compile(ADD)
+    assert len(list(cache.cache_directory().glob("*.bin"))) == 1
+    here = targets.host_target()
+    monkeypatch.setattr(targets, "host_target", lambda: replace(here, **change))
+    stepwell.compile(ADD)
+    assert len(list(cache.cache_directory().glob("*.bin"))) == 2
 
 
 def test_the_cache_is_used_and_a_damaged_entry_recompiled(monkeypatch: pytest.MonkeyPatch) -> None:
