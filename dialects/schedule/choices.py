@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import did_you_mean
+from .fields import parse_fields
 
 
 class Numbers(ParametrizedAttribute):
@@ -40,27 +40,8 @@ class Numbers(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        known, found = cls.fields(), dict[str, int]()
-
-        def parse_one() -> None:
-            start = parser.pos
-            name = parser.parse_identifier()
-            if name not in known:
-                hint = did_you_mean(name, known) or f"expected one of {', '.join(known)}"
-                parser.raise_error(f"#{cls.name} has no '{name}'; {hint}", start, parser.pos)
-            if name in found:
-                parser.raise_error(f"'{name}' is given twice", start, parser.pos)
-            parser.parse_punctuation("=")
-            start = parser.pos
-            found[name] = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'")
-            if found[name] < 1:
-                parser.raise_error(f"{name} = {found[name]}, expected at least 1", start, parser.pos)
-
-        start = parser.pos
-        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
-        for name in known:
-            if name not in found:
-                parser.raise_error(f"#{cls.name} needs '{name}'", start, parser.pos)
+        known = cls.fields()
+        found = parse_fields(parser, f"#{cls.name}", known, (), known)
         return [IntAttr(found[name]) for name in known]
 
     def print_parameters(self, printer: Printer) -> None:

@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import did_you_mean
+from .fields import parse_fields
 
 _FLAGS = ("packed", "panels_outside")
 FIELDS = ("rows", "columns", "packed", "parts", "panels", "panels_outside")
@@ -72,33 +72,10 @@ class TilingAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found: dict[str, int | bool] = {}
-
-        def parse_one() -> None:
-            start = parser.pos
-            name = parser.parse_identifier()
-            if name not in FIELDS:
-                hint = did_you_mean(name, FIELDS) or f"expected one of {', '.join(FIELDS)}"
-                parser.raise_error(f"a tiling has no '{name}'; {hint}", start, parser.pos)
-            if name in found:
-                parser.raise_error(f"'{name}' is given twice", start, parser.pos)
-            if name in _FLAGS:
-                found[name] = True
-                return
-            parser.parse_punctuation("=")
-            start = parser.pos
-            found[name] = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'")
-            if found[name] < 1:
-                parser.raise_error(f"{name} = {found[name]}, expected at least 1", start, parser.pos)
-
-        start = parser.pos
-        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
-        for name in ("rows", "columns"):
-            if name not in found:
-                parser.raise_error(f"a tiling needs '{name}'", start, parser.pos)
-        defaults = {"packed": False, "parts": 1, "panels": 0, "panels_outside": False}
+        found = parse_fields(parser, "a tiling", FIELDS, _FLAGS, ("rows", "columns"))
+        defaults = {"packed": 0, "parts": 1, "panels": 0, "panels_outside": 0}
         values = defaults | found
-        return [IntAttr(int(values[name])) for name in FIELDS]
+        return [IntAttr(values[name]) for name in FIELDS]
 
     def print_parameters(self, printer: Printer) -> None:
         words = [f"rows = {self.rows.data}", f"columns = {self.columns.data}"]

@@ -1,0 +1,43 @@
+"""The fields between angle brackets of the attributes by which schedules say how a kernel is cut up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from xdsl.parser import AttrParser
+
+from ...core.diagnostics import did_you_mean
+
+
+def parse_fields(
+    parser: AttrParser, subject: str, known: Sequence[str], flags: Collection[str], needed: Sequence[str]
+) -> dict[str, int]:
+    """
+    `<name = number, flag, ...>` in any order: positive numbers, 1 for a flag that is there. Fails for names that are not known, given
+    twice or `needed` and not given; `subject` is what messages call the attribute.
+    """
+    found: dict[str, int] = {}
+
+    def parse_one() -> None:
+        start = parser.pos
+        name = parser.parse_identifier()
+        if name not in known:
+            hint = did_you_mean(name, known) or f"expected one of {', '.join(known)}"
+            parser.raise_error(f"{subject} has no '{name}'; {hint}", start, parser.pos)
+        if name in found:
+            parser.raise_error(f"'{name}' is given twice", start, parser.pos)
+        if name in flags:
+            found[name] = 1
+            return
+        parser.parse_punctuation("=")
+        start = parser.pos
+        found[name] = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'")
+        if found[name] < 1:
+            parser.raise_error(f"{name} = {found[name]}, expected at least 1", start, parser.pos)
+
+    start = parser.pos
+    parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
+    for name in needed:
+        if name not in found:
+            parser.raise_error(f"{subject} needs '{name}'", start, parser.pos)
+    return found
