@@ -114,10 +114,7 @@ def pipelines() -> dict[str, str]:
 
 def extensions() -> dict[str, dict[str, Callable[[], Any]]]:
     """Loaders of everything that xDSL's `Universe` cannot carry, by kind and name."""
-    return {
-        kind: {name: _loader(location) for name, location in named.items()}
-        for kind, named in EXTENSIONS.items()
-    }
+    return {kind: {name: _loader(location) for name, location in named.items()} for kind, named in EXTENSIONS.items()}
 
 
 STEPWELL_UNIVERSE = Universe(

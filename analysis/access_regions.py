@@ -60,9 +60,7 @@ def _coefficient(expr: AffineExpr, dim: int) -> int | None:
     if dim not in expr.used_dims():
         return 0
     terms, _ = linear_terms(expr)
-    if not is_linear(expr) and any(
-        dim in atom.used_dims() and not isinstance(atom, AffineDimExpr) for atom in terms
-    ):
+    if not is_linear(expr) and any(dim in atom.used_dims() and not isinstance(atom, AffineDimExpr) for atom in terms):
         return None
     return terms.get(AffineDimExpr(dim), 0)
 

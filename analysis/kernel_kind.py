@@ -131,9 +131,7 @@ class _Stage:
         total = _without_casts(self.stores[0].op.value)  # pyright: ignore[reportAttributeAccessIssue]
         if not isinstance(total.owner, Operation) or total.owner.name not in _SUMS:
             return False
-        accumulators = {
-            each.op for each in self.accesses if not each.is_store and each.buffer in self.written
-        }
+        accumulators = {each.op for each in self.accesses if not each.is_store and each.buffer in self.written}
         values = [_without_casts(operand) for operand in total.owner.operands]
         products = [value for value in values if value.owner not in accumulators]
         if len(products) != 1 or not isinstance(products[0].owner, Operation):
@@ -156,9 +154,7 @@ class _Stage:
             return None
         (load,) = places.values()
         indices = [
-            (_dim(index), size)
-            for index, size in zip(load.indices, shape_of(load.buffer), strict=True)
-            if size != 1
+            (_dim(index), size) for index, size in zip(load.indices, shape_of(load.buffer), strict=True) if size != 1
         ]
         if any(dim < 0 for dim, _ in indices):
             return None

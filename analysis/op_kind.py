@@ -112,8 +112,7 @@ def _placeholder(type_: Attribute, number: int) -> te.Tensor | None:
     if dtype not in te.dtypes.ALL:
         return None
     sizes = [
-        te.var(f"size{number}_{dim}") if size == DYNAMIC_INDEX else size
-        for dim, size in enumerate(type_.get_shape())
+        te.var(f"size{number}_{dim}") if size == DYNAMIC_INDEX else size for dim, size in enumerate(type_.get_shape())
     ]
     return te.placeholder(sizes, dtype, f"operand{number}")
 

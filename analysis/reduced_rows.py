@@ -44,9 +44,7 @@ class Rows:
 def rows_of_stages(stages: Sequence[te.Compute]) -> Rows | None:
     """The rows of all reductions among `stages`; None when there is no reduction or they differ."""
     found = {
-        _rows_of_stage(stage)
-        for stage in stages
-        if any(isinstance(body, ReductionResult) for body in stage.bodies)
+        _rows_of_stage(stage) for stage in stages if any(isinstance(body, ReductionResult) for body in stage.bodies)
     }
     return found.pop() if len(found) == 1 else None
 
@@ -62,9 +60,7 @@ def _rows_of_stage(stage: te.Compute) -> Rows | None:
     if len(places) != 1:
         return None
     (load,) = places.values()
-    indices = [
-        (index, size) for index, size in zip(load.indices, load.tensor.shape, strict=True) if size != 1
-    ]
+    indices = [(index, size) for index, size in zip(load.indices, load.tensor.shape, strict=True) if size != 1]
     if not all(isinstance(index, Axis) for index, _ in indices):
         return None
     reduced = tuple(number for number, (index, _) in enumerate(indices) if index in axes)

@@ -40,9 +40,7 @@ def accumulators(block: BlockOp) -> tuple[Accumulator, ...] | None:
     if found.opaque:
         return None
     body = [
-        access
-        for access in found.accesses
-        if block.init is None or not is_inside(access.op, block.init.body.block)
+        access for access in found.accesses if block.init is None or not is_inside(access.op, block.init.body.block)
     ]
     roots = [root_buffer(buffer) for buffer in dict.fromkeys(access.buffer for access in body)]
     if len(set(roots)) != len(roots):
@@ -90,11 +88,7 @@ def init_stores(block: BlockOp, found: tuple[Accumulator, ...]) -> dict[Operatio
             if accumulator is not None:
                 return None
             continue
-        if (
-            accumulator is None
-            or access.op.parent_block() is not body
-            or access.indices != accumulator.indices
-        ):
+        if accumulator is None or access.op.parent_block() is not body or access.indices != accumulator.indices:
             return None
         result[access.op] = accumulator
     buffers = [accumulator.buffer for accumulator in result.values()]

@@ -41,9 +41,7 @@ def may_reorder(block: BlockOp) -> bool:
     nowhere else; no two of its buffers are views of one.
     """
     for op in walk(block.body):
-        if isinstance(
-            op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp
-        ):
+        if isinstance(op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp):
             continue
         if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS_DIALECTS:
             return False
@@ -51,10 +49,7 @@ def may_reorder(block: BlockOp) -> bool:
     if block.init is not None:
         init = block.init.body.block
         written = {access.buffer for access in accesses if access.is_store}
-        if any(
-            is_inside(access.op, init) and not access.is_store and access.buffer in written
-            for access in accesses
-        ):
+        if any(is_inside(access.op, init) and not access.is_store and access.buffer in written for access in accesses):
             return False
         accesses = tuple(access for access in accesses if not is_inside(access.op, init))
     buffers = list(dict.fromkeys(access.buffer for access in accesses))

@@ -110,9 +110,7 @@ def seconds_to_compile(text: str, weights: dict[str, Any], clock: Callable[[], f
     return clock() - start
 
 
-def measure(
-    name: str, program: Program, limit: float | None, repetitions: int, clock: Callable[[], float]
-) -> Timing:
+def measure(name: str, program: Program, limit: float | None, repetitions: int, clock: Callable[[], float]) -> Timing:
     """The least of some compilations into an empty cache, and of as many from it."""
     text = program_text(program)
     weights = {value.name: np.zeros(own_shape(program, value), value.dtype) for value in program.weights}

@@ -302,9 +302,7 @@ def print_pieces() -> None:
         edges = job.edges()
         rows = [fit_piece(job, low, high) for low, high in zip(edges, edges[1:], strict=False)]
         error = max(error for _, error in rows)
-        print(
-            f"\n# {job.limit} at most, {FIRST} + {job.slope} a; largest error {error:.1e} = 2^{np.log2(error):.1f}"
-        )
+        print(f"\n# {job.limit} at most, {FIRST} + {job.slope} a; largest error {error:.1e} = 2^{np.log2(error):.1f}")
         print(f"{job.name}: tuple[tuple[float, ...], ...] = (")
         for row, _ in rows:
             print(f"    ({', '.join(repr(float(str(value))) for value in row)}),")

@@ -32,8 +32,7 @@ class Text:
 
     def __init__(self, **arguments: tuple[int, ...]):
         self.types = {
-            name: "tensor<" + "".join(f"{size}x" for size in shape) + "f32>"
-            for name, shape in arguments.items()
+            name: "tensor<" + "".join(f"{size}x" for size in shape) + "f32>" for name, shape in arguments.items()
         }
         self.shapes = arguments
         self.lines: list[str] = []
@@ -138,9 +137,7 @@ def mlp(batch: int) -> Text:
 
 
 def conv_bn_relu(size: int, channels: int) -> Text:
-    t = Text(
-        x=(1, channels, size, size), w=(channels, channels, 3, 3), s=(channels, 1, 1), o=(channels, 1, 1)
-    )
+    t = Text(x=(1, channels, size, size), w=(channels, channels, 3, 3), s=(channels, 1, 1), o=(channels, 1, 1))
     y = t.op("conv2d", "x", "w", padding=[1, 1, 1, 1])
     t.result = t.op("relu", t.op("add", t.op("multiply", y, "s"), "o"))
     return t
@@ -277,9 +274,7 @@ def main() -> None:
             continue
         text = make()
         program = text.program(text.result)
-        programs = [
-            stepwell.compile(program, pipeline=each, threads=1, cache=False) for each in PIPELINES.values()
-        ]
+        programs = [stepwell.compile(program, pipeline=each, threads=1, cache=False) for each in PIPELINES.values()]
         random = np.random.default_rng(0)
         arrays = [random.standard_normal(shape, np.float32) for shape in text.shapes.values()]
         results = [np.asarray(run(*arrays)) for run in programs]

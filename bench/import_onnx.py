@@ -73,9 +73,7 @@ def made(folder: Path, size: int, external: bool) -> Path:
     return path
 
 
-def subjects(
-    folder: Path, size: int, models: bool, names: list[str]
-) -> Iterator[tuple[str, Path, dict[str, Any]]]:
+def subjects(folder: Path, size: int, models: bool, names: list[str]) -> Iterator[tuple[str, Path, dict[str, Any]]]:
     """Name, file and options of the import of each model."""
     for place, external in (("inside", False), ("external", True)):
         if not names:
@@ -143,9 +141,7 @@ def import_something() -> None:
     from onnx import TensorProto, helper
 
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 2]) for name in "xy"]
-    big = helper.make_tensor(
-        "w", TensorProto.FLOAT, [2, 2000], np.zeros(4000, np.float32).tobytes(), raw=True
-    )
+    big = helper.make_tensor("w", TensorProto.FLOAT, [2, 2000], np.zeros(4000, np.float32).tobytes(), raw=True)
     nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("MatMul", ["x", "w"], ["z"])]
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], [big])
     stepwell.from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10))
@@ -157,9 +153,7 @@ def peak() -> int:
 
     `getrusage` would count what its parent had when it was forked, too; `VmHWM` begins anew with the program.
     """
-    (line,) = [
-        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
-    ]
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024
 
 

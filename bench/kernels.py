@@ -46,9 +46,7 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
     )
     parser.add_argument("--rounds", type=positive, default=15)
     parser.add_argument("--milliseconds", type=float, default=20, help="of calls per engine and round")
-    parser.add_argument(
-        "--cpu", type=usable_cpu, default=last_cpu(), help="run all engines on this CPU; -1 for any"
-    )
+    parser.add_argument("--cpu", type=usable_cpu, default=last_cpu(), help="run all engines on this CPU; -1 for any")
     parser.add_argument(
         "--clock",
         choices=["wall", "cpu"],
@@ -72,9 +70,7 @@ def last_cpu() -> int:
 def chosen_cases(options: argparse.Namespace) -> list[Case]:
     """The cases that the options name. Ends the program when they name one, or a class, that is not there."""
     cases = load_cases()
-    unmet = [
-        name for name in options.classes or () if not any(each.startswith(name) for each in load_classes())
-    ]
+    unmet = [name for name in options.classes or () if not any(each.startswith(name) for each in load_classes())]
     if unmet:
         sys.exit(f"no class {', '.join(unmet)}; the classes are {', '.join(load_classes())}")
     if unknown := set(options.cases or ()) - {case["name"] for case in cases}:
@@ -103,9 +99,7 @@ def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
         for case in cases:
             row = make_row(harness.measure(case))
             rows.append(row)
-            times = ", ".join(
-                f"{name} {row.microseconds[name]:.4g}" for name in engines if name in row.microseconds
-            )
+            times = ", ".join(f"{name} {row.microseconds[name]:.4g}" for name in engines if name in row.microseconds)
             ratio = "" if row.ratio is None else f"; {row.ratio:.2f} × {row.best_peer}"
             print(f"{row.name}: µs {times}{ratio}", flush=True)
         return rows, harness.missing
@@ -134,9 +128,7 @@ def notes(rows: list[Row]) -> list[str]:
         lines.append(f"int8 GEMM 1024 is {factor:.2f} × as fast as our f32 (floor {INT8_FLOOR:g}): {word}")
     if "empty" in ours:
         word = "passes" if ours["empty"] < CALL_LIMIT else "too slow"
-        lines.append(
-            f"a call of an empty program takes {ours['empty']:.2f} µs (limit {CALL_LIMIT:g}): {word}"
-        )
+        lines.append(f"a call of an empty program takes {ours['empty']:.2f} µs (limit {CALL_LIMIT:g}): {word}")
     return lines + troubles(rows)
 
 

@@ -29,9 +29,7 @@ sys.path.insert(0, str(EXAMPLE))
 from demo import PROGRAM, numpy_model  # noqa: E402
 
 
-def interleaved(
-    ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int, calls: int
-) -> tuple[Any, Any]:
+def interleaved(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int, calls: int) -> tuple[Any, Any]:
     """Seconds per call of both, one figure per round."""
     figures = np.empty((2, rounds))
     for round_ in range(rounds):

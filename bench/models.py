@@ -92,9 +92,7 @@ CALLS: dict[str, Callable[[str, Arrays, dict[str, int]], Call]] = {
 }
 
 
-def serve(
-    engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None
-) -> None:
+def serve(engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None) -> None:
     """Answers on standard output: the first result, then seconds per call for each line that asks for so many calls."""
     if cpu is not None and cpu >= 0 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})

@@ -20,9 +20,7 @@ START, END = "<!-- results: written by bench/page.py -->", "<!-- end of results 
 def run_text(result: dict[str, Any]) -> str:
     """Machine, classes, cases and notes of what kernels.py --json wrote."""
     rows = [Row(**row) for row in result["cases"]]
-    engines = [
-        name for name in ENGINES if any(name in row.microseconds or name in row.trouble for row in rows)
-    ]
+    engines = [name for name in ENGINES if any(name in row.microseconds or name in row.trouble for row in rows)]
     missing = [f"{name} was not installed" for name in result["missing"]]
     classes = [class_cells(ClassFigures(**class_)) for class_ in result["classes"]]
     parts = [

@@ -45,9 +45,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
     figure, axis = pyplot.subplots(figsize=(9, 1 + 0.18 * len(rows)))
     _draw_bars(axis, rows)
     _name_classes(axis, rows, {class_["name"]: class_["floor"] for class_ in result["classes"]})
-    axis.set_xlabel(
-        "time of the best peer / ours (right of 1: ours is faster), 95 % interval; dotted: the floor"
-    )
+    axis.set_xlabel("time of the best peer / ours (right of 1: ours is faster), 95 % interval; dotted: the floor")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(figure)
@@ -77,14 +75,10 @@ def _name_classes(axis: Any, rows: list[dict[str, Any]], floors: dict[str, float
     """A line between classes, their names at the right border, and a mark at the floor of each."""
     for index, row in enumerate(rows):
         if (floor := floors[row["class_"]]) is not None:
-            axis.plot(
-                [floor, floor], [index - 0.5, index + 0.5], color="#3a5fa8", linewidth=0.8, linestyle=":"
-            )
+            axis.plot([floor, floor], [index - 0.5, index + 0.5], color="#3a5fa8", linewidth=0.8, linestyle=":")
         if index == 0 or rows[index - 1]["class_"] != row["class_"]:
             axis.axhline(index - 0.5, color="#c8ccd2", linewidth=0.6)
-            axis.text(
-                1.01, index, row["class_"], transform=axis.get_yaxis_transform(), fontsize=6, va="center"
-            )
+            axis.text(1.01, index, row["class_"], transform=axis.get_yaxis_transform(), fontsize=6, va="center")
 
 
 def main() -> None:

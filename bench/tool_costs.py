@@ -60,9 +60,7 @@ def chain(length: int) -> str:
     """A program of `length` elementwise ops, each on the result of the one before."""
     type_ = "tensor<16x16xf32>"
     names = ("exp", "tanh", "negative", "abs", "sigmoid", "relu")
-    lines = [
-        f"  %v{i + 1} = graph.{names[i % len(names)]} %v{i} : ({type_}) -> {type_}" for i in range(length)
-    ]
+    lines = [f"  %v{i + 1} = graph.{names[i % len(names)]} %v{i} : ({type_}) -> {type_}" for i in range(length)]
     return "\n".join(
         [f"func.func @main(%v0: {type_}) -> {type_} {{", *lines, f"  func.return %v{length} : {type_}", "}"]
     )

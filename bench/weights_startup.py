@@ -31,9 +31,7 @@ def program(count: int, from_file: bool) -> str:
     matrix, vector = f"tensor<{SIDE}x{SIDE}xf32>", f"tensor<1x{SIDE}xf32>"
     lines, value = [], "%x"
     for k in range(count):
-        lines.append(
-            f'%w{k} = graph.weight "w{k}" : {matrix}' if from_file else f"%w{k} = graph.full 0.001 : {matrix}"
-        )
+        lines.append(f'%w{k} = graph.weight "w{k}" : {matrix}' if from_file else f"%w{k} = graph.full 0.001 : {matrix}")
         lines.append(f"%y{k} = graph.matmul {value}, %w{k} : ({vector}, {matrix}) -> {vector}")
         value = f"%y{k}"
     body = "\n".join(f"    {line}" for line in lines)
@@ -56,9 +54,7 @@ def measure(path: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()

@@ -157,9 +157,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     candidates = sorted(known)
-    if exact := [
-        candidate for candidate in candidates if candidate.replace("_", "-") == name.replace("_", "-")
-    ]:
+    if exact := [candidate for candidate in candidates if candidate.replace("_", "-") == name.replace("_", "-")]:
         return exact[0]
     found = get_close_matches(name, candidates, n=1, cutoff=0.6)
     return found[0] if found else None

@@ -12,9 +12,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from .diagnostics import Diagnostic, about, attach_source_line
 from .locations import nearest_source_point
 
-INTERNAL_ERROR_HINT: Final = (
-    "this is a fault of the compiler, not of the program; --debug shows the traceback"
-)
+INTERNAL_ERROR_HINT: Final = "this is a fault of the compiler, not of the program; --debug shows the traceback"
 
 
 def diagnostic_of(error: BaseException, sources: Mapping[str, str] | None = None) -> Diagnostic:

@@ -165,9 +165,7 @@ class StepwellParser(Parser):
         if token.kind is MLIRTokenKind.EOF:
             self.raise_error("the text ends inside a region, expected '}'")
         if token.kind is not MLIRTokenKind.CARET_IDENT:
-            raise ParseError(
-                token.span, f"expected an operation, a block label or '}}', found '{token.text}'"
-            )
+            raise ParseError(token.span, f"expected an operation, a block label or '}}', found '{token.text}'")
         name = token.text[1:]
         if name in self.blocks and name not in self.forward_block_references:
             raise ParseError(token.span, f"re-declaration of block '{name}'")
@@ -322,9 +320,7 @@ def diagnostic_of_parse_error(error: ParseError, line_offset: int = 0) -> Diagno
     notes: list[Diagnostic] = []
     if isinstance(error, MultipleSpansParseError):
         for span, message in error.refs:
-            notes.append(
-                Diagnostic(message or error.ref_text or "see here", "note", _point(span, line_offset))
-            )
+            notes.append(Diagnostic(message or error.ref_text or "see here", "note", _point(span, line_offset)))
     return Diagnostic(
         error.msg.replace("{first_char}", f"'{error.span.text[:1]}'"),
         point=_point(error.span, line_offset),

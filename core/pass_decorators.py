@@ -90,9 +90,7 @@ def _as_frozen_dataclass(target: type) -> type:
     if not is_dataclass(target):
         return dataclass(frozen=True)(target)
     if not target.__dataclass_params__.frozen:  # pyright: ignore[reportAttributeAccessIssue]
-        message = (
-            f"class {target.__name__} is a dataclass that is not frozen, expected frozen=True for a pass"
-        )
+        message = f"class {target.__name__} is a dataclass that is not frozen, expected frozen=True for a pass"
         raise StepwellError(Diagnostic(message))
     return target
 
@@ -104,9 +102,7 @@ def _subclass(target: Any, bases: tuple[type, ...], members: dict[str, Any]) -> 
         "__qualname__": target.__qualname__,
         "__doc__": target.__doc__ or "",
     }
-    return dataclass(frozen=True)(
-        types.new_class(target.__name__, bases, {}, lambda body: body.update(members))
-    )
+    return dataclass(frozen=True)(types.new_class(target.__name__, bases, {}, lambda body: body.update(members)))
 
 
 def _transform_module(name: str, transform: Callable[..., Any], ctx: Context, module: ModuleOp) -> None:

@@ -142,7 +142,9 @@ class ReplayCheck(Instrument):
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
         found = structural_hash(module)
         if found != self._record.input_hash:
-            message = f"the program is not that of the record: its hash is {found}, recorded is {self._record.input_hash}"
+            message = (
+                f"the program is not that of the record: its hash is {found}, recorded is {self._record.input_hash}"
+            )
             raise StepwellError(Diagnostic(message, hint="-p runs passes on any program"))
 
     def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
@@ -150,9 +152,7 @@ class ReplayCheck(Instrument):
         found = structural_hash(module)
         if recorded is not None and found != recorded:
             message = f"the result of pass '{pass_}' has hash {found}, recorded is {recorded}"
-            raise StepwellError(
-                Diagnostic(message, hint="the pass has changed since, or is not deterministic")
-            )
+            raise StepwellError(Diagnostic(message, hint="the pass has changed since, or is not deterministic"))
 
 
 def read_record(path: str | Path) -> RunRecord:

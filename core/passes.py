@@ -161,9 +161,7 @@ def make_pass(pass_type: type[ModulePass], spec: ArgSpec) -> ModulePass:
     """
     given = spec.normalize_parameter_names().parameters
     types = get_type_hints(pass_type)
-    fields = {
-        field.name: field for field in dataclasses.fields(pass_type) if field.name != "name" and field.init
-    }
+    fields = {field.name: field for field in dataclasses.fields(pass_type) if field.name != "name" and field.init}
     for name in given:
         if name not in fields:
             _fail_unknown_option(pass_type, name)
@@ -190,9 +188,7 @@ def _fail_unknown_option(pass_type: type[ModulePass], name: str) -> None:
     raise StepwellError(Diagnostic(f"pass '{pass_type.name}' has no option '{_shown(name)}'", hint=hint))
 
 
-def _checked(
-    pass_type: type[ModulePass], name: str, given: ParameterListType, type_: Any
-) -> ParameterListType:
+def _checked(pass_type: type[ModulePass], name: str, given: ParameterListType, type_: Any) -> ParameterListType:
     """`given` in the form that xDSL converts to `type_`."""
     candidate = converted(given, type_)
     if candidate is not None:

@@ -182,9 +182,7 @@ def load_pass(name: str) -> type[ModulePass]:
     try:
         return factory()
     except (Exception, SystemExit) as error:
-        raise StepwellError(
-            Diagnostic(f"pass '{name}' cannot be loaded: {type(error).__name__}: {error}")
-        ) from error
+        raise StepwellError(Diagnostic(f"pass '{name}' cannot be loaded: {type(error).__name__}: {error}")) from error
 
 
 def require_passes(names: Sequence[str]) -> None:

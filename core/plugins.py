@@ -105,9 +105,7 @@ class Registry:
             self.owner["pass", name] = self.root["pass", name] = root
         return None
 
-    def _add(
-        self, kind: str, known: dict[str, Any], new: Mapping[str, Any], package: str, root: str
-    ) -> list[str]:
+    def _add(self, kind: str, known: dict[str, Any], new: Mapping[str, Any], package: str, root: str) -> list[str]:
         taken: list[str] = []
         for name, loader in new.items():
             if name in known:

@@ -55,9 +55,7 @@ class Texts:
         return known[1]
 
 
-def structural_hash_of_ops(
-    ops: Sequence[Operation], inputs: Sequence[SSAValue], texts: Texts | None = None
-) -> str:
+def structural_hash_of_ops(ops: Sequence[Operation], inputs: Sequence[SSAValue], texts: Texts | None = None) -> str:
     """
     The hash of ops of one block with what they contain, as the body of a function of `inputs` with the results of the last.
 
@@ -73,9 +71,7 @@ class _Hasher:
     The line of an op names its block and its regions' blocks, so the lines fix the nesting.
     """
 
-    def __init__(
-        self, roots: Sequence[Operation], inputs: Sequence[SSAValue] = (), texts: Texts | None = None
-    ):
+    def __init__(self, roots: Sequence[Operation], inputs: Sequence[SSAValue] = (), texts: Texts | None = None):
         self._roots = roots
         self._inputs = inputs
         self._values: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
@@ -134,9 +130,7 @@ def _text(attribute: Attribute) -> str:
             return f"{_listed(inputs)} -> {outputs[0] if len(outputs) == 1 else _listed(outputs)}"
         case TensorType() if isinstance(attribute.encoding, NoneAttr):
             return _printed(attribute)
-        case MemRefType() if isinstance(attribute.layout, NoneAttr) and isinstance(
-            attribute.memory_space, NoneAttr
-        ):
+        case MemRefType() if isinstance(attribute.layout, NoneAttr) and isinstance(attribute.memory_space, NoneAttr):
             return _printed(attribute)
         case _:
             return str(attribute)

@@ -218,9 +218,7 @@ class _Verifier:
 
     def _check_attributes(self, op: IRDLOperation) -> None:
         """A property written among the attributes would be ignored without a word."""
-        if (
-            op.name == "llvm.func"
-        ):  # xDSL's custom syntax for it writes properties there; emit_llvm_text reads both
+        if op.name == "llvm.func":  # xDSL's custom syntax for it writes properties there; emit_llvm_text reads both
             return
         for name in op.get_irdl_definition().properties:
             if name in op.attributes and name not in op.properties:
@@ -238,9 +236,7 @@ def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | Non
     if key_of is None or not issubclass(kind, IRDLOperation):
         return None
     definition = kind.get_irdl_definition()
-    plain = not definition.attributes and all(
-        type(each).verify is OpTrait.verify for each in definition.traits
-    )
+    plain = not definition.attributes and all(type(each).verify is OpTrait.verify for each in definition.traits)
     return key_of if plain else None
 
 

@@ -260,9 +260,7 @@ def _entry(path: Path, key: str, value: Any, data_start: int, file_size: int) ->
 
 
 def _reject_overlaps(path: Path, entries: Mapping[str, WeightEntry]) -> None:
-    placed = sorted(
-        (entry.begin, entry.end, key) for key, entry in entries.items() if entry.end > entry.begin
-    )
+    placed = sorted((entry.begin, entry.end, key) for key, entry in entries.items() if entry.end > entry.begin)
     for (_, end, key), (begin, _, other) in zip(placed, placed[1:], strict=False):
         if begin < end:
             _fail(path, f"tensors '{key}' and '{other}' overlap")
@@ -295,18 +293,14 @@ def raw_tensor(array: Any) -> RawTensor:
     return RawTensor(dtype, tuple(array.shape), data)
 
 
-def write_weights(
-    path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None
-) -> None:
+def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
     """
     Writes a safetensors file of NumPy arrays or `RawTensor`s by key; a reader sees the old file or the new one.
 
     The data starts at a multiple of 64 bytes. Tensors whose size is a multiple of that come first, so that all of those
     are aligned too, then the others by falling element size: the format has no gaps.
     """
-    raw = {
-        key: value if isinstance(value, RawTensor) else raw_tensor(value) for key, value in tensors.items()
-    }
+    raw = {key: value if isinstance(value, RawTensor) else raw_tensor(value) for key, value in tensors.items()}
     for key, tensor in raw.items():
         expected = prod(tensor.shape) * DTYPES[_FORMAT_NAMES[tensor.dtype]][1]
         if len(tensor.data) != expected:

@@ -85,9 +85,7 @@ def peak(lifetimes: Sequence[Lifetime]) -> int:
 
 
 def _top(lifetimes: Sequence[Lifetime], offsets: Sequence[int]) -> int:
-    return max(
-        (offset + aligned(one.size) for offset, one in zip(offsets, lifetimes, strict=True)), default=0
-    )
+    return max((offset + aligned(one.size) for offset, one in zip(offsets, lifetimes, strict=True)), default=0)
 
 
 def _by_time(lifetimes: Sequence[Lifetime]) -> list[int]:
@@ -189,9 +187,7 @@ def _place(lifetimes: Sequence[Lifetime], neighbours: list[list[int]], order: Se
     """Offsets: each buffer of `order` at the lowest place that those before it leave."""
     offsets = [-1] * len(lifetimes)
     for i in order:
-        taken = [
-            (offsets[j], offsets[j] + aligned(lifetimes[j].size)) for j in neighbours[i] if offsets[j] >= 0
-        ]
+        taken = [(offsets[j], offsets[j] + aligned(lifetimes[j].size)) for j in neighbours[i] if offsets[j] >= 0]
         offsets[i] = _lowest_gap(aligned(lifetimes[i].size), taken)
     return offsets
 

@@ -104,11 +104,7 @@ def give_roles(function: tensor_loop.FuncOp) -> None:
         [DictionaryAttr({**each, ROLE: StringAttr(role)}) for each, role in zip(given, roles, strict=True)]
     )
     tensors = [
-        [
-            TensorType(type_.element_type, type_.get_shape())
-            for type_ in types
-            if isinstance(type_, MemRefType)
-        ]
+        [TensorType(type_.element_type, type_.get_shape()) for type_ in types if isinstance(type_, MemRefType)]
         for types in (inputs, outputs)
     ]
     function.attributes[SIGNATURE] = FunctionType.from_lists(*tensors)

@@ -141,23 +141,17 @@ class FunctionBufferizer:
             self.block.erase_arg(self.arena)
         self._set_types(plan)
         name = self.function.sym_name.data
-        self.signatures.functions[name] = FunctionSignature(
-            {k: t for k, (t, _) in self.weights.items()}, plan.size
-        )
+        self.signatures.functions[name] = FunctionSignature({k: t for k, (t, _) in self.weights.items()}, plan.size)
         return plan
 
     def _set_types(self, plan: ArenaPlan) -> None:
         results = [t for t in self.types.outputs if not isinstance(t, TensorType)]
         old_attributes = self.function.arg_attrs.data if self.function.arg_attrs is not None else ()
-        self.function.properties["function_type"] = FunctionType.from_lists(
-            [a.type for a in self.block.args], results
-        )
+        self.function.properties["function_type"] = FunctionType.from_lists([a.type for a in self.block.args], results)
         weights = list(self.weights.items())
         attributes: list[dict[str, Attribute]] = []
         for index, argument in enumerate(self.block.args):
-            kept = (
-                dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
-            )
+            kept = dict(old_attributes[index].data) if index < len(self.types.inputs) and old_attributes else {}
             attributes.append(kept | self._role(index, argument, plan, kept, weights))
         for stale in ("arg_attrs", "res_attrs"):
             self.function.properties.pop(stale, None)
@@ -370,9 +364,7 @@ class FunctionBufferizer:
         # A buffer without elements gets a place, too: buffers alive together are then different values for every pass.
         self.requests.append((offset, Lifetime(max(size, 1), self.time, until)))
         self._insert(before, offset)
-        return self._insert(
-            before, memref.ViewOp.create(operands=[self.arena, offset.result], result_types=[type_])
-        )
+        return self._insert(before, memref.ViewOp.create(operands=[self.arena, offset.result], result_types=[type_]))
 
     def _weight(self, key: str, type_: Attribute) -> SSAValue:
         assert isinstance(type_, TensorType)

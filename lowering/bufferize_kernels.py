@@ -69,9 +69,7 @@ def _hoist(function: tensor_loop.FuncOp) -> KernelSignature:
     known = function.arg_attrs.data if function.arg_attrs is not None else ()
     attributes = list(known) or [DictionaryAttr({})] * (len(inputs) + len(outputs))
     marked = [DictionaryAttr({TEMPORARY: UnitAttr()})] * len(types)
-    function.properties["arg_attrs"] = ArrayAttr(
-        [*attributes[: len(inputs)], *marked, *attributes[len(inputs) :]]
-    )
+    function.properties["arg_attrs"] = ArrayAttr([*attributes[: len(inputs)], *marked, *attributes[len(inputs) :]])
     function.properties["function_type"] = FunctionType.from_lists([*inputs, *types], outputs)
     return KernelSignature(types)
 
@@ -81,9 +79,7 @@ def wrap_public_kernels(module: ModuleOp, functions: Sequence[tensor_loop.FuncOp
     Makes every public loop function an entry: it becomes private `@name_kernel`, and `@name` a function on tensors
     that calls it.
     """
-    taken = {
-        name.data for op in module.ops if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr)
-    }
+    taken = {name.data for op in module.ops if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr)}
     wrappers: list[func.FuncOp] = []
     renamed: dict[str, str] = {}
     for function in functions:

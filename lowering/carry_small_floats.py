@@ -49,8 +49,7 @@ def _wide_next(loop: scf.ForOp, number: int, exact: set[SSAValue]) -> SSAValue |
     if wide in exact:
         return wide
     is_choice = isinstance(wide.owner, arith.MaximumfOp | arith.MinimumfOp) and all(
-        isinstance(operand.owner, Operation) and _extends_to_f32(operand.owner)
-        for operand in wide.owner.operands
+        isinstance(operand.owner, Operation) and _extends_to_f32(operand.owner) for operand in wide.owner.operands
     )
     return wide if is_choice else None
 

@@ -80,9 +80,7 @@ def _named_sizes(tensors: Sequence[te.Tensor]) -> ArrayAttr[DictionaryAttr] | No
     ]
     if not any(any(each) for each in names):
         return None
-    return ArrayAttr(
-        DictionaryAttr({DIMS: ArrayAttr(map(StringAttr, each))} if any(each) else {}) for each in names
-    )
+    return ArrayAttr(DictionaryAttr({DIMS: ArrayAttr(map(StringAttr, each))} if any(each) else {}) for each in names)
 
 
 def _distinct(outputs: Sequence[te.Tensor]) -> list[te.Tensor]:
@@ -146,9 +144,7 @@ class _FunctionBuilder:
                 if found is size:
                     index = arith.ConstantOp(IntegerAttr.from_index_int_value(dim))
                     self._add(index)
-                    op = memref.DimOp.create(
-                        operands=[buffer, index.result], result_types=[index.result.type]
-                    )
+                    op = memref.DimOp.create(operands=[buffer, index.result], result_types=[index.result.type])
                     op.results[0].name_hint = size.name
                     return self._add(op).results[0]
         raise te.TEError(f"size '{size.name}' is not a dimension of any input")
@@ -157,14 +153,11 @@ class _FunctionBuilder:
         targets = self._targets(stage)
         for tensor in stage.inputs:
             if tensor not in self.buffers:
-                raise te.TEError(
-                    f"stage '{stage.name}' reads '{tensor.name}', which is not among the arguments"
-                )
+                raise te.TEError(f"stage '{stage.name}' reads '{tensor.name}', which is not among the arguments")
         axes = [*stage.axes, *stage.reduce_axes]
         names = _axis_names(axes)
         specs = [
-            tensor_loop.Axis(axis.kind, self._extent(axis.extent), name)
-            for axis, name in zip(axes, names, strict=True)
+            tensor_loop.Axis(axis.kind, self._extent(axis.extent), name) for axis, name in zip(axes, names, strict=True)
         ]
         fill = _StageBody(stage, targets, self.buffers, self.sizes)
         init = fill.init if stage.reduce_axes else None

@@ -96,20 +96,13 @@ def _formulas_of(module: ModuleOp, wide: bool) -> list[tuple[Operation, Composit
     found: list[tuple[Operation, Composite, SSAValue]] = []
     inside: set[Operation] = set()
     for op in reversed(ops_of(module, *LAST_OPS)):
-        if (
-            op in inside
-            or (formula := composite_of(op, wide and isinstance(op.parent_op(), tile.MapOp))) is None
-        ):
+        if op in inside or (formula := composite_of(op, wide and isinstance(op.parent_op(), tile.MapOp))) is None:
             continue
         found.append((op, *formula))
         waiting: list[Operation] = [op]
         while waiting:
             for operand in waiting.pop().operands:
-                if (
-                    operand is not formula[1]
-                    and isinstance(operand.owner, Operation)
-                    and operand.owner not in inside
-                ):
+                if operand is not formula[1] and isinstance(operand.owner, Operation) and operand.owner not in inside:
                     inside.add(operand.owner)
                     waiting.append(operand.owner)
     return found[::-1]

@@ -95,9 +95,7 @@ def integer_to_small(op: Operation, m: MathBuilder) -> SSAValue:
         return m.emit(type(op), (value,), "f32").narrow(kind).ssa
     if width == 32:
         return narrow_from_f64(m, m.emit(type(op), (value,), "f64"), kind).ssa
-    high = m.emit(
-        arith.ShRUIOp if isinstance(op, arith.UIToFPOp) else arith.ShRSIOp, (value, value.like(32)), "i64"
-    )
+    high = m.emit(arith.ShRUIOp if isinstance(op, arith.UIToFPOp) else arith.ShRSIOp, (value, value.like(32)), "i64")
     low = m.emit(arith.UIToFPOp, (value & 0xFFFFFFFF,), "f64")
     total = odd_sum(m, m.emit(type(op), (high,), "f64") * 4294967296.0, low)
     return narrow_from_f64(m, total, kind).ssa

@@ -129,17 +129,13 @@ class _Flattening:
         function = self._function
         given = function.arg_attrs
         attributes = (
-            [DictionaryAttr({})] * len(function.function_type.inputs.data)
-            if given is None
-            else list(given.data)
+            [DictionaryAttr({})] * len(function.function_type.inputs.data) if given is None else list(given.data)
         )
         types: list[Attribute] = []
         found: list[DictionaryAttr] = []
         entry = None if function.is_declaration else function.body.blocks[0]
         arguments = [None] * len(attributes) if entry is None else list(entry.args)
-        for type_, attribute, argument in zip(
-            function.function_type.inputs, attributes, arguments, strict=True
-        ):
+        for type_, attribute, argument in zip(function.function_type.inputs, attributes, arguments, strict=True):
             if not isinstance(type_, MemRefType) or not is_dynamic(type_):
                 types.append(type_)
                 found.append(attribute)
@@ -168,14 +164,11 @@ class _Flattening:
         strides = self._strides(type_, sizes, values)
         self._flat[argument] = Flat(list(values.values()), sizes, strides)
 
-    def _strides(
-        self, type_: MemRefType, sizes: list[Number], given: dict[tuple[str, int], SSAValue]
-    ) -> list[Number]:
+    def _strides(self, type_: MemRefType, sizes: list[Number], given: dict[tuple[str, int], SSAValue]) -> list[Number]:
         if isinstance(type_.layout, StridedLayoutAttr):
             stored = type_.layout.strides.data
             return [
-                each.data if isinstance(each, IntAttr) else given["stride", axis]
-                for axis, each in enumerate(stored)
+                each.data if isinstance(each, IntAttr) else given["stride", axis] for axis, each in enumerate(stored)
             ]
         if not isinstance(type_.layout, NoneAttr):
             fail(self._function, f"type {type_} has a layout that is not strided<…>")
@@ -202,9 +195,7 @@ class _Flattening:
             case memref.DeallocOp():
                 pass
             case _:
-                dynamic = [v for v in op.operands if v in self._flat] or [
-                    v for v in op.results if is_dynamic(v.type)
-                ]
+                dynamic = [v for v in op.operands if v in self._flat] or [v for v in op.results if is_dynamic(v.type)]
                 if dynamic:
                     message = f"'{op.name}' takes or makes a buffer with sizes that are not known"
                     fail(
@@ -267,8 +258,7 @@ def _added(type_: MemRefType, attributes: DictionaryAttr) -> list[tuple[str, int
     if ROLE not in attributes.data:
         return [(kind, axis, DictionaryAttr({})) for kind, axis in numbers]
     return [
-        (kind, axis, DictionaryAttr({ROLE: StringAttr(kind), AXIS: IntegerAttr(axis, 64)}))
-        for kind, axis in numbers
+        (kind, axis, DictionaryAttr({ROLE: StringAttr(kind), AXIS: IntegerAttr(axis, 64)})) for kind, axis in numbers
     ]
 
 

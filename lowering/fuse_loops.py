@@ -57,13 +57,9 @@ class FuseLoopsPass(StepwellPass):
             _call_kernels(op, fused)
             _remove_unused(op)
         for function in _primitives(op):
-            emit_remark(
-                function, f"not fused: function @{function.sym_name.data} {_obstacle(function, kernels)}"
-            )
+            emit_remark(function, f"not fused: function @{function.sym_name.data} {_obstacle(function, kernels)}")
 
-    def _round(
-        self, module: ModuleOp, kernels: dict[str, tensor_loop.FuncOp]
-    ) -> dict[str, tensor_loop.FuncOp]:
+    def _round(self, module: ModuleOp, kernels: dict[str, tensor_loop.FuncOp]) -> dict[str, tensor_loop.FuncOp]:
         """Merges the functions that hold kernel calls only; they are still called by `func.call`."""
         fused: dict[str, tensor_loop.FuncOp] = {}
         for function in _primitives(module):
@@ -154,9 +150,7 @@ def _inline_kernel(
             Rewriter.insert_op(alloc, InsertPoint.before(end))
             buffers[result] = alloc.memref
     values: dict[SSAValue, SSAValue] = {}
-    for formal, actual in zip(
-        (*kernel.inputs, *kernel.outputs), (*call.operands, *call.results), strict=True
-    ):
+    for formal, actual in zip((*kernel.inputs, *kernel.outputs), (*call.operands, *call.results), strict=True):
         values[formal] = buffers[actual]
     for op in kernel.body.block.ops:
         if op is kernel.body.block.last_op:

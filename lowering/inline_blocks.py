@@ -122,9 +122,7 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     indices = tuple(store.indices)
     if not _is_identity(last.block, indices) or any(tuple(load.indices) != indices for load in last.loads):
         return False
-    if not _is_perfect(
-        last
-    ):  # alone in its nest, so what touches the buffers at another time is all there is
+    if not _is_perfect(last):  # alone in its nest, so what touches the buffers at another time is all there is
         return False
     if isinstance(target.owner, tensor_loop.AllocOp):
         target.owner.detach()

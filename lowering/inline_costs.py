@@ -72,9 +72,7 @@ class VectorAxes:
             self._weights[block] = weight(block)
         return self._weights[block]
 
-    def survive(
-        self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp], repeats: float
-    ) -> bool:
+    def survive(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp], repeats: float) -> bool:
         """
         Whether `reader` still runs on vectors, or little is lost, when it computes what `loads` load from `producer`.
 
@@ -137,9 +135,7 @@ def _seen_from(read: Sequence[AffineExpr | None], source: Access) -> Access:
     places = [index for index in read if index is not None]
     if len(places) != len(read):
         return replace(source, indices=(None,) * len(source.indices))
-    indices = [
-        None if index is None else index.replace_dims_and_symbols(places, ()) for index in source.indices
-    ]
+    indices = [None if index is None else index.replace_dims_and_symbols(places, ()) for index in source.indices]
     return replace(source, indices=tuple(indices))
 
 

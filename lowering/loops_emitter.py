@@ -86,9 +86,7 @@ class Emitter:
         right = self.constant(rhs) if isinstance(rhs, int) else rhs
         return self.add(arith.CmpiOp(lhs, right, predicate)).result
 
-    def fold(
-        self, combine: type[arith.AndIOp] | type[arith.OrIOp], conditions: Sequence[SSAValue]
-    ) -> SSAValue | None:
+    def fold(self, combine: type[arith.AndIOp] | type[arith.OrIOp], conditions: Sequence[SSAValue]) -> SSAValue | None:
         """All (`AndIOp`) or any (`OrIOp`) of `conditions`; `None` when there are none."""
         total: SSAValue | None = None
         for condition in conditions:

@@ -189,9 +189,7 @@ class FunctionLowering:
     def scope(self, op: BlockOp) -> AffineScope:
         """For the bindings and the predicate of `op`, over what the loop variables stand for now."""
         operands = [self.value(operand) for operand in op.binding_operands]
-        return AffineScope(
-            self.emitter, operands, [loop_variable_range(operand) for operand in op.binding_operands]
-        )
+        return AffineScope(self.emitter, operands, [loop_variable_range(operand) for operand in op.binding_operands])
 
     def bind_axes(self, scope: AffineScope, op: BlockOp, positions: Sequence[int]) -> None:
         """Gives the axes at `positions` the values of their bindings."""
@@ -225,11 +223,7 @@ class FunctionLowering:
         with self.emitter.at(block.init or block):
             self._init_loops(
                 nest,
-                [
-                    inner
-                    for inner in nest.levels[nest.levels.index(level) :]
-                    if inner.variable in nest.spatial
-                ],
+                [inner for inner in nest.levels[nest.levels.index(level) :] if inner.variable in nest.spatial],
             )
 
     def _init_loops(self, nest: ReductionNest, levels: list[Level]) -> None:
@@ -308,16 +302,13 @@ class FunctionLowering:
             reduce_axes = [position for position, kind in enumerate(nest.block.kinds) if kind == "reduce"]
             self.bind_axes(self.scope(nest.block), nest.block, reduce_axes)
             conditions += [
-                self.emitter.compare("eq", self.value(nest.block.axes[position]), 0)
-                for position in reduce_axes
+                self.emitter.compare("eq", self.value(nest.block.axes[position]), 0) for position in reduce_axes
             ]
         return conditions
 
     def _init_of_empty_loops(self, nest: ReductionNest, level: Level) -> None:
         """A guarded init never runs where a reduce loop has no iterations: then it runs here instead."""
-        extents = [
-            inner.extent for inner in nest.levels[nest.levels.index(level) :] if nest.reduces_only(inner)
-        ]
+        extents = [inner.extent for inner in nest.levels[nest.levels.index(level) :] if nest.reduces_only(inner)]
         unknown = [extent for extent in extents if not isinstance(extent, int)]
         if 0 not in extents and not unknown:
             return

@@ -141,9 +141,7 @@ def _lower_levels(
     return list(loop.results)
 
 
-def _lower_masked_body(
-    lowering: FunctionLowering, chain: ReductionChain, carried: list[SSAValue]
-) -> list[SSAValue]:
+def _lower_masked_body(lowering: FunctionLowering, chain: ReductionChain, carried: list[SSAValue]) -> list[SSAValue]:
     """The body where its predicate holds; elsewhere the accumulators stay as they are."""
     emitter, block = lowering.emitter, chain.nest.block
     scope = lowering.scope(block)

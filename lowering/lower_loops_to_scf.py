@@ -61,9 +61,7 @@ class LowerLoopsToSCFPass(StepwellPass):
             Rewriter.replace_op(function, lower_function(function), [])
             self.count("functions lowered")
         calls = ops_of(op, CallOp)
-        shared = {
-            name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1
-        }
+        shared = {name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1}
         for call in calls:
             Rewriter.replace_op(call, _lower_call(call))
         for function in [found for found in op.ops if isinstance(found, func.FuncOp)]:

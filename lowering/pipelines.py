@@ -9,9 +9,7 @@ _EXACT_LAYOUTS = _EXACT.replace("simplify-expr,", "simplify-expr,optimize-layout
 _FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"
 
 PIPELINES: dict[str, str] = {
-    "graph-optimize": f"{_EXACT_LAYOUTS},fuse-ewise-fma,{_FUSION}".replace(
-        "optimize-", "zero-subnormals,optimize-"
-    ),
+    "graph-optimize": f"{_EXACT_LAYOUTS},fuse-ewise-fma,{_FUSION}".replace("optimize-", "zero-subnormals,optimize-"),
     "graph-optimize-strict": f"{_EXACT_LAYOUTS},{_FUSION}",
     "to-loops": _TO_LOOPS,
     "to-llvm": _TO_LLVM,

@@ -160,9 +160,7 @@ def _add_result(entry: func.FuncOp, type_: MemRefType) -> BlockArgument:
     signature = entry.attributes[SIGNATURE]
     assert isinstance(signature, FunctionType)
     result = TensorType(type_.element_type, type_.get_shape())
-    entry.attributes[SIGNATURE] = FunctionType.from_lists(
-        signature.inputs.data, [*signature.outputs.data, result]
-    )
+    entry.attributes[SIGNATURE] = FunctionType.from_lists(signature.inputs.data, [*signature.outputs.data, result])
     return added
 
 
@@ -178,9 +176,7 @@ def _measure(first: Operation | None, last: Operation | None, profile: SSAValue,
     Rewriter.insert_op([index, add], where)
 
 
-def _call(
-    before: Operation | None, name: str, operands: list[SSAValue], results: list[Attribute]
-) -> Operation:
+def _call(before: Operation | None, name: str, operands: list[SSAValue], results: list[Attribute]) -> Operation:
     assert before is not None
     call = func.CallOp(name, operands, results)
     copy_location(before, call)

@@ -206,11 +206,7 @@ class ScalarEmitter:
                     self.compare_int("slt", operand, zero), self.add(arith.SubiOp(zero, operand)), operand
                 )
             case "not":
-                ones = (
-                    self.constant(True, "i1")
-                    if dtype == "i1"
-                    else self.constant(-1, f"i{dtypes.bit_width(dtype)}")
-                )
+                ones = self.constant(True, "i1") if dtype == "i1" else self.constant(-1, f"i{dtypes.bit_width(dtype)}")
                 return self.add(arith.XOrIOp(operand, ones))
             case "isnan":
                 return self.compare_float("uno", operand, operand)
@@ -223,13 +219,9 @@ class ScalarEmitter:
 
     def _binary(self, expr: Binary) -> SSAValue:
         lhs, rhs, dtype = self.emit(expr.lhs), self.emit(expr.rhs), expr.dtype
-        return self.binary(
-            expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs)
-        )
+        return self.binary(expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs))
 
-    def binary(
-        self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False
-    ) -> SSAValue:
+    def binary(self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False) -> SSAValue:
         """`function(lhs, rhs)` on values of element type `dtype`; `non_negative` promises that no operand is below 0."""
         if function == "fmod":
             return self._fmod(lhs, rhs, dtype)
@@ -269,9 +261,7 @@ class ScalarEmitter:
         if not expr.lazy:
             return self.select(condition, self.emit(expr.if_true), self.emit(expr.if_false))
         return self.add(
-            scf.IfOp(
-                condition, [compute_type(expr.dtype)], [self._side(expr.if_true)], [self._side(expr.if_false)]
-            )
+            scf.IfOp(condition, [compute_type(expr.dtype)], [self._side(expr.if_true)], [self._side(expr.if_false)])
         )
 
     def _side(self, expr: Expr) -> Block:

@@ -62,9 +62,7 @@ class OutlineParallelLoopsPass(StepwellPass):
     grain: int = GRAIN
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        taken = {
-            name.data for each in op.ops if isinstance(name := each.get_attr_or_prop("sym_name"), StringAttr)
-        }
+        taken = {name.data for each in op.ops if isinstance(name := each.get_attr_or_prop("sym_name"), StringAttr)}
         for function in [each for each in op.ops if isinstance(each, func.FuncOp)]:
             for loop in list(_parallel_loops(function)):
                 if (part := _Outlining(function, loop, grain_of(function, self.grain)).run(taken)) is None:
@@ -139,9 +137,7 @@ class _Outlining:
     def _part(self, name: str, captured: list[SSAValue]) -> func.FuncOp:
         types: list[Attribute] = [IndexType(), IndexType(), *(value.type for value in captured)]
         block = Block(arg_types=types)
-        for argument, hint in zip(
-            block.args, ["lower", "upper", *(v.name_hint for v in captured)], strict=True
-        ):
+        for argument, hint in zip(block.args, ["lower", "upper", *(v.name_hint for v in captured)], strict=True):
             argument.name_hint = hint
         new_of: dict[SSAValue, SSAValue] = dict(zip(captured, block.args[2:], strict=True))
         for op in self.copied:

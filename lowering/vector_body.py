@@ -114,8 +114,7 @@ def _take(body: VectorBody, op: Operation, steps: dict[SSAValue, int]) -> bool:
         body.kept.append(op)
         return True
     if isinstance(op, TRAPPING) or any(
-        value.type not in NUMBERS and not isinstance(op, arith.ConstantOp)
-        for value in (*op.operands, *op.results)
+        value.type not in NUMBERS and not isinstance(op, arith.ConstantOp) for value in (*op.operands, *op.results)
     ):
         return False
     body.computed.append(op)
@@ -193,11 +192,7 @@ def _no_hazards(body: VectorBody) -> bool:
         return False
     for store in stores:
         for op in (*body.moving, *body.kept):
-            if (
-                not isinstance(op, memref.LoadOp | memref.StoreOp)
-                or op is store
-                or op.memref is not store.memref
-            ):
+            if not isinstance(op, memref.LoadOp | memref.StoreOp) or op is store or op.memref is not store.memref:
                 continue
             if list(op.indices) != list(store.indices):
                 return False

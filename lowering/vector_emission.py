@@ -34,16 +34,12 @@ def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:
     width = LANES * min(REGISTERS, body.extent // LANES)
     whole = body.extent - body.extent % width
     aligned = body.extent - body.extent % LANES
-    chunks = [
-        (start, end - start) for start, end in ((whole, aligned), (aligned, body.extent)) if end > start
-    ]
+    chunks = [(start, end - start) for start, end in ((whole, aligned), (aligned, body.extent)) if end > start]
     emitter = _Emitter(body, requests)
     totals = list(loop.iter_args)
     totals = emitter.combined(totals, emitter.loop(whole, width))
     for start, columns in chunks:
-        totals = emitter.combined(
-            totals, emitter.row(emitter.index(start), columns, emitter.identities(columns))
-        )
+        totals = emitter.combined(totals, emitter.row(emitter.index(start), columns, emitter.identities(columns)))
     Rewriter.replace_op(loop, [], totals)
 
 
@@ -67,9 +63,7 @@ class _Emitter:
         """For each sum, maximum or minimum a tile to start from."""
         type_ = VectorType(Float32Type(), [1, columns])
         return [
-            self.add(
-                arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]))
-            ).results[0]
+            self.add(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]))).results[0]
             for each in self.body.reductions
         ]
 
@@ -187,12 +181,7 @@ class _Emitter:
         while pending:
             each = pending.pop()
             owner = each.owner
-            if (
-                each not in tiles
-                and isinstance(owner, Operation)
-                and owner in computed
-                and owner not in found
-            ):
+            if each not in tiles and isinstance(owner, Operation) and owner in computed and owner not in found:
                 found.add(owner)
                 pending += owner.operands
         return [op for op in self.body.computed if op in found]

@@ -124,9 +124,7 @@ def _integer_power(x: Array, y: Array) -> Array:
     odd = (exponent & 1) == 1
     minus_one = np.invert(np.zeros((), x.dtype)).astype(x.dtype)
     of_minus_one = np.where(odd, minus_one, np.ones((), x.dtype))
-    inverse = np.where(
-        base == 1, np.ones((), x.dtype), np.where(base == -1, of_minus_one, np.zeros((), x.dtype))
-    )
+    inverse = np.where(base == 1, np.ones((), x.dtype), np.where(base == -1, of_minus_one, np.zeros((), x.dtype)))
     return np.where(negative, inverse, result).astype(x.dtype)
 
 

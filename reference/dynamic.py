@@ -49,9 +49,7 @@ def _pad(properties: Properties, x: Array, pad_width: Array) -> tuple[Array, ...
 def _arange(properties: Properties, start: Array, limit: Array, delta: Array) -> tuple[Array, ...]:
     wide = np.float64 if start.dtype.kind not in "iu" else object
     first, last, step = (np.asarray(each).astype(wide).item() for each in (start, limit, delta))
-    return (
-        np.array([first + step * i for i in range(len(np.arange(first, last, step)))]).astype(start.dtype),
-    )
+    return (np.array([first + step * i for i in range(len(np.arange(first, last, step)))]).astype(start.dtype),)
 
 
 OPS: dict[str, Any] = {

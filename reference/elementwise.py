@@ -140,11 +140,7 @@ def _sign(properties: Properties, x: Array) -> tuple[Array, ...]:
 
 def _square(properties: Properties, x: Array) -> tuple[Array, ...]:
     with np.errstate(all="ignore"):
-        return (
-            _by_single_operation(lambda v: v * v)(properties, x)
-            if is_float(x.dtype)
-            else ((x * x).astype(x.dtype),)
-        )
+        return _by_single_operation(lambda v: v * v)(properties, x) if is_float(x.dtype) else ((x * x).astype(x.dtype),)
 
 
 def _gelu(properties: Properties, x: Array) -> tuple[Array, ...]:

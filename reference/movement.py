@@ -71,9 +71,7 @@ def _pad(properties: Properties, x: Array) -> tuple[Array, ...]:
         raise ValueError("pad_width has a negative entry")
     shape = tuple(size + int(width.sum()) for size, width in zip(x.shape, widths, strict=True))
     result = np.full(shape, number(properties.get("value", 0), x.dtype), x.dtype)
-    inside = tuple(
-        slice(int(before), int(before) + size) for (before, _), size in zip(widths, x.shape, strict=True)
-    )
+    inside = tuple(slice(int(before), int(before) + size) for (before, _), size in zip(widths, x.shape, strict=True))
     result[inside] = x
     return (result,)
 

@@ -128,9 +128,7 @@ def _avg_pool2d(properties: Properties, x: Array) -> tuple[Array, ...]:
     extents = window_extents(data, (height, width), properties)
     padded = pad_windows(data, properties, np.zeros((), data.dtype))
     inside = np.ones((1, 1, *data.shape[2:]), data.dtype)
-    counted = pad_windows(
-        inside, properties, np.asarray(properties.get("count_include_pad", False), data.dtype)
-    )
+    counted = pad_windows(inside, properties, np.asarray(properties.get("count_include_pad", False), data.dtype))
     total = np.zeros((*data.shape[:2], *extents), data.dtype)
     count = np.zeros((1, 1, *extents), data.dtype)
     with np.errstate(all="ignore"):

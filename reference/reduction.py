@@ -69,9 +69,7 @@ def _extreme(name: str, better: Callable[[Array, Array], Array]) -> Reference:
         result = rows[0]
         for row in rows[1:]:
             result = better(result, row)
-        return (
-            _kept(np.asarray(result).reshape(shape), tuple(sorted(axes)), properties.get("keepdims", False)),
-        )
+        return (_kept(np.asarray(result).reshape(shape), tuple(sorted(axes)), properties.get("keepdims", False)),)
 
     return reference
 

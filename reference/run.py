@@ -48,17 +48,13 @@ class _Run:
             return self.prepared[name]
         return self.region(function.body, arguments, {})
 
-    def region(
-        self, region: Region, arguments: Sequence[Array], outer: dict[SSAValue, Array]
-    ) -> tuple[Array, ...]:
+    def region(self, region: Region, arguments: Sequence[Array], outer: dict[SSAValue, Array]) -> tuple[Array, ...]:
         """Runs the one block of a region; values defined around it are visible, its own end with it."""
         if len(region.blocks) != 1:
             raise ReferenceRunError(f"region has {len(region.blocks)} blocks, expected 1")
         return self.block(region.block, arguments, dict(outer))
 
-    def block(
-        self, block: Block, arguments: Sequence[Array], values: dict[SSAValue, Array]
-    ) -> tuple[Array, ...]:
+    def block(self, block: Block, arguments: Sequence[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
         values.update(zip(block.args, arguments, strict=True))
         for op in block.ops:
             operands = [values[operand] for operand in op.operands]
@@ -91,9 +87,7 @@ class _Run:
         return results
 
 
-def _call(
-    run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]
-) -> tuple[Array, ...]:
+def _call(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     return run.call(plain_value(op.properties["callee"]), operands)
 
 
@@ -110,9 +104,7 @@ def _for(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue,
     return carried
 
 
-def _extract(
-    run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]
-) -> tuple[Array, ...]:
+def _extract(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     tensor, *indices = operands
     position = tuple(int(index) for index in indices)
     if any(not 0 <= index < size for index, size in zip(position, tensor.shape, strict=True)):
@@ -124,32 +116,24 @@ def _dim(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue,
     return (np.asarray(operands[0].shape[int(operands[1])], INDEX_DTYPE),)
 
 
-def _from_elements(
-    run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]
-) -> tuple[Array, ...]:
+def _from_elements(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     result = op.results[0].type
     assert isinstance(result, TensorType)
     return (np.asarray(operands).reshape(result.get_shape()),)
 
 
-def _literal(
-    run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]
-) -> tuple[Array, ...]:
+def _literal(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     return (literal_array(op.properties["value"]),)
 
 
-def _full(
-    run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]
-) -> tuple[Array, ...]:
+def _full(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     result = op.results[0].type
     assert isinstance(result, TensorType)
     dtype = DTYPES[element_type_name(result.element_type)]
     return (np.full(result.get_shape(), number(plain_value(op.properties["value"]), dtype), dtype),)
 
 
-def _weight(
-    run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]
-) -> tuple[Array, ...]:
+def _weight(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     key = plain_value(op.properties["key"])
     if key not in run.weights:
         raise ReferenceRunError(f"{location_string(op)}: weight '{key}' was not given")
@@ -207,9 +191,7 @@ def run(
     assert isinstance(function_type, FunctionType)
     arguments = [np.asarray(array) for array in arrays]
     if len(arguments) != len(function_type.inputs):
-        raise ReferenceRunError(
-            f"'@{entry}' has {len(function_type.inputs)} arguments, {len(arguments)} were given"
-        )
+        raise ReferenceRunError(f"'@{entry}' has {len(function_type.inputs)} arguments, {len(arguments)} were given")
     for expected, argument in zip(function_type.inputs, arguments, strict=True):
         check_type(function, expected, argument)
     return _Run(functions, weights or {}, observe).call(entry, arguments)

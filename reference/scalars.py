@@ -60,11 +60,7 @@ def _division(name: str, meaning: str, x: Array, y: Array) -> Array:
 
 
 def _unsigned(array: Array) -> Array:
-    return (
-        array.astype(np.uint8)
-        if array.dtype == np.bool_
-        else array.view(np.dtype(f"u{array.dtype.itemsize}"))
-    )
+    return array.astype(np.uint8) if array.dtype == np.bool_ else array.view(np.dtype(f"u{array.dtype.itemsize}"))
 
 
 def _compare_integers(op: Operation, x: Array, y: Array) -> Array:

@@ -86,9 +86,7 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
     inputs = captured_values([*copied, *ops])
     name = made.name_of([*copied, *ops], inputs, function_stem(ops))
     # Not by its constructor, which takes as long as the hash of a group.
-    call = func.CallOp.create(
-        operands=inputs, result_types=[root.results[0].type], properties={"callee": symbol(name)}
-    )
+    call = func.CallOp.create(operands=inputs, result_types=[root.results[0].type], properties={"callee": symbol(name)})
     copy_location(root, call)
     block.insert_op_before(call, root)
     call.results[0].name_hint = root.results[0].name_hint

@@ -54,9 +54,7 @@ class ApplyPatternsPass(StepwellPass):
                 )
         if self.limit < 1:
             raise PassFailedException(f"{self.name}: limit is {self.limit}, expected a positive number")
-        Driver(
-            ctx, chosen, enter=lambda each: self.primitives or not is_primitive(each), limit=self.limit
-        ).run(op)
+        Driver(ctx, chosen, enter=lambda each: self.primitives or not is_primitive(each), limit=self.limit).run(op)
 
     def _all_rules(self, ctx: Context) -> tuple[Rule, ...]:
         found: dict[str, tuple[Rule, str]] = {}
@@ -64,9 +62,7 @@ class ApplyPatternsPass(StepwellPass):
             for rule in _rules_of(file, ctx):
                 if rule.name in found:
                     other = found[rule.name][1]
-                    raise PassFailedException(
-                        f"{self.name}: rule '{rule.name}' is in '{other}' and in '{file}'"
-                    )
+                    raise PassFailedException(f"{self.name}: rule '{rule.name}' is in '{other}' and in '{file}'")
                 found[rule.name] = (rule, file)
         return tuple(rule for rule, _ in found.values())
 

@@ -97,9 +97,7 @@ class CalibrationPlan:
 
     def __post_init__(self) -> None:
         if self.multi not in REPEATED:
-            raise PassFailedException(
-                f"{self.subject}: multi is '{self.multi}', expected one of {', '.join(REPEATED)}"
-            )
+            raise PassFailedException(f"{self.subject}: multi is '{self.multi}', expected one of {', '.join(REPEATED)}")
         self.functions = {each.sym_name.data: each for each in functions_of(self.module)}
         if self.entry not in self.functions:
             known = ", ".join(f"@{name}" for name in self.functions) or "no function"
@@ -190,9 +188,7 @@ class CalibrationPlan:
 
     def _refuse_control_flow(self, op: Operation) -> None:
         """What a call inside a branch or a loop sees is not a value of the entry."""
-        is_control_flow = op.name.partition(".")[0] in _CONTROL_FLOW_DIALECTS and (
-            op.regions or op.successors
-        )
+        is_control_flow = op.name.partition(".")[0] in _CONTROL_FLOW_DIALECTS and (op.regions or op.successors)
         if is_control_flow or any(isinstance(each, func.CallOp) for each in op.walk() if each is not op):
             function = op.parent_op()
             name = function.sym_name.data if isinstance(function, func.FuncOp) else self.entry

@@ -69,9 +69,7 @@ class BatchedDenseCombiner(DenseCombiner):
             make_available(op.operands[1], place)
             stacked.append(inserted(ExpandDimsOp(op.operands[1], axis=[0]), place).results[0])
         weights = inserted(ConcatOp(*stacked, axis=0), place)
-        product = inserted(
-            MatmulOp(place.operands[0], weights, out_dtype=plain_properties(place)["out_dtype"]), place
-        )
+        product = inserted(MatmulOp(place.operands[0], weights, out_dtype=plain_properties(place)["out_dtype"]), place)
         parts = inserted(SplitOp(product, axis=0, sections=len(group)), place)
         for op, part in zip(group, parts.results, strict=True):
             value = inserted(SqueezeOp(part, axis=[0], result_types=[op.results[0].type]), place).results[0]
@@ -108,9 +106,7 @@ class _CombineParallelPass(StepwellPass, ABC):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.min_branches < 2:
-            raise PassFailedException(
-                f"{self.name}: min-branches is {self.min_branches}, expected at least 2"
-            )
+            raise PassFailedException(f"{self.name}: min-branches is {self.min_branches}, expected at least 2")
         combiner = self.combiner()
         combiner.run(list(program_order(op, lambda each: not is_primitive(each))))
         if combiner.combined:

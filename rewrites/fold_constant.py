@@ -117,9 +117,7 @@ def _evaluated(op: Operation) -> list[Operation] | None:
         return None
     types = [result.type for result in op.results]
     return [
-        constant_of(array, type_)
-        for array, type_ in zip(found, types, strict=True)
-        if isinstance(type_, TensorType)
+        constant_of(array, type_) for array, type_ in zip(found, types, strict=True) if isinstance(type_, TensorType)
     ]
 
 
@@ -135,9 +133,7 @@ def _extracted(op: Operation) -> list[Operation] | None:
         return None
     indices = [index for value in rest if (index := _index(value)) is not None]
     array = array_of(source.owner)
-    if len(indices) != array.ndim or not all(
-        0 <= i < size for i, size in zip(indices, array.shape, strict=True)
-    ):
+    if len(indices) != array.ndim or not all(0 <= i < size for i, size in zip(indices, array.shape, strict=True)):
         return None
     number, type_ = array[tuple(indices)].item(), op.results[0].type
     if isinstance(number, float):

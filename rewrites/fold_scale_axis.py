@@ -49,9 +49,7 @@ class FoldScaleAxisPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.direction not in DIRECTIONS:
             expected = ", ".join(DIRECTIONS)
-            raise PassFailedException(
-                f"{self.name}: direction is '{self.direction}', expected one of {expected}"
-            )
+            raise PassFailedException(f"{self.name}: direction is '{self.direction}', expected one of {expected}")
         rules = selected(shipped_rules("fold_scale_axis"), (), self.numerics, self.name)
         changed = True
         while changed:  # ends: each round that changes something has one multiplication of data less

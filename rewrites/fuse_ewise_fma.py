@@ -38,7 +38,5 @@ class FuseEwiseFmaPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = selected(shipped_rules("ewise_fma"), (), self.numerics, self.name)
         options = {"allow-duplicate": self.allow_duplicate}
-        driver = Driver(
-            ctx, rules, enter=lambda each: not is_primitive(each), erase_dead=self.dce, options=options
-        )
+        driver = Driver(ctx, rules, enter=lambda each: not is_primitive(each), erase_dead=self.dce, options=options)
         driver.run(op)

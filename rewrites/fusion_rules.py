@@ -93,9 +93,7 @@ def group_condition(name: str) -> Callable[[GroupTest], GroupTest]:
 
 
 @group_condition("post-dominated")
-def post_dominated(
-    candidate: Candidate, producer: list[Group], consumer: list[Group], *between: list[Group]
-) -> bool:
+def post_dominated(candidate: Candidate, producer: list[Group], consumer: list[Group], *between: list[Group]) -> bool:
     """Every way from the producer ends in the consumer, through groups of the kinds of the third argument only."""
     found = candidate.between
     return found is not None and all(group.kind in candidate.rule.between for group in found)
@@ -148,9 +146,7 @@ def group_rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[G
     return group_rules_of_text(read_source(path), str(path), ctx)
 
 
-def group_rules_of_text(
-    text: str, name: str = "<rules>", ctx: Context | None = None
-) -> tuple[GroupRule, ...]:
+def group_rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[GroupRule, ...]:
     """The group rules of a module in text form. Raises `StepwellError` when one is not valid or there is none."""
     module = parse_text(make_context() if ctx is None else ctx, text, name)
     verify_module(module, sources={name: text})
@@ -188,9 +184,7 @@ def _rule_of(op: GroupRuleOp) -> GroupRule:
             if kinds.get(name):
                 raise OperationError(part, "expected one group besides the producer and the consumer")
             kinds[name] = frozenset(KINDS[each] for each in part.kind_names)
-    conditions = [
-        _condition_of(part, names) for part in op.body.block.ops if isinstance(part, RequireGroupsOp)
-    ]
+    conditions = [_condition_of(part, names) for part in op.body.block.ops if isinstance(part, RequireGroupsOp)]
     leads = [each for each in conditions if each.name in LEADS]
     if not leads:
         raise OperationError(
@@ -201,9 +195,7 @@ def _rule_of(op: GroupRuleOp) -> GroupRule:
     for each in leads:
         expected = ("producer",) if each.name == "single-use" else ("producer", "consumer", "between")
         if each.groups not in (expected, expected[:2]):
-            raise OperationError(
-                op, f"'{each.name}' is about {', '.join(each.groups)}, expected {', '.join(expected)}"
-            )
+            raise OperationError(op, f"'{each.name}' is about {', '.join(each.groups)}, expected {', '.join(expected)}")
     if kinds["between"] and not any("between" in each.groups for each in leads):
         raise OperationError(op, "no 'post-dominated' takes the group that is between")
     # Conditions about users first: what others ask presumes that the ways from the producer meet.
@@ -222,9 +214,7 @@ def _condition_of(op: RequireGroupsOp, names: dict[SSAValue, str]) -> GroupCondi
     try:
         signature(CONDITIONS[name]).bind(*values, **plain_parameters(parameters))
     except TypeError as error:
-        raise OperationError(
-            op, f"group condition '{name}' cannot take {len(op.arguments)} groups: {error}"
-        ) from error
+        raise OperationError(op, f"group condition '{name}' cannot take {len(op.arguments)} groups: {error}") from error
     remark = None if op.remark is None else op.remark.data
     groups = tuple(names[value] for value in op.arguments)
     return GroupCondition(name, groups, parameters, remark)

@@ -85,9 +85,7 @@ def merged_clip(match: Match, outer: Operation, inner: Operation) -> Sequence[SS
         return None
     (low, high), within = bounds
     merged = [min(max(bound, within[0]), within[1]) for bound in (low, high)]
-    values = {
-        name: bound[2] for name, bound in zip(("min", "max"), merged, strict=True) if bound[2] is not None
-    }
+    values = {name: bound[2] for name, bound in zip(("min", "max"), merged, strict=True) if bound[2] is not None}
     properties = python_properties(type(outer), values)  # pyright: ignore[reportArgumentType]
     types = [match.root.results[0].type]
     return match.create(outer.name, [inner.operands[0]], types, properties).results
@@ -98,9 +96,7 @@ def _bounds(op: Operation) -> list[tuple[float, float, Any]]:
     found = plain_properties(op)
     absent = {"min": -inf, "max": inf}
     return [
-        (absent[name], 0.0, None)
-        if found[name] is None
-        else (found[name], copysign(1.0, found[name]), found[name])
+        (absent[name], 0.0, None) if found[name] is None else (found[name], copysign(1.0, found[name]), found[name])
         for name in ("min", "max")
     ]
 

@@ -34,9 +34,7 @@ class Arithmetic:
     def _widened(self, value: SSAValue) -> SSAValue:
         return self.op("astype", value, dtype="f32") if self._small else value
 
-    def op(
-        self, name: str, *operands: SSAValue, type_: Attribute | None = None, **properties: Any
-    ) -> SSAValue:
+    def op(self, name: str, *operands: SSAValue, type_: Attribute | None = None, **properties: Any) -> SSAValue:
         """The result of a new `graph.<name>`, of the inferred type unless `type_` is given."""
         op_type: Any = self._match.session.op_type(f"graph.{name}")
         stored = python_properties(op_type, properties)

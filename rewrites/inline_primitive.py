@@ -58,9 +58,7 @@ def _can_inline(function: func.FuncOp, primitives: dict[str, func.FuncOp]) -> bo
     reached, stack = set[str](), [own_name]
     while stack:
         called = {
-            each.callee.string_value()
-            for each in primitives[stack.pop()].walk()
-            if isinstance(each, func.CallOp)
+            each.callee.string_value() for each in primitives[stack.pop()].walk() if isinstance(each, func.CallOp)
         }
         if own_name in called:
             emit_remark(function, f"@{own_name} is not inlined: it calls itself")

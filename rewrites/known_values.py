@@ -98,16 +98,10 @@ class KnownValues:
 def _can_compute(op: Operation) -> bool:
     if op.name == "graph.shape_of":
         return _is_static(op.operands[0])
-    if (
-        op.name in ("tensor.extract", "arith.index_cast")
-        or isinstance(op, ConstantOp | FullOp)
-        or is_constant_op(op)
-    ):
+    if op.name in ("tensor.extract", "arith.index_cast") or isinstance(op, ConstantOp | FullOp) or is_constant_op(op):
         return True
     values = (*op.operands, *op.results)
-    return isinstance(op, LoopSemantics) and all(
-        _is_static(each) and _size(each) <= MOST_ELEMENTS for each in values
-    )
+    return isinstance(op, LoopSemantics) and all(_is_static(each) and _size(each) <= MOST_ELEMENTS for each in values)
 
 
 def _is_static(value: SSAValue) -> bool:

@@ -186,8 +186,7 @@ class _Images:
         """
         properties = {**plain_properties(op), **changes}
         types = [
-            _type_last(result.type) if number < images else result.type
-            for number, result in enumerate(op.results)
+            _type_last(result.type) if number < images else result.type for number, result in enumerate(op.results)
         ]
         new = type(op)(*operands, result_types=types, attributes=op.attributes, **properties)  # pyright: ignore[reportCallIssue, reportArgumentType]
         self._add(new, op)

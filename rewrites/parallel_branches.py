@@ -80,8 +80,7 @@ class Combiner(ABC):
         last, gone = group, list(group)
         while (step := _following(last, axis, place)) is not None:
             operands = [
-                whole if others is None else _joined(others, axis_of, place)
-                for others, axis_of in step.operands
+                whole if others is None else _joined(others, axis_of, place) for others, axis_of in step.operands
             ]
             whole = like(step.ops[0], operands, whole_type(step.ops, axis), place)
             last = step.ops
@@ -115,9 +114,7 @@ def _following(last: Sequence[Operation], axis: int, place: Operation) -> _Step 
     first = users[0]
     if len(set(users)) < len(users) or not all(_same_step(first, user) for user in users):
         return None
-    if any(
-        shape_of(user.results[0]) != shape_of(op.results[0]) for user, op in zip(users, last, strict=True)
-    ):
+    if any(shape_of(user.results[0]) != shape_of(op.results[0]) for user, op in zip(users, last, strict=True)):
         return None
     orders = [_operands_of(user, op.results[0]) for user, op in zip(users, last, strict=True)]
     operands: list[tuple[list[SSAValue] | None, int | None]] = []
@@ -161,9 +158,7 @@ def _operands_of(user: Operation, value: SSAValue) -> list[SSAValue]:
     return operands
 
 
-def _joint(
-    values: list[SSAValue], last: Sequence[Operation], axis: int, place: Operation
-) -> tuple[int | None] | None:
+def _joint(values: list[SSAValue], last: Sequence[Operation], axis: int, place: Operation) -> tuple[int | None] | None:
     """The axis along which values of the branches are joined (`None`: all branches have the same); `None` when none is."""
     rank = len(shape_of(values[0]))
     if any(len(shape_of(value)) != rank or not can_come_before(value, place) for value in values):
@@ -172,9 +167,7 @@ def _joint(
     if own_axis >= 0:
         pairs = list(zip(values, last, strict=True))
         outside = {_without(shape_of(value), own_axis) for value in values}
-        if len(outside) == 1 and all(
-            shape_of(value)[own_axis] == shape_of(op.results[0])[axis] for value, op in pairs
-        ):
+        if len(outside) == 1 and all(shape_of(value)[own_axis] == shape_of(op.results[0])[axis] for value, op in pairs):
             return (own_axis,)
         if any(shape_of(value)[own_axis] != 1 for value in values):
             return None

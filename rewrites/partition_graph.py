@@ -126,12 +126,7 @@ def _is_used(region: list[Operation]) -> bool:
 def outputs_of(ops: Sequence[Operation]) -> list[SSAValue]:
     """The results of `ops` that others use."""
     inside = {each for op in ops for each in op.walk()}
-    return [
-        result
-        for op in ops
-        for result in op.results
-        if any(use.operation not in inside for use in result.uses)
-    ]
+    return [result for op in ops for result in op.results if any(use.operation not in inside for use in result.uses)]
 
 
 def set_order(block: Block, order: Iterable[Operation]) -> None:
@@ -166,9 +161,7 @@ def outline_group(
     for value in captured_values(ops):
         if bind_constants and isinstance(value.owner, Operation) and is_constant_op(value.owner):
             bound[value.owner] = None
-    inputs = [
-        value for value in (captured_values(ops) if inputs is None else inputs) if value.owner not in bound
-    ]
+    inputs = [value for value in (captured_values(ops) if inputs is None else inputs) if value.owner not in bound]
     function = outlined(name, [*bound, *ops], outputs, inputs, PRIMITIVE)
     module.body.block.add_op(function)
     call = func.CallOp(name, inputs, [value.type for value in outputs])

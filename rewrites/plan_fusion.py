@@ -137,9 +137,7 @@ class _Planner:
         return Candidate(self.groups, rule, producer, user, consumer, between)
 
     def _size(self, candidate: Candidate) -> int:
-        return sum(
-            group.size for group in (candidate.producer, candidate.consumer, *(candidate.between or []))
-        )
+        return sum(group.size for group in (candidate.producer, candidate.consumer, *(candidate.between or [])))
 
     # Remarks
 

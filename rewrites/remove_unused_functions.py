@@ -41,9 +41,7 @@ class RemoveUnusedFunctionsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {
-            name: each
-            for each in op.body.ops
-            if is_function(each) and (name := symbol_name(each)) is not None
+            name: each for each in op.body.ops if is_function(each) and (name := symbol_name(each)) is not None
         }
         self._check_entries(functions)
         live = set(self.entry)
@@ -119,9 +117,7 @@ def mentioned_symbols(scope: Operation) -> set[str]:
     return found
 
 
-def _symbols_of(
-    attributes: Iterable[Attribute], known: dict[int, tuple[Attribute, frozenset[str]]]
-) -> set[str]:
+def _symbols_of(attributes: Iterable[Attribute], known: dict[int, tuple[Attribute, frozenset[str]]]) -> set[str]:
     found: set[str] = set()
     for attribute in attributes:
         cached = known.get(id(attribute))

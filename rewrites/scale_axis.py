@@ -37,9 +37,7 @@ def is_per_channel(factor: SSAValue, axis: int, like: SSAValue) -> bool:
     skip = len(whole) - len(shape)
     if skip < 0 or DYNAMIC_INDEX in shape or element_type(factor.type) != element_type(like.type):
         return False
-    return all(
-        size == 1 or (dim == axis and size == whole[axis]) for dim, size in enumerate(shape, start=skip)
-    )
+    return all(size == 1 or (dim == axis and size == whole[axis]) for dim, size in enumerate(shape, start=skip))
 
 
 def is_made_of_literals(value: SSAValue) -> bool:

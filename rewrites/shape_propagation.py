@@ -56,9 +56,7 @@ class Propagation:
         blocks = ordered_blocks(function.body)
         for argument, type_ in zip(blocks[0].args, types, strict=True):
             set_type(argument, type_)
-        function.function_type = FunctionType.from_lists(
-            list(types), list(function.function_type.outputs.data)
-        )
+        function.function_type = FunctionType.from_lists(list(types), list(function.function_type.outputs.data))
         for block in blocks:
             self._block(list(block.ops))
         self._update_signature(function)
@@ -127,9 +125,7 @@ class Propagation:
 
     def _dynamic_op(self, op: DynamicOp) -> None:
         """Puts the static form in the place of an op that takes sizes."""
-        operands = dict(
-            zip((name for name, _ in op.get_irdl_definition().operands), op.operands, strict=True)
-        )
+        operands = dict(zip((name for name, _ in op.get_irdl_definition().operands), op.operands, strict=True))
         sizes: list[Any] = []
         for name in op.SIZES:
             array = self._known.array(operands[name])
@@ -156,11 +152,7 @@ class Propagation:
         culprit = self._known.culprit(value)
         assert culprit is not None
         origin = culprit.owner
-        what = (
-            f"argument %{culprit.name_hint or 'of a block'}"
-            if isinstance(origin, Block)
-            else f"'{origin.name}'"
-        )
+        what = f"argument %{culprit.name_hint or 'of a block'}" if isinstance(origin, Block) else f"'{origin.name}'"
         message = f"the sizes in '{name}' depend on the data of {what}, expected them to follow from shapes"
         hint = "an argument that holds sizes can be given its value when the model is imported: --bind NAME=…"
         raise OperationError(op, message, hint=hint if isinstance(origin, Block) else None)
@@ -206,9 +198,7 @@ class Propagation:
             return
         for number, (first, second) in enumerate(zip(*found, strict=True)):
             if first != second:
-                raise OperationError(
-                    op, f"result {number} has type {first} in one branch and {second} in the other"
-                )
+                raise OperationError(op, f"result {number} has type {first} in one branch and {second} in the other")
         _refine(op, found[0])
 
     def _for(self, op: scf.ForOp) -> None:
@@ -274,9 +264,7 @@ def merged(op: Operation, what: str, declared: Attribute, found: Attribute) -> A
         DYNAMIC_INDEX in pair or pair[0] == pair[1] for pair in zip(sizes, others, strict=True)
     )
     if not agree:
-        message = (
-            f"{what} has the shape {sizes_text(others)} with the given sizes, declared is {sizes_text(sizes)}"
-        )
+        message = f"{what} has the shape {sizes_text(others)} with the given sizes, declared is {sizes_text(sizes)}"
         raise OperationError(op, message)
     if DYNAMIC_INDEX not in others:
         return found

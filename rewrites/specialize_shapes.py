@@ -103,9 +103,7 @@ def argument_types(function: func.FuncOp, shapes: list[Shape]) -> list[TensorTyp
         if not fits:
             found, expected = sizes_text(shape), sizes_text(declared)
             raise OperationError(function, f"{what} gets the shape {found}, expected {expected}")
-        types.append(
-            type_ if tuple(declared) == shape else TensorType(type_.element_type, shape, type_.encoding)
-        )
+        types.append(type_ if tuple(declared) == shape else TensorType(type_.element_type, shape, type_.encoding))
     return types
 
 

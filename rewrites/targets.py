@@ -215,9 +215,7 @@ def _accepts(entry: PatternEntry, match: Match, ops: Sequence[Operation]) -> boo
     return why_refused(entry, match, ops, ()) is None
 
 
-def why_refused(
-    entry: PatternEntry, match: Match, ops: Sequence[Operation], inputs: Sequence[SSAValue]
-) -> str | None:
+def why_refused(entry: PatternEntry, match: Match, ops: Sequence[Operation], inputs: Sequence[SSAValue]) -> str | None:
     """The reason of the check of `entry`, `None` when it takes the match."""
     if entry.check is None:
         return None

@@ -42,9 +42,7 @@ class ArrayType:
     shape: tuple[int | None, ...]
 
     def __str__(self) -> str:
-        return (
-            "tensor<" + "".join(f"{'?' if size is None else size}x" for size in self.shape) + f"{self.dtype}>"
-        )
+        return "tensor<" + "".join(f"{'?' if size is None else size}x" for size in self.shape) + f"{self.dtype}>"
 
     @property
     def is_static(self) -> bool:
@@ -106,9 +104,7 @@ def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]
 def check_type(value: Any, type_: ArrayType, name: str) -> None:
     """Raises ArgumentError when `value` is no array or has another element type, rank or shape; strides may be any."""
     if not isinstance(value, np.ndarray):
-        raise ArgumentError(
-            f"argument '{name}' is a {type(value).__name__}, expected a numpy array of type {type_}"
-        )
+        raise ArgumentError(f"argument '{name}' is a {type(value).__name__}, expected a numpy array of type {type_}")
     if value.dtype != numpy_dtype(type_.dtype):
         raise ArgumentError(
             f"argument '{name}' has element type {value.dtype}, expected {numpy_dtype(type_.dtype)} ({type_})"
@@ -122,9 +118,7 @@ def check_output(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any
     """`value` if native code can write into it in place. Raises ArgumentError otherwise."""
     checked = check_input(value, type_, name)
     if checked is not value:
-        raise ArgumentError(
-            f"output '{name}' is not contiguous and aligned, expected an array to write in place"
-        )
+        raise ArgumentError(f"output '{name}' is not contiguous and aligned, expected an array to write in place")
     if not value.flags.writeable:
         raise ArgumentError(f"output '{name}' is read-only, expected an array to write in place")
     return value

@@ -93,9 +93,7 @@ class Calibrator:
                 weights=weights,
             )
 
-    def _calibration_module(
-        self, module_or_path: ModuleOp | str | Path, recursive: bool, multi: str
-    ) -> ModuleOp:
+    def _calibration_module(self, module_or_path: ModuleOp | str | Path, recursive: bool, multi: str) -> ModuleOp:
         if isinstance(module_or_path, ModuleOp):
             module = module_or_path.clone()
             module.location = module_or_path.location
@@ -147,15 +145,12 @@ class Calibrator:
         return [batch[name] for name in names]
 
 
-def reference_weights(
-    module: ModuleOp, given: str | Path | Mapping[str, Any] | None = None
-) -> dict[str, Array]:
+def reference_weights(module: ModuleOp, given: str | Path | Mapping[str, Any] | None = None) -> dict[str, Array]:
     """The weights that the ops of `module` ask for, from `given` or from the file that the module names."""
     named = module.attributes.get(WEIGHTS)
     wanted = [op for op in module.walk() if isinstance(op, WeightOp)]
     arguments = {
-        op.weight_key: Argument("weight", op.weight_key, array_type(op.results[0].type), op.weight_key)
-        for op in wanted
+        op.weight_key: Argument("weight", op.weight_key, array_type(op.results[0].type), op.weight_key) for op in wanted
     }
     description = Description((Entry("weights", tuple(arguments.values())),), ())
     file = getattr(named, "data", None)
@@ -220,9 +215,7 @@ def calibrate(
     return without_lists(collector.result()) if multi == "error" else collector.result()
 
 
-def run_batches(
-    calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], collectors: Iterable[Collector]
-) -> int:
+def run_batches(calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], collectors: Iterable[Collector]) -> int:
     """Runs every batch and hands its data to every collector; returns how many there were, at least one."""
     chosen = list(collectors)
     count = 0

@@ -227,9 +227,7 @@ def load_statistics(path: str | Path) -> dict[str, Any]:
         raise StepwellError(Diagnostic(f"'{path}' is not JSON: {error}")) from error
     found = (data.get("format"), data.get("version")) if isinstance(data, dict) else (None, None)
     if found != (FORMAT, VERSION):
-        message = (
-            f"'{path}' has format {found[0]!r} version {found[1]!r}, expected {FORMAT!r} version {VERSION}"
-        )
+        message = f"'{path}' has format {found[0]!r} version {found[1]!r}, expected {FORMAT!r} version {VERSION}"
         raise StepwellError(Diagnostic(message))
     try:
         return _mapped(data["functions"], lambda tensor: TensorStatistics.from_json(tensor, data["bins"]))

@@ -201,9 +201,7 @@ class Source:
             progress.then("machine code")
             return description, compile_object(text)
 
-    def _lower(
-        self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]
-    ) -> tuple[Description, str]:
+    def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> tuple[Description, str]:
         def lowered() -> tuple[Description, str]:
             text = take_down(
                 make_context(),
@@ -292,9 +290,7 @@ def _executable(source: Source) -> Executable:
         assert types is not None  # has_unknown_sizes has seen them
         inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
         outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
-    return Executable(
-        source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source
-    )
+    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source)
 
 
 def input_names(function: Operation) -> list[str]:

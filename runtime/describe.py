@@ -87,11 +87,7 @@ def signature_of_roles(function: Operation) -> FunctionType | None:
     arguments = (*type_.inputs, *type_.outputs) if function.name == "tensor_loop.func" else type_.inputs
     for argument, found in zip(arguments, attributes, strict=True):
         role = found.get(ROLE)
-        if (
-            not isinstance(role, StringAttr)
-            or role.data not in by_role
-            or not isinstance(argument, MemRefType)
-        ):
+        if not isinstance(role, StringAttr) or role.data not in by_role or not isinstance(argument, MemRefType):
             return None
         by_role[role.data].append(TensorType(argument.get_element_type(), argument.get_shape()))
     return FunctionType.from_lists(by_role["input"], by_role["output"])
@@ -164,9 +160,7 @@ def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
     """The prepare functions whose code is that of `entry`."""
     given = function.attributes.get(INSTANCES)
     for name, keys in given.data.items() if isinstance(given, DictionaryAttr) else ():
-        texts = (
-            [key.data for key in keys if isinstance(key, StringAttr)] if isinstance(keys, ArrayAttr) else []
-        )
+        texts = [key.data for key in keys if isinstance(key, StringAttr)] if isinstance(keys, ArrayAttr) else []
         wanted = len(entry.of("weight"))
         if len(texts) != wanted:
             hint = f"give one key for each weight of @{entry.name}"

@@ -228,8 +228,6 @@ class Executable:
         """Raises ArgumentError when `arrays` are not of the declared types, which may have `?`."""
         if len(arrays) != len(self._inputs):
             names = ", ".join(f"'{name}'" for name, _ in self._inputs)
-            raise ArgumentError(
-                f"'{self.entry}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
-            )
+            raise ArgumentError(f"'{self.entry}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}")
         for value, (name, type_) in zip(arrays, self._inputs, strict=True):
             check_type(value, type_, name)

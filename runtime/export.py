@@ -181,9 +181,7 @@ _YIELD = "@llvm.aarch64.hint(i32 1)"
 """In place of text that needs an assembler, which there may be for this machine only."""
 
 
-def _write_weights(
-    path: Path, layout: Layout, arrays: Mapping[str, Any], own: Path | None
-) -> WeightsFile | None:
+def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: Path | None) -> WeightsFile | None:
     """
     Writes the weights that the program uses, and says what the file holds; None where it uses none.
 
@@ -214,9 +212,7 @@ def _header(glue: Glue, machine: Target) -> str:
     features = glue.features
     shown = f"{machine.triple.partition('-')[0]}{' with ' if features else ''}{', '.join(features)}"
     weights = list(layout.weights.values())
-    return header_text(
-        glue.prefix, signature, inputs, outputs, weights, None if file is None else file.name, shown
-    )
+    return header_text(glue.prefix, signature, inputs, outputs, weights, None if file is None else file.name, shown)
 
 
 def _write(path: Path, data: bytes | str) -> None:

@@ -115,9 +115,7 @@ def cpu_text(features: Sequence[str]) -> str:
 
 def _cpuid(name: str, leaf: int, sub: int) -> list[str]:
     constraints = "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}"
-    return [
-        f'  %{name} = call {{ i32, i32, i32, i32 }} asm sideeffect "cpuid", "{constraints}"(i32 {leaf}, i32 {sub})'
-    ]
+    return [f'  %{name} = call {{ i32, i32, i32, i32 }} asm sideeffect "cpuid", "{constraints}"(i32 {leaf}, i32 {sub})']
 
 
 def _saved_registers(features: Sequence[str]) -> list[str]:

@@ -37,11 +37,7 @@ def header_text(
 ) -> str:
     """The text of `prefix.h`: the four functions, and of each array its place, element type, shape and bytes."""
     guard = f"{prefix.upper()}_H"
-    file = (
-        f"the path of '{weights_file}', written with this header"
-        if weights_file
-        else "not looked at (NULL will do)"
-    )
+    file = f"the path of '{weights_file}', written with this header" if weights_file else "not looked at (NULL will do)"
     lines = [
         f"/* {_comment(signature)}",
         "",

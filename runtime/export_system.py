@@ -25,9 +25,7 @@ class WeightsFile:
 
 def constant_bytes(data: bytes) -> str:
     """A constant of LLVM text, `[n x i8] c"…"`."""
-    plain = "".join(
-        chr(byte) if 32 <= byte < 127 and byte not in (34, 92) else f"\\{byte:02X}" for byte in data
-    )
+    plain = "".join(chr(byte) if 32 <= byte < 127 and byte not in (34, 92) else f"\\{byte:02X}" for byte in data)
     return f'[{len(data)} x i8] c"{plain}"'
 
 

@@ -84,9 +84,7 @@ def _messages(glue: Glue) -> Iterator[str]:
     yield _string("no.message", "")
     yield _string("no.memory", f"no memory for {glue.layout.size} bytes")
     needed = f": {', '.join(glue.features)}" if glue.features else ""
-    yield _string(
-        "wrong.processor", f"the processor lacks instructions that the program was compiled for{needed}"
-    )
+    yield _string("wrong.processor", f"the processor lacks instructions that the program was compiled for{needed}")
     yield _string("no.file", f"cannot open the weights file (exported as '{name}')")
     yield _string("other.file", f"the weights file is not the one exported with the program as '{name}'")
     for index, text in enumerate(glue.checks):

@@ -185,7 +185,9 @@ def raise_failure(external: External, cause: BaseException, location: str) -> No
     """Raises what a Python function of a code generator raised, as an error of the program."""
     if not isinstance(cause, Exception):
         raise cause  # KeyboardInterrupt and the like are not the program's
-    reason = f"{COMPILER}: code of '{external.compiler}' for @{external.function} failed: {type(cause).__name__}: {cause}"
+    reason = (
+        f"{COMPILER}: code of '{external.compiler}' for @{external.function} failed: {type(cause).__name__}: {cause}"
+    )
     raise ExternalError(reason, location) from cause
 
 

@@ -205,9 +205,7 @@ def _stub(use_cache: bool) -> Stub:
 
 def _function(plan: bytes, definition: _MethodDefinition, kept: object) -> Callable[..., Any]:
     """The CPython function over `plan`. It holds the plan as its self, and as its module all that must live with it."""
-    make = _python_api(
-        "PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object
-    )
+    make = _python_api("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     return make(ctypes.addressof(definition), plan, kept)
 
 

@@ -104,9 +104,7 @@ class GemmText:
         self._loop_end(label, prod(shape[:-1]))
 
     def _copy(self, target: str, source: str, count: int) -> None:
-        self._lines.append(
-            f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {count}, i1 false)"
-        )
+        self._lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {count}, i1 false)")
 
     def _row_offset(self, label: str, shape: Sequence[int], padded: Sequence[int]) -> str:
         """Where in the addend the row with number `%label.i` starts, in elements."""

@@ -56,9 +56,7 @@ def state_of(executable: Executable, source: Source) -> dict[str, Any]:
         "entry_names": executable.entry_names,
         "inputs": _plain(executable.input_types),
         "outputs": _plain(executable.output_types),
-        "programs": [
-            (shapes, each.description.to_json(), each.object_code) for shapes, each in programs.items()
-        ],
+        "programs": [(shapes, each.description.to_json(), each.object_code) for shapes, each in programs.items()],
         "is_static": None in programs,
         "name": name,
         "text": text,

@@ -232,9 +232,7 @@ class BoundEntry:
             )
         self._run(arrays, outputs, given=True)
 
-    def _run(
-        self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool = False
-    ) -> None:
+    def _run(self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool = False) -> None:
         """Runs the entry; `given` outputs are the caller's and get checked where the fast call has not."""
         if len(arrays) != len(self._inputs):
             names = ", ".join(f"'{argument.name}'" for _, argument in self._inputs)
@@ -256,9 +254,7 @@ class BoundEntry:
         if status != 0:
             self.program.fail(status)
 
-    def _run_otherwise(
-        self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None
-    ) -> int:
+    def _run_otherwise(self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None) -> int:
         """The native status of a call whose arguments did not fit: the fast way for arrays of other libraries, else the slow one."""
         found = as_inputs(arrays, [argument.name for _, argument in self._inputs])
         written = as_outputs(outputs, [argument.name for _, argument in self._outputs]) if given else outputs
@@ -275,9 +271,7 @@ class BoundEntry:
         if given:
             self._check_weights_stay(outputs)
             self._check_outputs(outputs, arrays)
-        kept = [
-            check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)
-        ]
+        kept = [check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)]
         pointers = list(self._fixed)
         for (index, _), array in zip(self._inputs, kept, strict=True):
             pointers[index] = array.ctypes.data

@@ -47,8 +47,7 @@ class SizedEntry(BoundEntry):
     def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         sizes = self._named_sizes(arrays)
         outputs = tuple(
-            np.empty(self._shape(argument, sizes), numpy_dtype(argument.type.dtype))
-            for _, argument in self._outputs
+            np.empty(self._shape(argument, sizes), numpy_dtype(argument.type.dtype)) for _, argument in self._outputs
         )
         self._run(arrays, outputs)
         return outputs
@@ -60,17 +59,12 @@ class SizedEntry(BoundEntry):
             for name, size in zip(argument.key.split(","), np.shape(array), strict=False):
                 first, owner = found.setdefault(name, (size, argument.name)) if name else (size, "")
                 if first != size:
-                    raise ArgumentError(
-                        f"dimension '{name}' is {first} in '{owner}' and {size} in '{argument.name}'"
-                    )
+                    raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{argument.name}'")
         return {name: size for name, (size, _) in found.items()}
 
     def _shape(self, output: Argument, sizes: dict[str, int]) -> tuple[int, ...]:
         names = output.key.split(",") if output.key else [""] * len(output.type.shape)
-        known = [
-            sizes.get(name) if dim is None else dim
-            for name, dim in zip(names, output.type.shape, strict=True)
-        ]
+        known = [sizes.get(name) if dim is None else dim for name, dim in zip(names, output.type.shape, strict=True)]
         if None in known:
             raise ArgumentError(
                 f"the size of result '{output.name}' ({output.type}) does not follow from names of dimensions; "
@@ -89,9 +83,7 @@ class SizedEntry(BoundEntry):
         if status != 0:
             self.program.fail(status)
 
-    def _run_slowly(
-        self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None
-    ) -> int:
+    def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None) -> int:
         if given:
             self._check_weights_stay(outputs)
             self._check_given(outputs, arrays)
@@ -106,9 +98,7 @@ class SizedEntry(BoundEntry):
             words[index] = array.ctypes.data
             for place, number in enumerate(self._numbers(index), index + 1):
                 axis = int(number.key)
-                words[place] = (
-                    array.shape[axis] if number.role == "size" else array.strides[axis] // array.itemsize
-                )
+                words[place] = array.shape[axis] if number.role == "size" else array.strides[axis] // array.itemsize
         return self._native(self._array_type(*[None if word is None else word % 2**64 for word in words]))
 
     def _readable(self, index: int, argument: Argument, value: Any) -> Array:

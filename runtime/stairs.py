@@ -105,9 +105,7 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
         known = ", ".join(f"@{name}" for name, op in found.items() if is_public(op)) or "none"
         raise CompileError(f"the module has no function @{entry}; its public functions are: {known}")
     if not is_public(found[entry]):
-        raise CompileError(
-            f"function @{entry} is private or has no body, expected a public function as the entry"
-        )
+        raise CompileError(f"function @{entry} is private or has no body, expected a public function as the entry")
     for name, function in found.items():
         if not is_public(function) or SIGNATURE in function.attributes:
             continue
@@ -117,9 +115,7 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
             function.attributes[SIGNATURE] = types
         elif name == entry and function.name != "tensor_loop.func":  # that one gets its roles from bufferize
             _check_all_tensors(name, function)
-            raise CompileError(
-                f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}"
-            )
+            raise CompileError(f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}")
 
 
 def _check_element_types(name: str, types: FunctionType) -> None:
@@ -136,14 +132,10 @@ def _check_all_tensors(name: str, function: Operation) -> None:
     if function.name == "func.func" and isinstance(type_, FunctionType):
         for found in (*type_.inputs, *type_.outputs):
             if not isinstance(found, MemRefType | TensorType):
-                raise CompileError(
-                    f"function @{name} takes or returns {found}, expected tensors of known rank only"
-                )
+                raise CompileError(f"function @{name} takes or returns {found}, expected tensors of known rank only")
 
 
 def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
     """Whether the entry takes a tensor with a `?` dimension; one on buffers is compiled for all sizes."""
     types = functions(module)[entry].get_attr_or_prop("function_type")
-    return isinstance(types, FunctionType) and any(
-        isinstance(t, TensorType) and not is_static(t) for t in types.inputs
-    )
+    return isinstance(types, FunctionType) and any(isinstance(t, TensorType) and not is_static(t) for t in types.inputs)

@@ -87,9 +87,7 @@ class Trace:
     @property
     def first(self) -> TracedValue | None:
         """The first value that diverges, None where nothing does."""
-        return next(
-            (value for value in (*self.values, *self.results, *self.rewritten) if value.diverges), None
-        )
+        return next((value for value in (*self.values, *self.results, *self.rewritten) if value.diverges), None)
 
     @property
     def verdict(self) -> str:
@@ -106,9 +104,7 @@ class Trace:
         rows = [("value", "type", "absolute", "relative", "")]
         for value in self.values:
             errors = f"{value.absolute_error:.2g}", f"{value.relative_error:.2g}"
-            rows.append(
-                (f"{value.place} {value.op}", value.type, *errors, "diverges" if value.diverges else "")
-            )
+            rows.append((f"{value.place} {value.op}", value.type, *errors, "diverges" if value.diverges else ""))
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
         lines = [
             "  ".join(
@@ -140,14 +136,9 @@ def trace(
     count = len(bound.entry.of("output"))
     order = _program_order(values)
     traced = tuple(_compared(*names[i], found[i], expected[i], tolerance) for i in order)
-    own = [
-        _compared(*names[i], result, expected[i], tolerance)
-        for i, result in enumerate(bound(*arrays)[:count])
-    ]
+    own = [_compared(*names[i], result, expected[i], tolerance) for i, result in enumerate(bound(*arrays)[:count])]
     written = _reference(source.module, source.entry, arrays, weights)
-    rewritten = [
-        _compared(*names[i], expected[i], array, tolerance) for i, array in enumerate(written[:count])
-    ]
+    rewritten = [_compared(*names[i], expected[i], array, tolerance) for i, array in enumerate(written[:count])]
     return Trace(traced, tuple(own), tuple(rewritten))
 
 
@@ -157,9 +148,7 @@ def _graph(source: Source, shapes: Shapes | None) -> tuple[ModuleOp, str]:
     places = [index for index, name in enumerate(passes) if name in _END_OF_GRAPH]
     function = functions(source.module)[source.entry]
     if not places or not isinstance(function, func.FuncOp) or not _is_graph(function):
-        raise CompileError(
-            f"@{source.entry} is not on the graph stair, where there is a reference to compare with"
-        )
+        raise CompileError(f"@{source.entry} is not on the graph stair, where there is a reference to compare with")
     module = source.module.clone()
     module.location = source.module.location
     source.context.copy().run(
@@ -199,9 +188,7 @@ def _program_order(values: Sequence[SSAValue]) -> list[int]:
     return sorted(computed, key=lambda i: (places[values[i].owner], i))  # pyright: ignore[reportArgumentType]
 
 
-def _reference(
-    module: ModuleOp, entry: str, arrays: Sequence[Any], weights: Mapping[str, Array]
-) -> tuple[Array, ...]:
+def _reference(module: ModuleOp, entry: str, arrays: Sequence[Any], weights: Mapping[str, Array]) -> tuple[Array, ...]:
     try:
         return run_reference(module, entry, *arrays, weights=weights)
     except ReferenceFailure as failure:
@@ -218,9 +205,7 @@ def _lowered(source: Source, module: ModuleOp, pipeline: str) -> BoundEntry:
     return program.entry(source.entry)
 
 
-def _compared(
-    op: str, place: str, type_: str, found: Array, expected: Array, tolerance: float | None
-) -> TracedValue:
+def _compared(op: str, place: str, type_: str, found: Array, expected: Array, tolerance: float | None) -> TracedValue:
     element = type_.rpartition("x")[2].strip("<>").removeprefix("tensor<")
     allowed = TOLERANCES.get(element, 0.0) if tolerance is None or element not in TOLERANCES else tolerance
     if expected.size == 0:

@@ -123,9 +123,7 @@ class _Emitter:
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         rows = self._parts_of_image() if is_image(c) else self._rows()
         self.packed = (
-            layouts.buffer("packed", layouts.element_type, *layouts.panels_shape)
-            if packed is None
-            else packed
+            layouts.buffer("packed", layouts.element_type, *layouts.panels_shape) if packed is None else packed
         )
         if is_image(c):
             self._images(rows, packed is None)
@@ -213,9 +211,7 @@ class _Emitter:
                     self._tile(part, at, (row, vp), VectorType(self.c.tile_element, [rows, panels.width]))
             start += rows * number
 
-    def _tile(
-        self, part: _Rows, at: dict[int, Index], corner: tuple[Index, Index], type_: VectorType
-    ) -> None:
+    def _tile(self, part: _Rows, at: dict[int, Index], corner: tuple[Index, Index], type_: VectorType) -> None:
         """A tile from row (of the part) and panel `corner` on."""
         builder, c = self.builder, self.c
         row, panel = corner
@@ -232,9 +228,7 @@ class _Emitter:
         if self.epilogue is not None:
             emit_epilogue(builder, c, self.epilogue, total, at)
 
-    def _multiplied(
-        self, part: _Rows, corner: tuple[Index, Index], at: dict[int, Index], total: SSAValue
-    ) -> SSAValue:
+    def _multiplied(self, part: _Rows, corner: tuple[Index, Index], at: dict[int, Index], total: SSAValue) -> SSAValue:
         """`total` and the products of a tap."""
         builder, c, groups = self.builder, self.c, self.layouts.groups
         row, panel = corner

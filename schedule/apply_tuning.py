@@ -74,9 +74,7 @@ class ApplyTuningPass(StepwellPass):
             return False
         replay(kernel.renamed(program), module)
         text = f"@{kernel.name} takes a tuned schedule of {record.date or 'unknown date'}"
-        emit_remark(
-            function, text if record.ratio is None else f"{text}, {record.ratio:.2f} × as fast when measured"
-        )
+        emit_remark(function, text if record.ratio is None else f"{text}, {record.ratio:.2f} × as fast when measured")
         return True
 
     def _try(self, ctx: Context, program: ProgramOp, kernel: Kernel) -> None:

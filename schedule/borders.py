@@ -67,11 +67,7 @@ class Border:
                 continue
             run = Run(tap, 1, inside[0], len(inside))
             last = found[-1] if found else None
-            if (
-                last is not None
-                and last.first + last.count == tap
-                and (last.row, last.rows) == (run.row, run.rows)
-            ):
+            if last is not None and last.first + last.count == tap and (last.row, last.rows) == (run.row, run.rows):
                 found[-1] = replace(last, count=last.count + 1)
             else:
                 found.append(run)
@@ -114,9 +110,7 @@ class Borders:
         return self.across.runs(start, rows, self.taps)
 
     def _is_at_border(self, start: int, rows: int) -> bool:
-        return self.across is not None and self.across.runs(start, rows, self.taps) != [
-            Run(0, self.taps, 0, rows)
-        ]
+        return self.across is not None and self.across.runs(start, rows, self.taps) != [Run(0, self.taps, 0, rows)]
 
     def fit(self, most: int) -> bool:
         """Whether tiles of at most `most` rows have few runs at borders."""

@@ -91,18 +91,14 @@ def _put(
     names = [f"d{dimension}" for dimension in range(len(box))]
     with builder.nest(counts, names, "vectorized") as loops:
         axes = [
-            Bound("spatial", loop, count, f"v{each}")
-            for loop, count, each in zip(loops, counts, names, strict=True)
+            Bound("spatial", loop, count, f"v{each}") for loop, count, each in zip(loops, counts, names, strict=True)
         ]
         with builder.blocked(name, axes) as values:
             places = [builder.sum(value, first) for value, (first, _) in zip(values, box, strict=True)]
             if shifts is None:
                 value = _padding(layouts)
             else:
-                source = [
-                    builder.value(builder.sum(place, shift))
-                    for place, shift in zip(places, shifts, strict=True)
-                ]
+                source = [builder.value(builder.sum(place, shift)) for place, shift in zip(places, shifts, strict=True)]
                 value = builder.add(memref.LoadOp.get(c.a.buffer, source)).res
             layouts.put(layouts.flipped(value) if flip else value, copy, *places)
 

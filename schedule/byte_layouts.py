@@ -65,8 +65,7 @@ class ByteLayouts:
         outer = list(self.at)
         names = [self.c.block.axes[axis].name_hint or f"vs{axis}" for axis in outer]
         bounds = [
-            Bound("spatial", self.at[axis], self.c.extents[axis], name)
-            for axis, name in zip(outer, names, strict=True)
+            Bound("spatial", self.at[axis], self.c.extents[axis], name) for axis, name in zip(outer, names, strict=True)
         ]
         with self.builder.blocked(name, [*bounds, *axes]) as values:
             once: dict[int, Index] = dict.fromkeys(self.c.reduce, 0)
@@ -125,9 +124,7 @@ class ByteLayouts:
                 self._pack_panels(target, panels, (filled, self.groups - filled, 0))
             first += count
 
-    def _pack_panels(
-        self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]
-    ) -> None:
+    def _pack_panels(self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]) -> None:
         """
         Panels as (first, how many, width), groups as (first, how many, rows of b in each). Rows of b are read from end to end,
         columns where those lie in memory.

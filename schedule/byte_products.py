@@ -66,9 +66,7 @@ def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flu
     if is_image(c) and (not has_rows(c) or halves):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
-    return min(sizes) >= LEAST and (
-        on_tile_registers(c, target) or (FEATURE in target.features and not halves)
-    )
+    return min(sizes) >= LEAST and (on_tile_registers(c, target) or (FEATURE in target.features and not halves))
 
 
 def _may_be(c: Contraction, target: Target, halves: bool) -> bool:
@@ -214,9 +212,7 @@ class _Emitter:
                     type_ = VectorType(i32, [1, width])
                     left = Place(factors, (builder.value(0), builder.value(0)), (0, 1), (1, 1))
                     groups = layouts.panels_shape[1]
-                    total = self._sum(
-                        lambda _, left=left: left, panels, (vp, 0), groups, self._splat(type_, 0)
-                    )
+                    total = self._sum(lambda _, left=left: left, panels, (vp, 0), groups, self._splat(type_, 0))
                     initial = self._splat(type_, self._initial)
                     body = Block(arg_types=[i32, i32])
                     difference = arith.SubiOp(body.args[0], body.args[1])
@@ -299,9 +295,7 @@ class _Emitter:
             )
         row, panel = corner
         first = builder.scaled(self.layouts.tap(at), groups)
-        return self._sum(
-            lambda k: self._left(buffers.a, row, at, k), buffers.b, (panel, first), groups, total
-        )
+        return self._sum(lambda k: self._left(buffers.a, row, at, k), buffers.b, (panel, first), groups, total)
 
     def _left(self, a: SSAValue | Operand, row: Index, at: dict[int, Index], k: Index) -> Place:
         """The rows of a from step `k` of the sum on."""
@@ -337,8 +331,6 @@ class _Emitter:
             )
             return builder.add(product).result
 
-        total = builder.counted(
-            groups, DEPTH, total, lambda group, carried: multiply(group, carried, DEPTH), "k"
-        )
+        total = builder.counted(groups, DEPTH, total, lambda group, carried: multiply(group, carried, DEPTH), "k")
         rest = groups % DEPTH
         return multiply(groups - rest, total, rest) if rest else total

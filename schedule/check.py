@@ -28,9 +28,7 @@ class Checker:
     def __init__(self, module: ModuleOp, seed: int = 0):
         self._module = module
         self._runner = registry().extensions_of("loop-runner")["native"]()
-        self._arrays = {
-            function.sym_name.data: _arguments(function, seed) for function in functions_of(module)
-        }
+        self._arrays = {function.sym_name.data: _arguments(function, seed) for function in functions_of(module)}
         self._texts = {function.sym_name.data: str(function) for function in functions_of(module)}
         self._expected = {name: self._run(name) for name in self._arrays}
 
@@ -84,9 +82,7 @@ def _arguments(function: FuncOp, seed: int) -> list[Any]:
     runs = sum(_runs(op) for op in ops_of(function, BlockOp))
     if runs > MOST_RUNS:
         raise StepwellError(
-            Diagnostic(
-                f"@{function.sym_name.data} runs its blocks {runs} times, too many to check: use smaller shapes"
-            )
+            Diagnostic(f"@{function.sym_name.data} runs its blocks {runs} times, too many to check: use smaller shapes")
         )
     generator = np.random.default_rng(seed)
     arrays: list[Any] = []
@@ -94,9 +90,7 @@ def _arguments(function: FuncOp, seed: int) -> list[Any]:
         type_ = argument.type
         if not isinstance(type_, MemRefType) or not type_.has_static_shape():
             raise StepwellError(
-                Diagnostic(
-                    f"@{function.sym_name.data} takes {type_}: only buffers of known size can be checked"
-                )
+                Diagnostic(f"@{function.sym_name.data} takes {type_}: only buffers of known size can be checked")
             )
         numbers = generator.integers(-3, 4, type_.get_shape())
         if _chooses_elements(argument):

@@ -152,9 +152,7 @@ def _constant(value: SSAValue) -> Attribute | None:
     return value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
 
 
-def factors_of(
-    accumulator: Accumulator, block: BlockOp, unsigned: bool = False
-) -> tuple[Operand, Operand] | None:
+def factors_of(accumulator: Accumulator, block: BlockOp, unsigned: bool = False) -> tuple[Operand, Operand] | None:
     """The two operands whose product is added; `unsigned`: also where they are widened without a sign."""
     update = accumulator.store.value.owner
     old = accumulator.loads[0].res
@@ -180,9 +178,7 @@ def _contracts(op: Operation) -> bool:
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data
 
 
-def operand_of(
-    value: SSAValue, dims: dict[SSAValue, int], block: BlockOp, unsigned: bool = False
-) -> Operand | None:
+def operand_of(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp, unsigned: bool = False) -> Operand | None:
     """The element that `value` is, widened or not; `unsigned`: also without a sign."""
     owner = value.owner
     if unsigned and isinstance(owner, arith.ExtUIOp) and owner.input.type != i1:
@@ -309,11 +305,7 @@ def _axes(
     if not depths:
         return None
     k = min(depths, key=lambda axis: (a.stride_along(axis) != 1, -extents[axis]))
-    rows = [
-        axis
-        for axis in spatial
-        if axis != n and axis not in b.axes() and _apart(a, axis, k) and alone(out, axis)
-    ]
+    rows = [axis for axis in spatial if axis != n and axis not in b.axes() and _apart(a, axis, k) and alone(out, axis)]
     rows = [axis for axis in rows if extents[axis] > 1]
     m = rows[-1] if rows else None
     outer = tuple(axis for axis in spatial if axis not in (m, n))

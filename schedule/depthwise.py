@@ -152,8 +152,7 @@ def _roles(
     columns = [
         axis
         for axis in spatial
-        if extents[axis] > 1
-        and all(alone(each, axis) and each.stride_along(axis) == 1 for each in (a, b, out))
+        if extents[axis] > 1 and all(alone(each, axis) and each.stride_along(axis) == 1 for each in (a, b, out))
     ]
     if b.padding is not None or len(columns) != 1:
         return None

@@ -49,9 +49,7 @@ class FlatEmitter:
         self.builder = builder
         self.flat = flat
         operands, c = FlatOperands(builder, flat), flat.d.c
-        self.c: Contraction = replace(
-            c, a=operands.of(c.a), b=operands.repeated(c.b), out=operands.of(c.out), m=None
-        )
+        self.c: Contraction = replace(c, a=operands.of(c.a), b=operands.repeated(c.b), out=operands.of(c.out), m=None)
         self.epilogue: Epilogue | None = None
         self.repeated: dict[Operation, Operand] = {}
         if epilogue is not None:
@@ -66,10 +64,7 @@ class FlatEmitter:
         builder, c, flat = self.builder, self.c, self.flat
         *outer, y = c.outer
         with builder.nest([c.extents[axis] for axis in outer], [f"s{axis}" for axis in outer]) as batch:
-            places = [
-                Bound("spatial", at, c.extents[axis], f"vs{axis}")
-                for axis, at in zip(outer, batch, strict=True)
-            ]
+            places = [Bound("spatial", at, c.extents[axis], f"vs{axis}") for axis, at in zip(outer, batch, strict=True)]
             start = 0
             for height, count in split_evenly(c.extent(y), MOST_LINES):
                 with builder.loop(count, "y") as band:
@@ -104,9 +99,7 @@ class FlatEmitter:
             return place
         return builder.add(arith.RemUIOp(place, builder.value(channels))).result
 
-    def _column(
-        self, at: dict[int, Index], rows: tuple[int, int, int], band: Index, width: int, run: Run
-    ) -> None:
+    def _column(self, at: dict[int, Index], rows: tuple[int, int, int], band: Index, width: int, run: Run) -> None:
         """Down a band of `rows` (where the first band starts, rows of each, how many)."""
         builder, c, window = self.builder, self.c, self.flat.window
         start, height, count = rows
@@ -160,8 +153,7 @@ class FlatEmitter:
         """Asks for what the column after the next one reads of a row: rows are too far apart for the processor to see the pattern."""
         reduce, width = self.flat.d.reduce, self.flat.lanes
         last: dict[int, Index] = {
-            axis: 0 if axis == self.flat.down else t
-            for axis, t in zip(reduce, max(column.weights), strict=True)
+            axis: 0 if axis == self.flat.down else t for axis, t in zip(reduce, max(column.weights), strict=True)
         }
         source = place_of(self.builder, self.c.a, column.at | last | {self.flat.y: place}, None, self.c.n)
         self.builder.add(tile.PrefetchOp(source.buffer, source.indices, 2 * width, width))

@@ -138,11 +138,7 @@ def _is_inside(flat: Flat) -> bool:
     """Whether only the rows of inputs before a sum is complete, and after the last one is begun, can be outside the image."""
     rows = flat.d.c.extent(flat.y)
     heights = [height for height, _ in split_evenly(rows, MOST_LINES)]
-    return (
-        min(heights) >= flat.window
-        and flat.window - 1 + flat.first >= 0
-        and rows - 1 + flat.first < flat.rows
-    )
+    return min(heights) >= flat.window and flat.window - 1 + flat.first >= 0 and rows - 1 + flat.first < flat.rows
 
 
 def _is_row(operand: Operand, flat: Flat) -> bool:
@@ -198,16 +194,12 @@ class FlatOperands:
 
     def is_repeated(self, operand: Operand) -> bool:
         """Whether what `of` gave for an operand is the same for all rows."""
-        return AffineDimExpr(self.flat.phase) in {
-            atom for index in operand.indices for atom in linear_terms(index)[0]
-        }
+        return AffineDimExpr(self.flat.phase) in {atom for index in operand.indices for atom in linear_terms(index)[0]}
 
     def _row(self, operand: Operand) -> Operand:
         c, flat = self.flat.d.c, self.flat
         pixel = operand.indices[-2]
-        without = [
-            AffineDimExpr(axis) if axis != c.m else AffineExpr.constant(0) for axis in range(flat.base)
-        ]
+        without = [AffineDimExpr(axis) if axis != c.m else AffineExpr.constant(0) for axis in range(flat.base)]
         along = pixel.replace_dims_and_symbols(without, ()) * flat.channels
         place = along + AffineDimExpr(flat.base) + AffineDimExpr(c.n)
         indices = tuple(index.replace_dims_and_symbols(without, ()) for index in operand.indices[:-2])
@@ -258,9 +250,7 @@ class FlatOperands:
                     indices = [builder.affine(index, at) for index in operand.indices]
                     loaded = builder.add(memref.LoadOp.get(operand.buffer, indices)).res
                     place = builder.sum(builder.scaled(time, flat.channels), builder.sum(channel, start))
-                    builder.add(
-                        memref.StoreOp.get(loaded, copy, [builder.value(each) for each in (*places, place)])
-                    )
+                    builder.add(memref.StoreOp.get(loaded, copy, [builder.value(each) for each in (*places, place)]))
         place = AffineDimExpr(flat.phase) + AffineDimExpr(flat.d.c.n)
         return Operand(copy, (*(AffineDimExpr(axis) for axis in taps), place), unsigned=operand.unsigned)
 

@@ -150,10 +150,7 @@ class DepthwiseTiles:
     def _reach(self) -> tuple[int, int, int]:
         """How far down and across a tap reaches along one axis, and how many taps differ across."""
         places = [
-            [
-                (self._down(axis) * t, self._across(axis) * t)
-                for axis, t in zip(self.d.reduce, tap, strict=True)
-            ]
+            [(self._down(axis) * t, self._across(axis) * t) for axis, t in zip(self.d.reduce, tap, strict=True)]
             for tap in self.taps
         ]
         down = max(down for steps in places for down, _ in steps)
@@ -173,8 +170,7 @@ class DepthwiseTiles:
         added = height * width * len(self.taps) * (1 if target.fma else 2)
         rows, columns = self._inputs(height, width)
         return (
-            max(added / 2, (rows * columns + len(self.taps)) / 2, len(self.taps) * target.latency)
-            + rows * columns / 4
+            max(added / 2, (rows * columns + len(self.taps)) / 2, len(self.taps) * target.latency) + rows * columns / 4
         )
 
     def _across_image(self, most: int) -> list[tuple[int, int, int, Segments]]:

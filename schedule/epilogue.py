@@ -64,9 +64,7 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     out = c.out if in_place else operands[stores[0].op]
     if out.stride_along(c.n) != 1 or (c.m is not None and out.dimension_along(c.m) is None):
         return None
-    loads = {
-        access.op: operands[access.op] for access in accesses if access.op in operands and not access.is_store
-    }
+    loads = {access.op: operands[access.op] for access in accesses if access.op in operands and not access.is_store}
     return Epilogue(grid, block, out, loads, not in_place and _is_needed(c, grid))
 
 
@@ -120,9 +118,7 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
     return [found[position] for position in range(len(extents))]
 
 
-def _operands(
-    c: Contraction, accesses: tuple[Access, ...], axes: list[AffineExpr]
-) -> dict[Operation, Operand] | None:
+def _operands(c: Contraction, accesses: tuple[Access, ...], axes: list[AffineExpr]) -> dict[Operation, Operand] | None:
     found: dict[Operation, Operand] = {}
     for access in accesses:
         if access.buffer is c.out.buffer:
@@ -133,11 +129,7 @@ def _operands(
                 return None
             indices.append(normal_form(index.replace_dims_and_symbols(axes, ())))
         operand = Operand(access.buffer, tuple(indices))
-        moves = [
-            operand.dimension_along(axis)
-            for axis in (c.m, c.n)
-            if axis is not None and axis in operand.axes()
-        ]
+        moves = [operand.dimension_along(axis) for axis in (c.m, c.n) if axis is not None and axis in operand.axes()]
         if None in moves or len({place[0] for place in moves if place is not None}) != len(moves):
             return None
         if any(place is not None and place[1] < 1 for place in moves):
@@ -151,9 +143,7 @@ def _is_needed(c: Contraction, grid: GridOp) -> bool:
     buffer = c.out.buffer
     if not isinstance(buffer.owner, AllocOp):
         return True
-    return any(
-        not c.grid.is_ancestor(use.operation) and not grid.is_ancestor(use.operation) for use in buffer.uses
-    )
+    return any(not c.grid.is_ancestor(use.operation) and not grid.is_ancestor(use.operation) for use in buffer.uses)
 
 
 def emit_epilogue(
@@ -202,9 +192,7 @@ def place_of(
 ) -> tile.Place:
     """Where a tile starts in an operand, its rows and columns moving with these axes."""
     indices = tuple(builder.affine(index, at) for index in operand.indices)
-    moves = [
-        (-1, 1) if axis is None else operand.dimension_along(axis) or (-1, 1) for axis in (rows, columns)
-    ]
+    moves = [(-1, 1) if axis is None else operand.dimension_along(axis) or (-1, 1) for axis in (rows, columns)]
     (row, row_by), (column, column_by) = moves
     return tile.Place(operand.buffer, indices, (row, column), (row_by, column_by))
 

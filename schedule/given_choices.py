@@ -62,7 +62,9 @@ def reason_against_plan(w: Winograd, plan: Plan, target: Target) -> str | None:
     """Why `w` cannot be computed in that way for `target`, None where it can."""
     if (plan.images, plan.rows) not in blocks_of(w):
         down = w.squares[0]
-        expected = f"a part of the {down} rows of squares of one image, or all of them of a part of the {w.images} images"
+        expected = (
+            f"a part of the {down} rows of squares of one image, or all of them of a part of the {w.images} images"
+        )
         return f"a block has {plan.rows} rows of squares of {plan.images} images, expected {expected}"
     lanes = target.lanes(w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
     rows, columns = plan.tile.rows, plan.tile.columns

@@ -67,7 +67,9 @@ def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Targ
     integers = isinstance(c.tile_element, IntegerType)
     if not fits(rows, vectors, target, integers):
         needed = rows * vectors + vectors + temporaries(target, integers)
-        return f"{rows}x{columns} elements take {needed} registers, too many for the {target.registers} of '{target.name}'"
+        return (
+            f"{rows}x{columns} elements take {needed} registers, too many for the {target.registers} of '{target.name}'"
+        )
     if tiling.depth_blocks > 1 and c.reduce:
         return f"the sum is over {len(c.reduce) + 1} axes, parts are of sums over one"
     depth = c.extent(c.k)

@@ -128,9 +128,7 @@ def _prepares(call: CallKernelOp) -> bool:
 
 def _stands_alone(function: FuncOp) -> bool:
     types = (*function.input_types, *function.output_types)
-    plain = all(
-        isinstance(t, MemRefType) and t.has_static_shape() and isinstance(t.layout, NoneAttr) for t in types
-    )
+    plain = all(isinstance(t, MemRefType) and t.has_static_shape() and isinstance(t.layout, NoneAttr) for t in types)
     return plain and not ops_of(function, CallOp, func.CallOp)
 
 

@@ -88,9 +88,7 @@ class NestBuilder:
         self.add(ForOp(extent, region, kind))
 
     @contextmanager
-    def nest(
-        self, extents: Sequence[int], names: Sequence[str], kind: str = "serial"
-    ) -> Iterator[list[AffineExpr]]:
+    def nest(self, extents: Sequence[int], names: Sequence[str], kind: str = "serial") -> Iterator[list[AffineExpr]]:
         """Loops around each other; the innermost one is of that kind."""
         with ExitStack() as stack:
             last = len(extents) - 1
@@ -128,9 +126,7 @@ class NestBuilder:
 
     def _fresh(self, name: str) -> str:
         """`name`, with a number when another block has it."""
-        fresh = next(
-            n for n in chain((name,), (f"{name}_{number}" for number in count(1))) if n not in self._names
-        )
+        fresh = next(n for n in chain((name,), (f"{name}_{number}" for number in count(1))) if n not in self._names)
         self._names.add(fresh)
         return fresh
 

@@ -91,9 +91,7 @@ def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:
     if producer is None:
         return c, None
     grid, source = producer
-    composed = tuple(
-        normal_form(index.replace_dims_and_symbols(list(c.a.indices), ())) for index in source.indices
-    )
+    composed = tuple(normal_form(index.replace_dims_and_symbols(list(c.a.indices), ())) for index in source.indices)
     direct = replace(c, a=replace(source, indices=composed, unsigned=c.a.unsigned))
     return (direct, grid) if all(is_linear(index) for index in composed) else (c, None)
 

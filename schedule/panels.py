@@ -66,9 +66,7 @@ class PanelEmitter:
     @contextmanager
     def _over(self, axes: list[int]) -> Iterator[None]:
         names = [self.c.block.axes[axis].name_hint or f"s{axis}" for axis in axes]
-        with self.builder.nest(
-            [self.c.extents[axis] for axis in axes], [n.removeprefix("v") for n in names]
-        ) as found:
+        with self.builder.nest([self.c.extents[axis] for axis in axes], [n.removeprefix("v") for n in names]) as found:
             self.at.update(zip(axes, found, strict=True))
             yield
 
@@ -98,18 +96,13 @@ class PanelEmitter:
         assert self.packed is not None
         extents = [c.extents[axis] for axis in c.reduce]
         for first, count, width in self._widths():
-            with builder.nest(
-                [count, *extents, self.depth], ["p", *(f"r{axis}" for axis in c.reduce), "k"]
-            ) as found:
+            with builder.nest([count, *extents, self.depth], ["p", *(f"r{axis}" for axis in c.reduce), "k"]) as found:
                 panel, *reduce, k = found
                 axes = [
                     *self._outer_axes([axis for axis in c.outer if axis in c.b.axes()]),
                     *self._block_axes("spatial"),
                     Bound("spatial", panel + first, first + count, "vp"),
-                    *(
-                        Bound("spatial", r, e, f"vr{a}")
-                        for r, e, a in zip(reduce, extents, c.reduce, strict=True)
-                    ),
+                    *(Bound("spatial", r, e, f"vr{a}") for r, e, a in zip(reduce, extents, c.reduce, strict=True)),
                     Bound("spatial", k, self.depth, "vk"),
                 ]
                 with builder.blocked("pack", axes) as values:

@@ -164,9 +164,7 @@ class _Packer:
         self._used = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
         self._numbers: dict[str, Iterator[int]] = {}
         self._prepare = {
-            op.sym_name.data: op
-            for op in module.ops
-            if isinstance(op, func.FuncOp) and PREPARE in op.attributes
+            op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and PREPARE in op.attributes
         }
         self._callers = Counter(call.callee.string_value() for call in ops_of(module, func.CallOp))
 
@@ -179,11 +177,7 @@ class _Packer:
     def pack(self, kernel: FuncOp, grid: GridOp, calls: list[CallKernelOp]) -> bool:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
         c = contraction_of(grid)
-        if (
-            c is None
-            or not isinstance(c.b.buffer, BlockArgument)
-            or c.b.buffer.block is not kernel.body.block
-        ):
+        if c is None or not isinstance(c.b.buffer, BlockArgument) or c.b.buffer.block is not kernel.body.block:
             return False
         position = c.b.buffer.index
         inside = {use.operation for use in c.b.buffer.uses}
@@ -289,8 +283,7 @@ class _Packer:
     def _is_constant(self, value: SSAValue) -> bool:
         owner = value.owner
         return isinstance(owner, Operation) and (
-            owner.name in CONSTANTS
-            or (isinstance(owner, func.CallOp) and owner.callee.string_value() in self._prepare)
+            owner.name in CONSTANTS or (isinstance(owner, func.CallOp) and owner.callee.string_value() in self._prepare)
         )
 
     def _erase_unused(self, source: SSAValue) -> None:
@@ -343,6 +336,5 @@ def is_constant(value: SSAValue, module: ModuleOp) -> bool:
         return False
     name = owner.callee.string_value()
     return any(
-        isinstance(op, func.FuncOp) and op.sym_name.data == name and PREPARE in op.attributes
-        for op in module.ops
+        isinstance(op, func.FuncOp) and op.sym_name.data == name and PREPARE in op.attributes for op in module.ops
     )

@@ -30,9 +30,7 @@ class RegisterTile:
     columns: int
 
 
-def steps_at_once(
-    tile: RegisterTile, element_bytes: int, target: Target = X86_64_V4, integers: bool = False
-) -> int:
+def steps_at_once(tile: RegisterTile, element_bytes: int, target: Target = X86_64_V4, integers: bool = False) -> int:
     """
     Steps of the sum that one `tile.mma` spells out: `DEPTH`, which saves most of the work of the loop, or one.
 

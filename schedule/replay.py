@@ -75,9 +75,7 @@ class Replay:
                 self._numbers[value] = target
                 continue
             self.values[value] = target
-            self._names[value] = (
-                loop_name(target) if isinstance(target, ForOp) else block_name(_block(target))
-            )
+            self._names[value] = loop_name(target) if isinstance(target, ForOp) else block_name(_block(target))
         self._mark_stale(op)
         if self._observer is not None:
             self._observer(op)

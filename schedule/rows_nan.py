@@ -83,9 +83,7 @@ class _Pairs:
 
 def _accesses(buffer: SSAValue, outside: BlockOp | None = None) -> list[Operation]:
     """The ops that use a buffer, but for those in `outside` and the blocks, which only name their regions."""
-    users = [
-        use.operation for use in buffer.uses if outside is None or not outside.is_ancestor(use.operation)
-    ]
+    users = [use.operation for use in buffer.uses if outside is None or not outside.is_ancestor(use.operation)]
     return [op for op in users if not isinstance(op, BlockOp)]
 
 
@@ -157,16 +155,8 @@ def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
         if op is sums[0]:
             continue
         if isinstance(op, memref.StoreOp):
-            loads = [
-                each
-                for each in readers
-                if isinstance(each, memref.LoadOp) and _block_of(each) is _block_of(op)
-            ]
-            if (
-                len(loads) != 1
-                or list(loads[0].indices) != list(op.indices)
-                or not _scaled(loads[0], total, along)
-            ):
+            loads = [each for each in readers if isinstance(each, memref.LoadOp) and _block_of(each) is _block_of(op)]
+            if len(loads) != 1 or list(loads[0].indices) != list(op.indices) or not _scaled(loads[0], total, along):
                 return False
             overwritten = overwritten or covers_axes(_block_of(op))  # pyright: ignore
         elif not isinstance(op, memref.LoadOp) or not _scaled(op, total, along):
@@ -179,13 +169,7 @@ def _is_sum(load: memref.LoadOp, along: list[int]) -> bool:
     block = _block_of(load)
     found = None if block is None else accumulators(block)
     update = _only_user(load.res)
-    if (
-        block is None
-        or not found
-        or len(found) != 1
-        or not isinstance(update, arith.AddfOp)
-        or not covers_axes(block)
-    ):
+    if block is None or not found or len(found) != 1 or not isinstance(update, arith.AddfOp) or not covers_axes(block):
         return False
     sums = [each.res for each in found[0].loads]
     if found[0].store.value is not update.result or not any(operand in sums for operand in update.operands):

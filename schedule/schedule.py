@@ -150,30 +150,16 @@ class Schedule:
                 value.name_hint = _identifier(target.block_name.data)
         return [_kind_of(target)(value, self._replay) for target, value in zip(made, op.made, strict=True)]
 
-    def _loops(
-        self, op_type: type[StepOp], handles: Sequence[Handle], results: int, **parameters: Attribute | None
-    ):
-        return [
-            each
-            for each in self._run(op_type, handles, results, **parameters)
-            if isinstance(each, LoopHandle)
-        ]
+    def _loops(self, op_type: type[StepOp], handles: Sequence[Handle], results: int, **parameters: Attribute | None):
+        return [each for each in self._run(op_type, handles, results, **parameters) if isinstance(each, LoopHandle)]
 
-    def _blocks(
-        self, op_type: type[StepOp], handles: Sequence[Handle], results: int, **parameters: Attribute | None
-    ):
-        return [
-            each
-            for each in self._run(op_type, handles, results, **parameters)
-            if isinstance(each, BlockHandle)
-        ]
+    def _blocks(self, op_type: type[StepOp], handles: Sequence[Handle], results: int, **parameters: Attribute | None):
+        return [each for each in self._run(op_type, handles, results, **parameters) if isinstance(each, BlockHandle)]
 
     # Finding
 
     def get_block(self, name: str, function: str) -> BlockHandle:
-        (found,) = self._blocks(
-            steps.GetBlockOp, (), 1, block_name=StringAttr(name), function=SymbolRefAttr(function)
-        )
+        (found,) = self._blocks(steps.GetBlockOp, (), 1, block_name=StringAttr(name), function=SymbolRefAttr(function))
         return found
 
     def get_loops(self, block: BlockHandle) -> list[LoopHandle]:
@@ -193,9 +179,7 @@ class Schedule:
 
     # Loops
 
-    def split(
-        self, loop: LoopHandle, factors: Sequence[Number | None], balanced: bool = False
-    ) -> list[LoopHandle]:
+    def split(self, loop: LoopHandle, factors: Sequence[Number | None], balanced: bool = False) -> list[LoopHandle]:
         numbers, handles = _numbers(factors)
         flag = UnitAttr() if balanced else None
         return self._loops(steps.SplitOp, (loop, *handles), len(factors), factors=numbers, balanced=flag)
@@ -259,9 +243,7 @@ class Schedule:
         (made,) = self._blocks(steps.ReindexOp, (block,), 1, which=StringAttr(which), index=_number(index))
         return made
 
-    def storage_align(
-        self, block: BlockHandle, index: int, dimension: int, factor: int, offset: int = 0
-    ) -> None:
+    def storage_align(self, block: BlockHandle, index: int, dimension: int, factor: int, offset: int = 0) -> None:
         self._run(
             steps.StorageAlignOp,
             (block,),
@@ -299,9 +281,7 @@ class Schedule:
         (made,) = self._blocks(steps.BlockizeOp, (loop,), 1)
         return made
 
-    def tensorize(
-        self, target: Handle, form: str, shape: Sequence[Number] | None = None, packed: bool = False
-    ) -> None:
+    def tensorize(self, target: Handle, form: str, shape: Sequence[Number] | None = None, packed: bool = False) -> None:
         numbers, handles = (None, []) if shape is None else _numbers(shape)
         self._run(
             steps.TensorizeOp,

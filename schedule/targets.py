@@ -115,10 +115,7 @@ AARCH64_NEON = Target(
     "aarch64-neon", f"aarch64-{_LINUX}", "generic", 16, 32, fma=True, l1_bytes=64 * KIB, l2_bytes=1024 * KIB
 )
 
-NAMED = {
-    target.name: target
-    for target in (X86_64, X86_64_V3, X86_64_V4, CASCADE_LAKE, SAPPHIRE_RAPIDS, AARCH64_NEON)
-}
+NAMED = {target.name: target for target in (X86_64, X86_64_V3, X86_64_V4, CASCADE_LAKE, SAPPHIRE_RAPIDS, AARCH64_NEON)}
 """What can be named beside `host`; the caches are those of common machines."""
 
 KEY = register_config("target", str, "host", "the machine that schedules are made for", "stepwell")

@@ -296,8 +296,6 @@ class _Emitter(PanelEmitter):
 
     def _rows_ahead(self, at: dict[int, Index], k: Index, rows: int) -> None:
         """Asks for a part of the next rows of a, which lie behind those of this tile."""
-        place = place_of(
-            self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k
-        )
+        place = place_of(self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k)
         ahead, count = rows * self.c.extent(self.c.k), rows * self.tiling.steps
         self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, count, second=True))

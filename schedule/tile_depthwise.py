@@ -111,9 +111,7 @@ class _Emitter(DepthwiseTiles):
                 others = tuple(0 if by else t for by, t in steps)
                 found.setdefault(distance, {}).setdefault(others, []).append((row, tap))
         return [
-            _InputRow(
-                distance, tuple((others, tuple(uses)) for others, uses in sorted(found[distance].items()))
-            )
+            _InputRow(distance, tuple((others, tuple(uses)) for others, uses in sorted(found[distance].items())))
             for distance in sorted(found)
         ]
 
@@ -121,9 +119,7 @@ class _Emitter(DepthwiseTiles):
 
     def run(self) -> None:
         """Batches, rows, pixels with the same taps; the vectors of channels innermost, in the order of memory."""
-        with self.builder.nest(
-            [self.c.extents[a] for a in self.outer], [f"s{a}" for a in self.outer]
-        ) as batch:
+        with self.builder.nest([self.c.extents[a] for a in self.outer], [f"s{a}" for a in self.outer]) as batch:
             places = [
                 Bound("spatial", at, self.c.extents[axis], f"vs{axis}")
                 for axis, at in zip(self.outer, batch, strict=True)
@@ -201,9 +197,7 @@ class _Emitter(DepthwiseTiles):
         for distance in sorted({row.distance for each in rows for row in each}):
             here = [
                 _Part(segment, row, type_, factors, sums)
-                for segment, each, type_, factors, sums in zip(
-                    segments, rows, types, weights, totals, strict=True
-                )
+                for segment, each, type_, factors, sums in zip(segments, rows, types, weights, totals, strict=True)
                 for row in each
                 if row.distance == distance
             ]
@@ -249,9 +243,7 @@ class _Emitter(DepthwiseTiles):
         for image, (_, uses) in zip(images, part.row.uses, strict=True):
             for place, tap in uses:
                 operands = [part.sums[place], image, part.weights[tap]]
-                part.sums[place] = builder.add(
-                    tile.MapOp(operands, part.type, sum_of_products(self.c, 1))
-                ).result
+                part.sums[place] = builder.add(tile.MapOp(operands, part.type, sum_of_products(self.c, 1))).result
 
     def _inside(self, row: Index, distance: int) -> SSAValue | bool:
         """Whether a row of inputs is in the image."""
@@ -269,9 +261,7 @@ class _Emitter(DepthwiseTiles):
             if needed:
                 bounds = builder.value(place), builder.value(limit)
                 holds = builder.add(arith.CmpiOp(*bounds, predicate)).result
-                found = (
-                    builder.add(arith.AndIOp(found, holds)).result if isinstance(found, SSAValue) else holds
-                )
+                found = builder.add(arith.AndIOp(found, holds)).result if isinstance(found, SSAValue) else holds
         return found
 
     def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:

@@ -202,9 +202,7 @@ class _Emitter:
         ]
         if not compared:
             return self._pixel(at, width)
-        inside = (
-            compared[0] if len(compared) == 1 else builder.add(arith.AndIOp(compared[0], compared[1])).result
-        )
+        inside = compared[0] if len(compared) == 1 else builder.add(arith.AndIOp(compared[0], compared[1])).result
         then, otherwise = Block(), Block()
         with builder.inside(then):
             value = self._pixel(at, width)
@@ -227,8 +225,7 @@ class _Emitter:
             with builder.blocked("squares", here) as (t, _, _, c, n1, y1, vi, vx):
                 column = builder.scaled(vx, OUTPUTS)
                 loaded = [
-                    load_row(builder, self.strip, (t, c, vi, builder.sum(column, j), 0), width)
-                    for j in range(SQUARE)
+                    load_row(builder, self.strip, (t, c, vi, builder.sum(column, j), 0), width) for j in range(SQUARE)
                 ]
                 place, square = builder.scaled(vi, SQUARE), self._square(n1, y1, vx)
                 channel = builder.scaled(c, self.width)
@@ -310,8 +307,7 @@ class _Emitter:
         sums: list[list[SSAValue]] = []
         for i in range(SQUARE):
             loaded = [
-                load_row(builder, self.products, (t, SQUARE * i + j, square, column), width)
-                for j in range(SQUARE)
+                load_row(builder, self.products, (t, SQUARE * i + j, square, column), width) for j in range(SQUARE)
             ]
             sums.append(transformed(builder, loaded, OF_OUTPUT[:across]))
         row, x = builder.scaled(self._row(t, y0, y1), OUTPUTS), builder.scaled(x, OUTPUTS)

@@ -67,11 +67,7 @@ def _copied(block: BlockOp) -> tuple[Operand, Operand] | None:
     if len(numbers) != 2:
         return None
     load, store = numbers
-    if (
-        not isinstance(load, memref.LoadOp)
-        or not isinstance(store, memref.StoreOp)
-        or store.value is not load.res
-    ):
+    if not isinstance(load, memref.LoadOp) or not isinstance(store, memref.StoreOp) or store.value is not load.res:
         return None
     if load.res.type == i1 or (isinstance(load.res.type, IntegerType) and load.res.type.width.data % 8):
         return None

@@ -109,9 +109,7 @@ def winograd_of(c: Contraction) -> Winograd | None:
     long = [axis for axis in c.outer if c.extents[axis] > 1]
     if not 1 <= len(long) <= 2 or any(axis in c.b.axes() for axis in c.outer):
         return None
-    if c.a.stride_along(c.k) != 1 or not all(
-        alone(c.a, c.k) and alone(c.b, axis) for axis in (*c.reduce, c.k, c.n)
-    ):
+    if c.a.stride_along(c.k) != 1 or not all(alone(c.a, c.k) and alone(c.b, axis) for axis in (*c.reduce, c.k, c.n)):
         return None
     *images, y = long
     pairs = [[r for r in c.reduce if _slides(c.a, axis, r)] for axis in (y, c.m)]

@@ -32,9 +32,7 @@ def _map(builder: NestBuilder, tiles: Sequence[SSAValue], body: Callable[[Block]
     return builder.add(tile.MapOp(tiles, tiles[0].type, Region(block))).result
 
 
-def combined(
-    builder: NestBuilder, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False
-) -> SSAValue:
+def combined(builder: NestBuilder, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False) -> SSAValue:
     """The sum of the tiles with these signs, the first of them that counts having +, or half of it."""
     ordered = sorted((place for place, sign in enumerate(signs) if sign), key=lambda place: -signs[place])
     if len(ordered) == 1 and not halved:

@@ -79,9 +79,7 @@ class HasTensorSemantics(Protocol):
 
 def evaluate_op(op: HasTensorSemantics, arrays: Sequence[Array]) -> list[Array]:
     """The results of an op on operand values `arrays`, by its tensor expression. Raises like `evaluate`."""
-    operands = [
-        placeholder(array.shape, dtype_of(array), f"operand{number}") for number, array in enumerate(arrays)
-    ]
+    operands = [placeholder(array.shape, dtype_of(array), f"operand{number}") for number, array in enumerate(arrays)]
     return evaluate(op.te(*operands), dict(zip(operands, arrays, strict=True)))
 
 
@@ -114,9 +112,7 @@ def _no_tensor(tensor: Tensor) -> Array:
     raise TEError(f"a size depends on the elements of '{tensor.name}'")
 
 
-def _evaluate_stage(
-    stage: Compute, value_of: Callable[[Tensor], Array], sizes: Mapping[Expr, int]
-) -> list[Array]:
+def _evaluate_stage(stage: Compute, value_of: Callable[[Tensor], Array], sizes: Mapping[Expr, int]) -> list[Array]:
     spatial = [_axis_range(axis, sizes) for axis in stage.axes]
     reduce = [_axis_range(axis, sizes) for axis in stage.reduce_axes]
     shape = tuple(high - low for low, high in spatial)
@@ -124,9 +120,7 @@ def _evaluate_stage(
     first = stage.bodies[0]
     roots = first.reduction.values if isinstance(first, ReductionResult) else stage.bodies
     # A block keeps every intermediate value until its end.
-    limit = max(
-        MEMORY_LIMIT // (8 * sum(not isinstance(node, Const | Axis) for node in post_order(*roots)) + 8), 1024
-    )
+    limit = max(MEMORY_LIMIT // (8 * sum(not isinstance(node, Const | Axis) for node in post_order(*roots)) + 8), 1024)
     inner = min(prod(high - low for low, high in reduce), limit)
     for block in _blocks(spatial, max(limit // max(inner, 1), 1)):
         if isinstance(first, ReductionResult):
@@ -135,9 +129,7 @@ def _evaluate_stage(
             grid = _Grid(dict(zip(stage.axes, block, strict=True)), sizes, value_of)
             scope = _Scope()
             values = [grid.value(body, scope) for body in stage.bodies]
-        place = tuple(
-            slice(low - start, high - start) for (low, high), (start, _) in zip(block, spatial, strict=True)
-        )
+        place = tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(block, spatial, strict=True))
         for result, value in zip(results, values, strict=True):
             result[place] = value
     return results
@@ -160,9 +152,7 @@ def _blocks(ranges: Sequence[Range], limit: int) -> Iterator[tuple[Range, ...]]:
     steps.reverse()
     starts = [range(low, high, step) for (low, high), step in zip(ranges, steps, strict=True)]
     for corner in product(*starts):
-        yield tuple(
-            (low, min(low + step, high)) for low, step, (_, high) in zip(corner, steps, ranges, strict=True)
-        )
+        yield tuple((low, min(low + step, high)) for low, step, (_, high) in zip(corner, steps, ranges, strict=True))
 
 
 def _reduce_block(
@@ -246,9 +236,7 @@ class _Scope:
 class _Grid:
     """Expressions over a box of axes: values are arrays that broadcast to `shape`, one dimension per axis."""
 
-    def __init__(
-        self, axes: Mapping[Axis, Range], sizes: Mapping[Expr, int], value_of: Callable[[Tensor], Array]
-    ):
+    def __init__(self, axes: Mapping[Axis, Range], sizes: Mapping[Expr, int], value_of: Callable[[Tensor], Array]):
         self.axes = axes
         self.sizes = sizes
         self.value_of = value_of
@@ -322,9 +310,7 @@ class _Grid:
         if not bool(np.any(condition)):
             return self.value(expr.if_false, scope)
         sides = [
-            self.value(side, scope.inside(chosen))
-            if scope.holds_anywhere(chosen)
-            else _constant(Const(0, expr.dtype))
+            self.value(side, scope.inside(chosen)) if scope.holds_anywhere(chosen) else _constant(Const(0, expr.dtype))
             for side, chosen in ((expr.if_true, condition), (expr.if_false, ~condition))
         ]
         return np.where(condition, *sides)
@@ -336,9 +322,7 @@ class _Grid:
         for dim, (index, size) in enumerate(zip(indices, array.shape, strict=True)):
             outside = (index < 0) | (index >= size)
             if scope.holds_anywhere(outside):
-                raise TEError(
-                    f"'{expr.tensor.name}' is read outside dimension {dim}, which has {size} elements"
-                )
+                raise TEError(f"'{expr.tensor.name}' is read outside dimension {dim}, which has {size} elements")
             if size == 0:
                 return _constant(Const(0, expr.dtype))
             limited.append(np.clip(index, 0, size - 1) if np.any(outside) else index)

@@ -229,9 +229,7 @@ class Compare(Expr):
         if self.function not in COMPARISONS:
             raise TEError(f"unknown comparison '{self.function}', expected one of {', '.join(COMPARISONS)}")
         if self.lhs.dtype != self.rhs.dtype:
-            raise TEError(
-                f"'{self.function}' compares one element type, found {self.lhs.dtype} and {self.rhs.dtype}"
-            )
+            raise TEError(f"'{self.function}' compares one element type, found {self.lhs.dtype} and {self.rhs.dtype}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,9 +256,7 @@ class Select(Expr):
         if self.condition.dtype != "i1":
             raise TEError(f"the condition of a selection has type {self.condition.dtype}, expected i1")
         if self.if_true.dtype != self.if_false.dtype:
-            raise TEError(
-                f"a selection takes one element type, found {self.if_true.dtype} and {self.if_false.dtype}"
-            )
+            raise TEError(f"a selection takes one element type, found {self.if_true.dtype} and {self.if_false.dtype}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,9 +43,7 @@ _NAMES = {numpy_dtype(dtype): dtype for dtype in dtypes.ALL}
 def dtype_of(array: Array) -> str:
     """The element type whose values `array` holds. Raises TEError for a NumPy type that is none."""
     if array.dtype not in _NAMES:
-        raise TEError(
-            f"an array has element type {array.dtype}, expected one of {', '.join(map(str, _NAMES))}"
-        )
+        raise TEError(f"an array has element type {array.dtype}, expected one of {', '.join(map(str, _NAMES))}")
     return _NAMES[array.dtype]
 
 

@@ -233,9 +233,7 @@ def _arg_reduce(
     take_left = any(compare(better, lv, rv), left_first)
     if dtypes.is_float(value.dtype):
         left_nan, right_nan = isnan(lv), isnan(rv)
-        take_left = select(
-            left_nan, any(logical_not(right_nan), li < ri), all(logical_not(right_nan), take_left)
-        )
+        take_left = select(left_nan, any(logical_not(right_nan), li < ri), all(logical_not(right_nan), take_left))
     take_left = any(no_right, all(logical_not(no_left), take_left))
     reducer = Reducer(
         name,

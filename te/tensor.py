@@ -222,7 +222,5 @@ def _checked_bodies(bodies: tuple[Expr, ...], name: str) -> tuple[Expr, ...]:
         raise TEError(f"compute '{name}': all results must be components of one reduction, or none")
     inner = [value for r in reductions[:1] for value in r.values] if reductions else list(bodies)
     if any(isinstance(node, ReductionResult) for node in post_order(*inner)):
-        raise TEError(
-            f"compute '{name}': a reduction must be the whole body; give the sum a stage of its own"
-        )
+        raise TEError(f"compute '{name}': a reduction must be the whole body; give the sum a stage of its own")
     return bodies

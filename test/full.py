@@ -105,9 +105,7 @@ def run_pytest(workers: int, seed: int, extra: list[str], environment: dict[str,
 
 def head(seed: int, workers: int) -> str:
     """What ran, where and with what: the first lines of the log."""
-    tools = ", ".join(
-        f"{name} {version(name)}" for name in ("xdsl", "llvmlite", "numpy", "ml_dtypes", "hypothesis")
-    )
+    tools = ", ".join(f"{name} {version(name)}" for name in ("xdsl", "llvmlite", "numpy", "ml_dtypes", "hypothesis"))
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -122,12 +120,8 @@ def head(seed: int, workers: int) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--seed", type=int, default=int(time.time()) % 2**31, help="seed of the hypothesis tests"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31, help="seed of the hypothesis tests")
     parser.add_argument("--workers", type=int, default=int(os.environ.get("WORKERS", "2")))
     parser.add_argument("--log", type=Path, default=None, help="where to write the log instead")
     parser.add_argument("pytest_arguments", nargs="*", help="given to pytest in place of test/unit")

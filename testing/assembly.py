@@ -53,9 +53,7 @@ class Loop:
     def spills(self) -> tuple[str, ...]:
         """The instructions that touch the stack: registers were short."""
         return tuple(
-            line.strip()
-            for line in self.lines
-            if _STACK.search(line) or (self.framed and _FRAME.search(line))
+            line.strip() for line in self.lines if _STACK.search(line) or (self.framed and _FRAME.search(line))
         )
 
     @property
@@ -92,14 +90,9 @@ def innermost_loops(assembly: str) -> list[Loop]:
         if start < number:
             ends[start] = number
     spans = sorted(ends.items())
-    inner = [
-        (start, end)
-        for start, end in spans
-        if not any(start < other and end_ <= end for other, end_ in spans)
-    ]
+    inner = [(start, end) for start, end in spans if not any(start < other and end_ <= end for other, end_ in spans)]
     return [
-        Loop(lines[start].rstrip(":"), tuple(lines[start : end + 1]), _is_framed(lines, start))
-        for start, end in inner
+        Loop(lines[start].rstrip(":"), tuple(lines[start : end + 1]), _is_framed(lines, start)) for start, end in inner
     ]
 
 
@@ -114,11 +107,7 @@ def tile_loops(assembly: str, least: int = 4) -> list[Loop]:
     return [
         loop
         for loop in innermost_loops(assembly)
-        if sum(
-            bool(_PRODUCT.match(w[0])) and bool(_VECTOR.search(line))
-            for line in loop.lines
-            if (w := _words(line))
-        )
+        if sum(bool(_PRODUCT.match(w[0])) and bool(_VECTOR.search(line)) for line in loop.lines if (w := _words(line)))
         >= least
     ]
 

@@ -118,9 +118,7 @@ class StepwellTest(lit.formats.FileBasedTest):
             return self._run_in_shell(quoted, limit)
         pipes = parse_run_line(line, substitute)
         if not ends_in_check(pipes):
-            raise NotARunLine(
-                "the line does not end in a check (filecheck, diff, cmp, test or a command under not)"
-            )
+            raise NotARunLine("the line does not end in a check (filecheck, diff, cmp, test or a command under not)")
 
         def execute(command: Command, data: bytes) -> Finished:
             if command.tool in CHILD_TOOLS:

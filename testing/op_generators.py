@@ -52,9 +52,7 @@ def any_axes(choose: Chooser, rank: int, low: int = 1, high: int | None = None) 
     return axes
 
 
-def broadcast_operands(
-    choose: Chooser, count: int, full: tuple[int, ...] | None = None
-) -> list[tuple[int, ...]]:
+def broadcast_operands(choose: Chooser, count: int, full: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
     """Shapes that broadcast together: extents replaced by 1, leading dimensions left out; the first one may be given."""
     shapes: list[tuple[int, ...]] = [] if full is None else [full]
     full = any_shape(choose) if full is None else full
@@ -75,9 +73,7 @@ def case(
 # Elementwise
 
 UNARY: Final[dict[str, Sequence[str]]] = {
-    **dict.fromkeys(
-        ("negative", "abs", "sign", "square", "relu", "floor", "ceil", "trunc", "round", "clip"), NUMBERS
-    ),
+    **dict.fromkeys(("negative", "abs", "sign", "square", "relu", "floor", "ceil", "trunc", "round", "clip"), NUMBERS),
     **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt"), FLOATS),
     **dict.fromkeys(("sin", "cos", "tan", "tanh", "erf", "sigmoid", "silu", "gelu", "leaky_relu"), FLOATS),
     **dict.fromkeys(("sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh"), FLOATS),
@@ -96,9 +92,7 @@ def unary(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
         properties["dtype"] = ElementType(choose.element(ANY))
     elif op == "bitcast":
         bits = spec.dtype.lstrip("bfui")
-        properties["dtype"] = ElementType(
-            choose.element([each for each in NUMBERS if each.lstrip("bfui") == bits])
-        )
+        properties["dtype"] = ElementType(choose.element([each for each in NUMBERS if each.lstrip("bfui") == bits]))
     elif op == "gelu":
         properties["approximate"] = choose.element([None, "tanh", "none"])
     elif op == "leaky_relu":
@@ -267,9 +261,7 @@ def batch_norm(choose: Chooser, op: str) -> OpCase:
 
 def layer_norm(choose: Chooser, op: str) -> OpCase:
     spec = TensorSpec(any_shape(choose, 1), any_dtype(choose, FLOATS))
-    axes = (
-        None if rarely(choose, 3) else sorted(any_axes(choose, spec.rank), key=lambda axis: axis % spec.rank)
-    )
+    axes = None if rarely(choose, 3) else sorted(any_axes(choose, spec.rank), key=lambda axis: axis % spec.rank)
     vector = TensorSpec(tuple(spec.shape[axis] for axis in ([-1] if axes is None else axes)), spec.dtype)
     flavours = ["moderate", "finite", "finite"]
     return case(choose, op, [spec, vector, vector], flavours, axes=axes, epsilon=choose.element([None, 0.01]))
@@ -313,9 +305,7 @@ def group_norm(choose: Chooser, op: str) -> OpCase:
 def scaled_by_norm(choose: Chooser, op: str) -> OpCase:
     """`l2_normalize` and `rms_norm`; the latter has a vector `gamma` of the extents of the axes."""
     spec = TensorSpec(any_shape(choose, 1), any_dtype(choose, FLOATS))
-    axes = (
-        None if rarely(choose, 3) else sorted(any_axes(choose, spec.rank), key=lambda axis: axis % spec.rank)
-    )
+    axes = None if rarely(choose, 3) else sorted(any_axes(choose, spec.rank), key=lambda axis: axis % spec.rank)
     gamma = TensorSpec(tuple(spec.shape[axis] for axis in ([-1] if axes is None else axes)), spec.dtype)
     operands = [spec] if op == "l2_normalize" else [spec, gamma]
     flavours = ["moderate", "finite"][: len(operands)]

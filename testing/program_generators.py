@@ -152,9 +152,7 @@ def _matmul(choose: Chooser, op: str, first: TensorSpec) -> OpCase:
     return ops.case(choose, op, [first, TensorSpec((first.shape[1], columns), first.dtype)], ["finite"] * 2)
 
 
-def random_program(
-    seed: int, ops_count: int = 12, *, smooth: bool = False, choose: Chooser | None = None
-) -> Program:
+def random_program(seed: int, ops_count: int = 12, *, smooth: bool = False, choose: Chooser | None = None) -> Program:
     """A program of `ops_count` ops; every value that no op uses is a result. The same for the same seed."""
     import numpy as np
 
@@ -166,13 +164,9 @@ def random_program(
         builder.values.append(builder.argument(TensorSpec(shape, choose.element(dtypes)), "any"))
     while len(builder.lines) < ops_count:
         builder.step()
-    results = [
-        named for named in builder.values if named[0] not in builder.used and named[0].startswith("%v")
-    ]
+    results = [named for named in builder.values if named[0] not in builder.used and named[0].startswith("%v")]
     arguments = [(name, spec_of(array)) for name, array in builder.arguments]
-    text = function_text(
-        "main", arguments, builder.lines, [(name, spec_of(array)) for name, array in results]
-    )
+    text = function_text("main", arguments, builder.lines, [(name, spec_of(array)) for name, array in results])
     largest = 1.0
     with np.errstate(all="ignore"):
         for _, array in builder.values:

@@ -181,9 +181,7 @@ class Runner:
 
     def _tell(self, command: Command, finished: Finished, output: bytes) -> None:
         expectation = "a failure" if command.inverted else "0"
-        self.log.append(
-            f"$ {shlex.join(command.words)}\nexit code {finished.exit_code}, expected {expectation}"
-        )
+        self.log.append(f"$ {shlex.join(command.words)}\nexit code {finished.exit_code}, expected {expectation}")
         for title, content in (("stdout", output), ("stderr", finished.stderr)):
             if content.strip():
                 self.log.append(f"--- {title}\n{content.decode('utf-8', 'replace').rstrip()}")

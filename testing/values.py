@@ -96,9 +96,7 @@ def _integers(random: np.random.Generator, shape: tuple[int, ...], dtype: str, f
     near = random.integers(max(low, -20), 21, shape).astype(np.int64)
     whole = random.integers(low, high, shape, dtype=DTYPES[dtype].type, endpoint=True)
     edges = np.array([number(edge, DTYPES[dtype]) for edge in (low, low + 1, high, high - 1, 0, 1, -1)])
-    result = np.where(random.integers(0, 2, shape) == 1, whole, convert(near, DTYPES[dtype])).astype(
-        DTYPES[dtype]
-    )
+    result = np.where(random.integers(0, 2, shape) == 1, whole, convert(near, DTYPES[dtype])).astype(DTYPES[dtype])
     result = _mixed(random, result, edges, 0.25)
     if flavour == "divisor":
         result = np.where(result == 0, np.ones((), result.dtype), result).astype(result.dtype)

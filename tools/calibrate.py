@@ -50,16 +50,10 @@ def argument_parser() -> argparse.ArgumentParser:
         help="write the data as g0/in0, g0/out0 …; of several batches stacked along a new first axis",
     )
     parser.add_argument("--stats", metavar="OUT.json", help="write statistics over all batches")
-    parser.add_argument(
-        "--bins", type=int, default=2048, metavar="N", help="most bins of a histogram (default: 2048)"
-    )
-    parser.add_argument(
-        "--percentiles", default="0.1,1,50,99,99.9", metavar="P,…", help="default: 0.1,1,50,99,99.9"
-    )
+    parser.add_argument("--bins", type=int, default=2048, metavar="N", help="most bins of a histogram (default: 2048)")
+    parser.add_argument("--percentiles", default="0.1,1,50,99,99.9", metavar="P,…", help="default: 0.1,1,50,99,99.9")
     parser.add_argument("--entry", default="main", help="the function to run (default: main)")
-    parser.add_argument(
-        "--recursive", action="store_true", help="record calls in functions that the entry calls too"
-    )
+    parser.add_argument("--recursive", action="store_true", help="record calls in functions that the entry calls too")
     parser.add_argument(
         "--multi",
         default="error",
@@ -72,9 +66,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
     parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
-    parser.add_argument(
-        "--print-module", action="store_true", help="print the program that runs, and its map"
-    )
+    parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
     return parser
 

@@ -153,9 +153,7 @@ def _places(layers: _Layers) -> list[float]:
         neighbours = layers.above if down else layers.below
         for row in layers.rows if down else reversed(layers.rows):
             wanted = [
-                sum(x[each] for each in neighbours[node]) / len(neighbours[node])
-                if neighbours[node]
-                else x[node]
+                sum(x[each] for each in neighbours[node]) / len(neighbours[node]) if neighbours[node] else x[node]
                 for node in row
             ]
             for node, place in zip(row, _apart(wanted, [layers.widths[node] for node in row]), strict=True):

@@ -35,9 +35,7 @@ def argument_parser() -> argparse.ArgumentParser:
         prog="stepwell-import-onnx", description="Turns an ONNX model into textual IR of the graph dialect."
     )
     parser.add_argument("file", metavar="MODEL.onnx")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE.mlir", help="where the IR goes (default: standard output)"
-    )
+    parser.add_argument("-o", "--output", metavar="FILE.mlir", help="where the IR goes (default: standard output)")
     parser.add_argument(
         "--weights", metavar="FILE.safetensors", help="where the weights go (default: beside the output)"
     )
@@ -56,9 +54,7 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="INPUT=VALUE",
         help="give an input a value for good: 1,2,3 or a .npy file",
     )
-    parser.add_argument(
-        "--stub", metavar="FILE.py", help="write converters to fill in for what is not supported"
-    )
+    parser.add_argument("--stub", metavar="FILE.py", help="write converters to fill in for what is not supported")
     parser.add_argument(
         "--converters",
         action="append",

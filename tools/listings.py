@@ -84,10 +84,7 @@ def list_plugins() -> str:
     plugins = registry().plugins
     if not plugins:
         return "no plug-ins are installed"
-    lines = [
-        f"{plugin.name} ({plugin.package}, {plugin.group}): {plugin.problem or 'loaded'}"
-        for plugin in plugins
-    ]
+    lines = [f"{plugin.name} ({plugin.package}, {plugin.group}): {plugin.problem or 'loaded'}" for plugin in plugins]
     return "\n".join(lines)
 
 
@@ -128,9 +125,7 @@ def _explained(name: str, load: Callable[[], Any], op_type: type[Operation]) -> 
 def _definition_lines(definition: OpDef) -> list[str]:
     lines: list[str] = []
     lines += _section("operands", [f"{name}{_amount(what)}" for name, what in definition.operands])
-    properties = [
-        f"{name}{_amount(what)}{_property_default(what)}" for name, what in definition.properties.items()
-    ]
+    properties = [f"{name}{_amount(what)}{_property_default(what)}" for name, what in definition.properties.items()]
     attributes = [f"{name}{_amount(what)}" for name, what in definition.attributes.items()]
     lines += _section("attributes", properties + attributes)
     lines += _section("results", [f"{name}{_amount(what)}" for name, what in definition.results])

@@ -55,9 +55,7 @@ class StepwellOptMain(xDSLOptMain):
         self.register_all_frontends()
         self.register_all_passes()
         self.register_all_targets()
-        parser = ArgumentParser(
-            prog="stepwell-opt", description="Parses, verifies, transforms and prints IR."
-        )
+        parser = ArgumentParser(prog="stepwell-opt", description="Parses, verifies, transforms and prints IR.")
         self.register_all_arguments(parser)
         self.args = parser.parse_args(args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
@@ -120,13 +118,7 @@ class StepwellOptMain(xDSLOptMain):
 
     def _listing(self) -> str | None:
         args = self.args
-        if not (
-            args.list_passes
-            or args.list_dialects
-            or args.list_plugins
-            or args.explain_op
-            or args.show_pipeline
-        ):
+        if not (args.list_passes or args.list_dialects or args.list_plugins or args.explain_op or args.show_pipeline):
             return None
         from . import listings
 
@@ -241,9 +233,7 @@ class StepwellOptMain(xDSLOptMain):
         if not isinstance(failure, PassFailure):
             return diagnostic
         if isinstance(error, BrokenByPassError):
-            diagnostic = diagnostic.with_note(
-                f"the IR was valid before pass '{failure.pass_}': a fault of the pass"
-            )
+            diagnostic = diagnostic.with_note(f"the IR was valid before pass '{failure.pass_}': a fault of the pass")
             return opt_passes.with_dump(diagnostic, error)
         diagnostic = diagnostic.with_note(str(failure))
         return opt_passes.with_dump(diagnostic, error)

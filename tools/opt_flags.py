@@ -28,9 +28,7 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
         help="run each loop function before and after every step of a schedule; the step that changes a result is an error",
     )
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
-    group.add_argument(
-        "--statistics", action="store_true", help="show what each pass counted, on standard error"
-    )
+    group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")
     group.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
 
 
@@ -50,9 +48,7 @@ def _shorten_help(parser: argparse.ArgumentParser, targets: Iterable[str]) -> No
 
 def _add_listings(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("listings")
-    group.add_argument(
-        "--list-passes", action="store_true", help="passes with their options, and named pipelines"
-    )
+    group.add_argument("--list-passes", action="store_true", help="passes with their options, and named pipelines")
     group.add_argument("--list-dialects", action="store_true", help="dialects by package")
     group.add_argument("--list-plugins", action="store_true", help="installed packages that add to this tool")
     group.add_argument("--explain-op", metavar="NAME", help="what an op means and takes, e.g. arith.addi")
@@ -65,9 +61,7 @@ def _names(text: str) -> list[str]:
 
 def _add_choice_of_passes(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which passes of the pipeline run, and how")
-    group.add_argument(
-        "--opt-level", metavar="N", type=int, help="leave out passes of a level above N (--list-passes)"
-    )
+    group.add_argument("--opt-level", metavar="N", type=int, help="leave out passes of a level above N (--list-passes)")
     for flag, effect in (("disable", "leave this pass out"), ("require", "run this pass on any level")):
         group.add_argument(
             f"--{flag}-pass",
@@ -87,13 +81,9 @@ def _add_choice_of_passes(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--save-pipeline", metavar="FILE", help="record the passes with time, op counts and hashes as JSON"
     )
-    group.add_argument(
-        "--replay", metavar="FILE", help="run the passes of a record; an error when a hash differs"
-    )
+    group.add_argument("--replay", metavar="FILE", help="run the passes of a record; an error when a hash differs")
     group.add_argument("--dump-dir", metavar="DIR", help="write the IR before and after every pass to files")
-    group.add_argument(
-        "--dump-failure", metavar="FILE", help="when a pass fails, write what it was given to a file"
-    )
+    group.add_argument("--dump-failure", metavar="FILE", help="when a pass fails, write what it was given to a file")
 
 
 def _add_printing(parser: argparse.ArgumentParser) -> None:
@@ -107,12 +97,8 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
             default=[],
             help=f"print the IR {when} this pass; may be given several times",
         )
-        group.add_argument(
-            f"--print-ir-{when}-all", action="store_true", help=f"print the IR {when} every pass"
-        )
-    group.add_argument(
-        "--print-ir-after-change", action="store_true", help="print the IR after passes that changed it"
-    )
+        group.add_argument(f"--print-ir-{when}-all", action="store_true", help=f"print the IR {when} every pass")
+    group.add_argument("--print-ir-after-change", action="store_true", help="print the IR after passes that changed it")
 
 
 def truth(text: str) -> bool:

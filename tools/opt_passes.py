@@ -29,9 +29,7 @@ def check_flags(args: argparse.Namespace) -> None:
     if args.split_input_file:
         for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
             if value is not None:
-                raise StepwellError(
-                    Diagnostic(f"{flag} is about one program, it goes without --split-input-file")
-                )
+                raise StepwellError(Diagnostic(f"{flag} is about one program, it goes without --split-input-file"))
 
 
 def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
@@ -55,10 +53,7 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
     if not any(each.name == SCHEDULE_PASS for each in passes):
         message = f"--check-schedule is about the steps of '{SCHEDULE_PASS}', which the pipeline does not run"
         raise StepwellError(Diagnostic(message))
-    return [
-        replace(each, check=True) if each.name == SCHEDULE_PASS and is_dataclass(each) else each
-        for each in passes
-    ]
+    return [replace(each, check=True) if each.name == SCHEDULE_PASS and is_dataclass(each) else each for each in passes]
 
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:

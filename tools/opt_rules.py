@@ -72,9 +72,7 @@ def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
     for flag, given in (("-p", args.passes), ("an input file", args.input_file)):
         if given:
             asked = "--test-rules" if args.test_rules is not None else "--mutate-rules"
-            raise StepwellError(
-                Diagnostic(f"{asked} is about rules, not about a program: it goes without {flag}")
-            )
+            raise StepwellError(Diagnostic(f"{asked} is about rules, not about a program: it goes without {flag}"))
     code = 0
     if args.test_rules is not None:
         code = _test(args, ctx)
@@ -180,9 +178,7 @@ MUTANT_CASES: Final = 25
 # Explaining and counting
 
 
-def rule_instruments(
-    args: argparse.Namespace, passes: Sequence[ModulePass], ctx: Context
-) -> list[Instrument]:
+def rule_instruments(args: argparse.Namespace, passes: Sequence[ModulePass], ctx: Context) -> list[Instrument]:
     """What `--explain-match` and `--pattern-stats` ask for."""
     found: list[Instrument] = []
     if args.explain_match is not None:

@@ -16,12 +16,8 @@ def add_weight_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="move large constants to a safetensors file after the passes",
     )
-    group.add_argument(
-        "--verify-weights", action="store_true", help="check the weights file and its hash first"
-    )
-    group.add_argument(
-        "--inline-weights", action="store_true", help="print the weights of the side-car as constants"
-    )
+    group.add_argument("--verify-weights", action="store_true", help="check the weights file and its hash first")
+    group.add_argument("--inline-weights", action="store_true", help="print the weights of the side-car as constants")
     group.add_argument(
         "--elide-weights",
         metavar="N",

@@ -47,28 +47,16 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def _add_data_flags(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
-    source.add_argument(
-        "--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order"
-    )
-    source.add_argument(
-        "--inputs", metavar="IN.npz", help="all arguments, by name, or in order as arr_0, arr_1 …"
-    )
-    source.add_argument(
-        "--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes"
-    )
-    parser.add_argument(
-        "--shapes", metavar="4x784,10", help="shapes of all arguments, where some have sizes ?"
-    )
+    source.add_argument("--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order")
+    source.add_argument("--inputs", metavar="IN.npz", help="all arguments, by name, or in order as arr_0, arr_1 …")
+    source.add_argument("--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes")
+    parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, where some have sizes ?")
     parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
 
 
 def _add_compilation_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway"
-    )
-    parser.add_argument(
-        "--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)"
-    )
+    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
+    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
     parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
     parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
@@ -188,17 +176,13 @@ def _too_few(executable: Executable, found: int) -> Diagnostic:
 def _from_archive(executable: Executable, path: str) -> list[Any]:
     loaded = read_arrays(path)
     if not hasattr(loaded, "files"):
-        raise StepwellError(
-            Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input")
-        )
+        raise StepwellError(Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input"))
     arrays: list[Any] = []
     for index, (name, type_) in enumerate(executable.input_types):
         key = name if name in loaded.files else f"arr_{index}"
         if key not in loaded.files:
             hint = did_you_mean(name, loaded.files) or f"it has {', '.join(loaded.files) or 'nothing'}"
-            raise StepwellError(
-                Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint)
-            )
+            raise StepwellError(Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint))
         arrays.append(array_of(loaded, key, path))
     return arrays
 
@@ -211,9 +195,7 @@ def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
     try:
         return tuple(tuple(int(size) for size in part.split("x")) if part else () for part in parts)
     except ValueError:
-        raise StepwellError(
-            Diagnostic(f"shapes '{text}' are malformed, expected for instance 4x784,10")
-        ) from None
+        raise StepwellError(Diagnostic(f"shapes '{text}' are malformed, expected for instance 4x784,10")) from None
 
 
 def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ...] | None) -> list[Any]:
@@ -225,9 +207,7 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
         raise StepwellError(Diagnostic(f"the seed is {seed}, expected a number that is not negative"))
     if shapes is not None and len(shapes) != len(executable.input_types):
         count = len(executable.input_types)
-        raise StepwellError(
-            Diagnostic(f"--shapes gives {len(shapes)} shapes, expected {count}, one per argument")
-        )
+        raise StepwellError(Diagnostic(f"--shapes gives {len(shapes)} shapes, expected {count}, one per argument"))
     generator = np.random.default_rng(seed)
     arrays: list[Any] = []
     for index, (name, type_) in enumerate(executable.input_types):
@@ -250,9 +230,7 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
     return arrays
 
 
-def _report(
-    executable: Executable, results: Sequence[Any], times: list[float], options: argparse.Namespace
-) -> None:
+def _report(executable: Executable, results: Sequence[Any], times: list[float], options: argparse.Namespace) -> None:
     names = [name for name, _ in executable.output_types]
     if options.print_results:
         for name, result in zip(names, results, strict=True):

@@ -35,9 +35,7 @@ def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(prog="stepwell-show", description="Draws a program on the graph stair.")
     parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="a file that ends in .svg or .html"
-    )
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="a file that ends in .svg or .html")
     parser.add_argument("--entry", default="main", help="the function to draw (default: main)")
     parser.add_argument(
         "-p",
@@ -45,9 +43,7 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="PIPELINE",
         help="passes to run first (default: none; graph-optimize with --profile, to show groups as they are compiled)",
     )
-    parser.add_argument(
-        "--profile", metavar="FILE.json", help="colour by time; made by stepwell-run --profile-output"
-    )
+    parser.add_argument("--profile", metavar="FILE.json", help="colour by time; made by stepwell-run --profile-output")
     parser.add_argument(
         "--chains",
         choices=("auto", "yes", "no"),
@@ -69,9 +65,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
 
     suffix = Path(options.output).suffix
     if suffix not in (".svg", ".html"):
-        raise StepwellError(
-            Diagnostic(f"cannot draw '{options.output}', expected a name that ends in .svg or .html")
-        )
+        raise StepwellError(Diagnostic(f"cannot draw '{options.output}', expected a name that ends in .svg or .html"))
     context = make_context()
     module = read_module(options.file, sources, context)
     verify_module(module, sources=sources)
@@ -126,9 +120,7 @@ def timed(boxes: Boxes, profile: Mapping[str, Any]) -> Boxes:
         if chosen is not None:
             times[chosen] = times.get(chosen, 0.0) + float(call["microseconds"])
     whole = float(profile["microseconds"])
-    return Boxes(
-        [_timed(box, times.get(number), whole) for number, box in enumerate(boxes.boxes)], boxes.arrows
-    )
+    return Boxes([_timed(box, times.get(number), whole) for number, box in enumerate(boxes.boxes)], boxes.arrows)
 
 
 def _timed(box: Box, took: float | None, whole: float) -> Box:

@@ -38,16 +38,10 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the database to add to (default: that of compilation, STEPWELL_TUNING_DB or tuning.jsonl beside the compile cache)",
     )
-    parser.add_argument(
-        "--trials", type=int, default=64, metavar="N", help="most schedules per kernel (default: 64)"
-    )
-    parser.add_argument(
-        "--seconds", type=float, metavar="S", help="most time for all; a candidate begun is finished"
-    )
+    parser.add_argument("--trials", type=int, default=64, metavar="N", help="most schedules per kernel (default: 64)")
+    parser.add_argument("--seconds", type=float, metavar="S", help="most time for all; a candidate begun is finished")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (default: 0)")
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", help="processes that measure at the same time (default: 1)"
-    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes that measure at the same time (default: 1)")
     parser.add_argument("--target", default="host", metavar="NAME", help="default: host")
     parser.add_argument("--kernel", metavar="NAME", help="only the kernel of that name")
     parser.add_argument(
@@ -56,14 +50,10 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads that a kernel is run with (default: 1)"
     )
-    parser.add_argument(
-        "--replay", action="store_true", help="go through the candidates once more, measuring nothing"
-    )
+    parser.add_argument("--replay", action="store_true", help="go through the candidates once more, measuring nothing")
     parser.add_argument("--show", action="store_true", help="print every candidate and the best schedules")
     parser.add_argument("--entry", default="main", help="the function to tune (default: main)")
-    parser.add_argument(
-        "-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway"
-    )
+    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
     parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="default: 3")
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")

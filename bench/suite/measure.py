@@ -108,9 +108,7 @@ class Harness:
         measurement.add(name, answer)
         return True
 
-    def _ask(
-        self, measurement: Measurement, name: str, request: dict[str, Any], limit: float
-    ) -> dict[str, Any] | None:
+    def _ask(self, measurement: Measurement, name: str, request: dict[str, Any], limit: float) -> dict[str, Any] | None:
         """The answer; None when the engine was lost."""
         try:
             return self.engines[name].ask(request, limit)

@@ -30,8 +30,7 @@ def _variant(program: Program, arrays: Arrays, fused_attention: bool) -> Variant
     for value, array in zip(program.inputs, inputs, strict=True):
         binding.bind_ortvalue_input(value.name, array)
     outputs = [
-        onnxruntime.OrtValue.ortvalue_from_shape_and_type(list(value.shape), value.dtype)
-        for value in program.outputs
+        onnxruntime.OrtValue.ortvalue_from_shape_and_type(list(value.shape), value.dtype) for value in program.outputs
     ]
     for value, array in zip(program.outputs, outputs, strict=True):
         binding.bind_ortvalue_output(value.name, array)

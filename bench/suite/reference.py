@@ -41,10 +41,7 @@ def _draw(random: np.random.Generator, value: Value, scale: float) -> Any:
 
 def evaluate(program: Program, arrays: Arrays) -> list[Any]:
     """The outputs in float64 (int64 for integers)."""
-    known = {
-        name: array.astype(np.int64 if array.dtype.kind == "i" else np.float64)
-        for name, array in arrays.items()
-    }
+    known = {name: array.astype(np.int64 if array.dtype.kind == "i" else np.float64) for name, array in arrays.items()}
     for node in program.nodes:
         operands = [known[value.name] for value in node.operands]
         known[node.result.name] = OPS[node.op](node, *operands)

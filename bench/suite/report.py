@@ -87,8 +87,6 @@ def troubles(rows: Sequence[Row]) -> list[str]:
     lines: list[str] = []
     for engine in [*ENGINES, *sorted({name for row in rows for name in row.trouble} - set(ENGINES))]:
         for row in rows:
-            if engine in row.trouble and (
-                engine == OURS or not row.trouble[engine].startswith("unsupported")
-            ):
+            if engine in row.trouble and (engine == OURS or not row.trouble[engine].startswith("unsupported")):
                 lines.append(f"{row.name}: {engine} {row.trouble[engine]}")
     return lines

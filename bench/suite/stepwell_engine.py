@@ -88,9 +88,7 @@ def program_text(program: Program) -> str:
     body = "\n    ".join([*writer.lines, f"func.return {returned} : {results}"])
     # the named file is never opened: the weights are given as arrays
     head = ' attributes {stepwell.weights = "given.safetensors"}' if program.weights else ""
-    return (
-        f"builtin.module{head} {{\n  func.func @main({arguments}) -> ({results}) {{\n    {body}\n  }}\n}}\n"
-    )
+    return f"builtin.module{head} {{\n  func.func @main({arguments}) -> ({results}) {{\n    {body}\n  }}\n}}\n"
 
 
 class Writer:
@@ -104,9 +102,7 @@ class Writer:
     def type(self, value: Value) -> str:
         return tensor_type(own_shape(self.program, value), value.dtype)
 
-    def op(
-        self, name: str, operands: tuple[str, ...], type_: str, to: str | None = None, properties: str = ""
-    ) -> str:
+    def op(self, name: str, operands: tuple[str, ...], type_: str, to: str | None = None, properties: str = "") -> str:
         """Adds `graph.name`, its result named `to` or afresh; the name."""
         result = to or f"%n{len(self.lines)}"
         types = ", ".join(self.types[operand] for operand in operands)

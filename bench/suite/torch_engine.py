@@ -131,9 +131,7 @@ def _line(node: Node, style: str) -> str:
 
 
 def _packed_linear(node: Node, x: str, w: str, *bias: str) -> str:
-    fused = {None: '"none", [], ""', "relu": '"relu", [], ""', "gelu": '"gelu", [], "none"'}[
-        node["activation"]
-    ]
+    fused = {None: '"none", [], ""', "relu": '"relu", [], ""', "gelu": '"gelu", [], "none"'}[node["activation"]]
     return f"packed_linear({x}, {w}, {bias[0] if bias else None}, {fused})"
 
 

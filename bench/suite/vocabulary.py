@@ -56,9 +56,7 @@ class Program:
         self.weights.append(Value(f"w{len(self.weights)}", shape, dtype))
         return self.weights[-1]
 
-    def node(
-        self, op: str, shape: Shape, *operands: Value, dtype: str = "float32", **attributes: Any
-    ) -> Value:
+    def node(self, op: str, shape: Shape, *operands: Value, dtype: str = "float32", **attributes: Any) -> Value:
         """Adds a node; its result."""
         result = Value(f"t{len(self.nodes)}", shape, dtype)
         self.nodes.append(Node(op, operands, result, attributes))

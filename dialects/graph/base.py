@@ -131,14 +131,10 @@ class TensorOp(IRDLOperation, ABC):
         require_properties(parser, definition, properties, start)
         if result_types is None:
             result_types = _parse_inferred_types(cls, parser, values, properties, start)
-        return cls.create(
-            operands=values, result_types=result_types, properties=properties, attributes=attributes
-        )
+        return cls.create(operands=values, result_types=result_types, properties=properties, attributes=attributes)
 
     @classmethod
-    def parse_plain(
-        cls, parser: StepwellParser, offset: int, location: LocationAttr
-    ) -> tuple[Self, int] | None:
+    def parse_plain(cls, parser: StepwellParser, offset: int, location: LocationAttr) -> tuple[Self, int] | None:
         """See `core.plain_ops.PlainReader`."""
         found = parse_plain_arguments(cls, parser, offset)
         if found is None:
@@ -207,9 +203,7 @@ def _plain_values(definition: OpDef, properties: Mapping[str, Attribute]) -> dic
     for name, property_definition in definition.properties.items():
         attribute = properties.get(name, property_definition.default_value)
         kind = property_definition.constr
-        plain[name] = (
-            kind.to_python(attribute) if attribute is not None and isinstance(kind, PropertyKind) else None
-        )
+        plain[name] = kind.to_python(attribute) if attribute is not None and isinstance(kind, PropertyKind) else None
     return plain
 
 
@@ -225,9 +219,7 @@ def python_properties(op_type: type[IRDLOperation], values: Mapping[str, Any]) -
         if value is None:
             continue
         try:
-            fits = isinstance(value, Attribute) and (
-                not isinstance(kind, PropertyKind) or kind.reason(value) is None
-            )
+            fits = isinstance(value, Attribute) and (not isinstance(kind, PropertyKind) or kind.reason(value) is None)
             stored[name] = value if fits or not isinstance(kind, PropertyKind) else kind.from_python(value)
         except TypeError as error:
             raise TypeError(f"'{name}' of {op_type.name} {error}") from None

@@ -56,8 +56,7 @@ class GraphBuilder:
         if self._function is not None:
             _fail(f"function @{name} begins inside function @{self._function.sym_name.data}", where)
         types = [
-            type_ if isinstance(type_, Attribute) else parse_type_text(type_, where)
-            for type_ in arguments.values()
+            type_ if isinstance(type_, Attribute) else parse_type_text(type_, where) for type_ in arguments.values()
         ]
         block = Block(arg_types=types)
         for value, argument in zip(block.args, arguments, strict=True):
@@ -103,9 +102,7 @@ class GraphBuilder:
         op.location = where
         function.body.block.add_op(op)
         inputs = [argument.type for argument in function.body.block.args]
-        function.properties["function_type"] = FunctionType.from_lists(
-            inputs, [value.type for value in outputs]
-        )
+        function.properties["function_type"] = FunctionType.from_lists(inputs, [value.type for value in outputs])
         self._returned = True
 
     def get(self) -> ModuleOp:
@@ -121,9 +118,7 @@ class GraphBuilder:
         if self._function is None:
             _fail(f"{what} is called outside of a function", where)
         if self._returned:
-            _fail(
-                f"{what} is called after emit_func_output of function @{self._function.sym_name.data}", where
-            )
+            _fail(f"{what} is called after emit_func_output of function @{self._function.sym_name.data}", where)
         return self._function
 
     def _emit(self, op: Operation, names: Sequence[str], where: FileLineColLoc) -> Any:

@@ -161,9 +161,7 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
         ):
             if len(values) != len(buffers):
                 inputs = "inputs" if word == "operand" else "outputs"
-                raise VerifyException(
-                    f"the call has {len(values)} {word}s but @{name} has {len(buffers)} {inputs}"
-                )
+                raise VerifyException(f"the call has {len(values)} {word}s but @{name} has {len(buffers)} {inputs}")
             for number, (value, buffer) in enumerate(zip(values, buffers, strict=True)):
                 _check_buffer(f"{word} {number}", value.type, name, buffer)
 

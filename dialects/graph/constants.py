@@ -86,9 +86,7 @@ class ConstantOp(LiteralOp):
     value = prop_def(AnyAttr())
 
     def __init__(self, value: DenseIntOrFPElementsAttr, *, attributes: Mapping[str, Attribute] | None = None):
-        super().__init__(
-            properties={"value": value}, result_types=[value.get_type()], attributes=attributes or {}
-        )
+        super().__init__(properties={"value": value}, result_types=[value.get_type()], attributes=attributes or {})
 
     @classmethod
     def from_values(cls, values: Sequence[Any], type_: TensorType) -> Self:
@@ -160,14 +158,12 @@ class ConstantOp(LiteralOp):
 def array_bytes(array: Any) -> tuple[bytes, TensorType]:
     """The elements of a NumPy array as they lie in memory, and its tensor type."""
     name = array.dtype.name
-    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name) or name.replace("uint", "ui").replace(
-        "int", "i"
-    ).replace("float", "f")
+    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name) or name.replace("uint", "ui").replace("int", "i").replace(
+        "float", "f"
+    )
     if dtype not in literals.ATTRIBUTES:
         raise TypeError(f"array has dtype {name}, expected one that tensors can hold")
-    return array.astype(array.dtype.newbyteorder("<")).tobytes("C"), tensor_type(
-        Shaped(tuple(array.shape), dtype)
-    )
+    return array.astype(array.dtype.newbyteorder("<")).tobytes("C"), tensor_type(Shaped(tuple(array.shape), dtype))
 
 
 @irdl_op_definition
@@ -254,9 +250,7 @@ class WeightOp(LiteralOp):
 
     key = prop(TextKind())
 
-    def __init__(
-        self, key: str | StringAttr, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None
-    ):
+    def __init__(self, key: str | StringAttr, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None):
         key = StringAttr(key) if isinstance(key, str) else key
         super().__init__(properties={"key": key}, result_types=[type_], attributes=attributes or {})
 
@@ -290,9 +284,7 @@ class WeightOp(LiteralOp):
         return cls.create(result_types=[type_], properties={"key": key}, attributes=attributes)
 
     @classmethod
-    def parse_plain(
-        cls, parser: StepwellParser, offset: int, location: LocationAttr
-    ) -> tuple[Self, int] | None:
+    def parse_plain(cls, parser: StepwellParser, offset: int, location: LocationAttr) -> tuple[Self, int] | None:
         """See `core.plain_ops.PlainReader`."""
         found = parse_plain_weight(parser, offset)
         if found is None:

@@ -128,9 +128,7 @@ def check_groups(channels: Dim, in_channels: Dim, out_channels: Dim, groups: int
     if groups < 1:
         raise ShapeError(f"groups is {groups}, expected at least 1")
     if out_channels is not None and out_channels % groups != 0:
-        raise ShapeError(
-            f"filter has {out_channels} output channels, which do not divide into {groups} groups"
-        )
+        raise ShapeError(f"filter has {out_channels} output channels, which do not divide into {groups} groups")
     expected = None if in_channels is None else in_channels * groups
     times = "" if groups == 1 else f" in each of {groups} groups"
     same_dim(channels, expected, f"data has {channels} channels but filter takes {in_channels}{times}")

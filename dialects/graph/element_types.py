@@ -62,9 +62,7 @@ def rejection(element_type: Attribute) -> str | None:
     if name in ATTRIBUTES:
         return None
     if name is not None and name.startswith("si") and name[1:] in ATTRIBUTES:
-        return (
-            f"element type {name} is not used in graph ops, write {name[1:]} (signless integers are signed)"
-        )
+        return f"element type {name} is not used in graph ops, write {name[1:]} (signless integers are signed)"
     return f"element type {element_type} is not supported, expected one of {', '.join(ATTRIBUTES)}"
 
 

@@ -318,7 +318,5 @@ class BitcastOp(PureGraphOp):
             raise ShapeError(f"'dtype' is {dtype}, expected float or integer")
         found, wanted = dtypes.bit_width(x.dtype), dtypes.bit_width(dtype)
         if found != wanted:
-            raise ShapeError(
-                f"'dtype' is {dtype} of {wanted} bits, but the operand has elements of {found} bits"
-            )
+            raise ShapeError(f"'dtype' is {dtype} of {wanted} bits, but the operand has elements of {found} bits")
         return (Shaped(x.shape, dtype),)

@@ -54,9 +54,7 @@ def _tuples(x: Shape, indices: Shape, batch_dims: int) -> tuple[Shape, Shape]:
         )
     batch: list[Dim] = []
     for number in range(batch_dims):
-        message = (
-            f"indices is {text(indices)} but the operand is {text(x)}: they differ in dimension {number}"
-        )
+        message = f"indices is {text(indices)} but the operand is {text(x)}: they differ in dimension {number}"
         batch.append(same_dim(x[number], indices[number], message))
     return (*batch, *indices[batch_dims:-1]), x[batch_dims + width :]
 
@@ -150,14 +148,10 @@ class ScatterElementsOp(ScatterOp):
     axis = prop(INTEGER)
 
     @classmethod
-    def infer(
-        cls, x: Shaped, indices: Shaped, updates: Shaped, *, reduction: str, axis: int
-    ) -> tuple[Shaped, ...]:
+    def infer(cls, x: Shaped, indices: Shaped, updates: Shaped, *, reduction: str, axis: int) -> tuple[Shaped, ...]:
         _inside(x.shape, indices.shape, axis)
         if not compatible(updates.shape, indices.shape):
-            raise ShapeError(
-                f"updates is {text(updates.shape)}, expected the shape {text(indices.shape)} of indices"
-            )
+            raise ShapeError(f"updates is {text(updates.shape)}, expected the shape {text(indices.shape)} of indices")
         _check_combines(x, reduction)
         return (x,)
 

@@ -101,9 +101,7 @@ def check_dense(attribute: Attribute, shaped: Shaped) -> None:
     if len(data) != count * element_bytes(shaped.dtype):
         raise VerifyException(f"the constant holds {found} elements, expected {count} for {shaped}")
     if shaped.dtype == "i1" and (rest := data.translate(None, bytes([0, TRUE_BYTE]))):
-        raise VerifyException(
-            f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}"
-        )
+        raise VerifyException(f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}")
 
 
 def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:

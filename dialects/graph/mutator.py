@@ -54,9 +54,7 @@ class GraphMutator:
     def _replace(self, op: Operation, replacement: Replacement) -> None:
         values = _values(replacement)
         if len(values) != len(op.results):
-            raise ValueError(
-                f"'{op.name}' has {len(op.results)} results but its replacement has {len(values)}"
-            )
+            raise ValueError(f"'{op.name}' has {len(op.results)} results but its replacement has {len(values)}")
         block = op.parent
         assert block is not None
         _insert_new(values, block, op)

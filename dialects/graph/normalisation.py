@@ -168,9 +168,7 @@ class InstanceNormOp(PureGraphOp):
     result = tensor_result()
 
     @classmethod
-    def infer(
-        cls, x: Shaped, gamma: Shaped, beta: Shaped, *, axis: int, epsilon: float
-    ) -> tuple[Shaped, ...]:
+    def infer(cls, x: Shaped, gamma: Shaped, beta: Shaped, *, axis: int, epsilon: float) -> tuple[Shaped, ...]:
         _channel_axis(x, axis, gamma, beta)
         return (x,)
 

@@ -70,9 +70,7 @@ class PropertyKind(AttrConstraint[Attribute]):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Nothing: see the module."""
 
-    def mapping_type_vars(
-        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
-    ) -> PropertyKind:
+    def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> PropertyKind:
         return self
 
     def wrong(self, parser: Parser, name: str, hint: str | None = None) -> NoReturn:
@@ -92,9 +90,7 @@ class IntegerKind(PropertyKind):
     word = "an integer"
 
     def reason(self, attribute: Attribute) -> str | None:
-        return (
-            None if isinstance(attribute, IntegerAttr) and attribute.type == i64 else "an integer of type i64"
-        )
+        return None if isinstance(attribute, IntegerAttr) and attribute.type == i64 else "an integer of type i64"
 
     def to_python(self, attribute: Attribute) -> int:
         assert isinstance(attribute, IntegerAttr)
@@ -187,11 +183,7 @@ class NumberKind(PropertyKind):
     def reason(self, attribute: Attribute) -> str | None:
         if isinstance(attribute, IntegerAttr) and attribute.type in (i64, UI64):
             return None
-        return (
-            None
-            if isinstance(attribute, FloatAttr) and attribute.type == f64
-            else "a number of type i64 or f64"
-        )
+        return None if isinstance(attribute, FloatAttr) and attribute.type == f64 else "a number of type i64 or f64"
 
     def to_python(self, attribute: Attribute) -> int | float:
         assert isinstance(attribute, IntegerAttr | FloatAttr)

@@ -44,9 +44,7 @@ class ResampleOp(PureGraphOp):
             if len(shaped.shape) != 2:
                 raise rank_error(name, shaped.shape, "2")
         if not compatible(indices.shape, weights.shape):
-            raise ShapeError(
-                f"weights is {text(weights.shape)}, expected the shape {text(indices.shape)} of indices"
-            )
+            raise ShapeError(f"weights is {text(weights.shape)}, expected the shape {text(indices.shape)} of indices")
         count = indices.shape[0] if weights.shape[0] is None else weights.shape[0]
         if x.shape[position] == 0 and count != 0:
             raise ShapeError(f"axis {axis} of {text(x.shape)} has no elements, expected at least 1")
@@ -93,9 +91,7 @@ class SampleOp(PureGraphOp):
                 f"points is {text(points.shape)}, expected its last extent to be {rank} for the operand {text(x.shape)}"
             )
         if not compatible(points.shape[:1], x.shape[:1]):
-            raise ShapeError(
-                f"points is {text(points.shape)} but the operand is {text(x.shape)}: the batches differ"
-            )
+            raise ShapeError(f"points is {text(points.shape)} but the operand is {text(x.shape)}: the batches differ")
         if 0 in x.shape[2:]:
             raise ShapeError(f"the operand is {text(x.shape)}, expected its spatial extents to be at least 1")
         batch = points.shape[0] if x.shape[0] is None else x.shape[0]

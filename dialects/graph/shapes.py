@@ -48,9 +48,7 @@ def size(shape: Iterable[Dim]) -> Dim:
 
 def compatible(lhs: Shape, rhs: Shape) -> bool:
     """Whether both can describe one tensor: equal ranks, equal extents where both are known."""
-    return len(lhs) == len(rhs) and all(
-        a is None or b is None or a == b for a, b in zip(lhs, rhs, strict=True)
-    )
+    return len(lhs) == len(rhs) and all(a is None or b is None or a == b for a, b in zip(lhs, rhs, strict=True))
 
 
 def same_dim(lhs: Dim, rhs: Dim, message: str) -> Dim:
@@ -148,9 +146,7 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
     return batch + lhs[-2:-1] + (rhs[-1:] if len(rhs) > 1 else ())
 
 
-def window_extent(
-    extent: Dim, before: int, after: int, kernel: Dim, stride: int, dilation: int, what: str
-) -> Dim:
+def window_extent(extent: Dim, before: int, after: int, kernel: Dim, stride: int, dilation: int, what: str) -> Dim:
     """
     The number of positions (elements) of a window along one dimension:
     `floor((extent + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
@@ -252,9 +248,7 @@ def _check_divisible(shape: Shape, count: int, wanted: str, *, exact: bool) -> N
     """With a `?` in `shape`, `count` must still be a multiple of the known extents."""
     known = prod(dim for dim in shape if dim is not None)
     if None in shape and known and count % known != 0:
-        raise ShapeError(
-            f"shape {wanted} has {count} elements, not a multiple of the {known} known of {text(shape)}"
-        )
+        raise ShapeError(f"shape {wanted} has {count} elements, not a multiple of the {known} known of {text(shape)}")
 
 
 def expand_dims(shape: Shape, axes: Sequence[int]) -> Shape:
@@ -367,9 +361,7 @@ def pad(shape: Shape, pad_width: Sequence[int]) -> Shape:
         raise ShapeError(f"pad_width has {len(pad_width)} entries, expected 2 per dimension of {text(shape)}")
     if any(width < 0 for width in pad_width):
         raise ShapeError(f"pad_width is [{', '.join(map(str, pad_width))}], expected each at least 0")
-    return tuple(
-        None if dim is None else pad_width[2 * i] + dim + pad_width[2 * i + 1] for i, dim in enumerate(shape)
-    )
+    return tuple(None if dim is None else pad_width[2 * i] + dim + pad_width[2 * i + 1] for i, dim in enumerate(shape))
 
 
 def take(shape: Shape, indices: Shape, axis: int) -> Shape:

@@ -69,9 +69,7 @@ class TensorOf(AttrConstraint[Attribute]):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Nothing: see the class."""
 
-    def mapping_type_vars(
-        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
-    ) -> TensorOf:
+    def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> TensorOf:
         return self
 
     def __str__(self) -> str:
@@ -146,9 +144,7 @@ def checked_operands(op_type: type[IRDLOperation], operands: Sequence[SSAValue])
     for value, (name, constraint) in zip(operands, operand_names(op_type, len(operands)), strict=True):
         shaped = shaped_of(value.type, name)
         if shaped.dtype not in class_members(constraint.classes):
-            raise VerifyException(
-                f"{name} has element type {shaped.dtype}, expected {class_text(constraint.classes)}"
-            )
+            raise VerifyException(f"{name} has element type {shaped.dtype}, expected {class_text(constraint.classes)}")
         leader, dtype = group_leader.setdefault(constraint.group, (name, shaped.dtype))
         if dtype != shaped.dtype:
             raise VerifyException(

@@ -46,9 +46,7 @@ def parse_arguments(
     signature = operand_signature(op_type)
     if not signature[0][2] and len(operands) != len(signature):
         wrong = operands[min(len(operands) - 1, len(signature))]
-        parser.raise_error(
-            f"{op_type.name} takes {operands_text(op_type)}, found {len(operands)}", wrong.span
-        )
+        parser.raise_error(f"{op_type.name} takes {operands_text(op_type)}, found {len(operands)}", wrong.span)
     return operands, properties
 
 
@@ -68,9 +66,7 @@ def parse_property(parser: Parser, definition: OpDef, properties: dict[str, Attr
         parser.raise_error(f"property '{name}' is given twice", span)
     parser.parse_punctuation("=", f" after property '{name}'")
     kind = property_definition.constr
-    properties[name] = (
-        kind.parse(parser, name) if isinstance(kind, PropertyKind) else parser.parse_attribute()
-    )
+    properties[name] = kind.parse(parser, name) if isinstance(kind, PropertyKind) else parser.parse_attribute()
 
 
 _TENSOR_TEXT = re.compile(rf"tensor<((?:(?:[0-9]{{1,15}}|\?)x)*)({'|'.join(ATTRIBUTES)})>")
@@ -159,9 +155,7 @@ def _properties_of_text(op_type: type[IRDLOperation], text: str) -> Mapping[str,
     return MappingProxyType(properties) if parser.pos == len(text) else None
 
 
-def parse_types(
-    parser: Parser, operands: Sequence[UnresolvedOperand]
-) -> tuple[list[SSAValue], list[Attribute] | None]:
+def parse_types(parser: Parser, operands: Sequence[UnresolvedOperand]) -> tuple[list[SSAValue], list[Attribute] | None]:
     """Parses `: (types) -> types`; the resolved operands and the result types, `None` where they are left out."""
     parser.parse_punctuation(":", " before the types of the operands")
     types_start = parser.pos
@@ -179,9 +173,7 @@ def parse_types(
     return values, [parse_type(parser)] if results is None else list(results)
 
 
-def require_properties(
-    parser: Parser, definition: OpDef, properties: Mapping[str, Attribute], start: int
-) -> None:
+def require_properties(parser: Parser, definition: OpDef, properties: Mapping[str, Attribute], start: int) -> None:
     """Raises the parse error for a property without a default that is not there."""
     for name, property_definition in definition.properties.items():
         missing = name not in properties and property_definition.default_value is None
@@ -202,9 +194,7 @@ def print_property(printer: Printer, name: str, kind: Any, attribute: Attribute)
 def print_types(printer: Printer, op: Operation) -> None:
     """Prints ` : (types) -> types`."""
     printer.print_string(" : ")
-    printer.print_function_type(
-        [operand.type for operand in op.operands], [result.type for result in op.results]
-    )
+    printer.print_function_type([operand.type for operand in op.operands], [result.type for result in op.results])
 
 
 def is_optional(definition: OpDef, name: str) -> bool:

@@ -46,9 +46,7 @@ def grid(shape: tuple[int, ...], name: str, prefix: str = "i") -> tuple[str, str
     loops = [f"%{prefix}{number}" for number in range(len(extents))]
     axes = [f"%v{prefix}{number}" for number in range(len(extents))]
     head = f"tensor_loop.grid ({', '.join(loops)}) in ({', '.join(map(str, extents))}) {{"
-    bound = ", ".join(
-        f"{axis} in {extent} = {loop}" for axis, extent, loop in zip(axes, extents, loops, strict=True)
-    )
+    bound = ", ".join(f"{axis} in {extent} = {loop}" for axis, extent, loop in zip(axes, extents, loops, strict=True))
     return head, f'tensor_loop.block "{name}" spatial({bound})', axes if shape else []
 
 

@@ -58,9 +58,7 @@ class AtomicRMWOp(IRDLOperation):
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$ptr `,` $value attr-dict `:` type($value)"
 
-    def __init__(
-        self, kind: str, ptr: SSAValue, value: SSAValue, alignment: int, ordering: str = "monotonic"
-    ):
+    def __init__(self, kind: str, ptr: SSAValue, value: SSAValue, alignment: int, ordering: str = "monotonic"):
         super().__init__(
             operands=[ptr, value],
             properties={

@@ -56,9 +56,7 @@ class _CastOp(IRDLOperation, ABC):
         source, source_lanes = element_and_lanes(self.arg.type)
         target, target_lanes = element_and_lanes(self.result.type)
         if source_lanes != target_lanes:
-            raise VerifyException(
-                f"operand is {self.arg.type} but result is {self.result.type}: lanes differ"
-            )
+            raise VerifyException(f"operand is {self.arg.type} but result is {self.result.type}: lanes differ")
         floating, integer = (source, target) if self.FROM_FLOAT else (target, source)
         if not isinstance(floating, AnyFloat) or not isinstance(integer, IntegerType):
             want = "a float to an integer" if self.FROM_FLOAT else "an integer to a float"
@@ -181,9 +179,7 @@ class FCmpOp(IRDLOperation):
         operand_type = parser.parse_type()
         operands = parser.resolve_operands([lhs, rhs], [operand_type] * 2, parser.pos)
         fastmath = attributes.pop("fastmathFlags", None)
-        op = cls(
-            predicate, operands[0], operands[1], fastmath if isinstance(fastmath, FastMathAttr) else None
-        )
+        op = cls(predicate, operands[0], operands[1], fastmath if isinstance(fastmath, FastMathAttr) else None)
         op.attributes |= attributes
         return op
 

@@ -82,9 +82,7 @@ class ExpressionOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ExpressionOp:
         # Assembly formats cannot name the arguments of a region beside the operands that they stand for.
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: parser.parse_operand(VALUE)
-        )
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_operand(VALUE))
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = cls.create(operands=arguments, result_types=[VALUE], regions=[parser.parse_region()])
         if attributes is not None:

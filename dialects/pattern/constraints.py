@@ -206,6 +206,4 @@ class AttributeOp(InRule):
     assembly_format = "$op `,` $attribute_name attr-dict"
 
     def __init__(self, op: SSAValue, attribute_name: str) -> None:
-        super().__init__(
-            operands=[op], properties={"attribute_name": StringAttr(attribute_name)}, result_types=[VALUE]
-        )
+        super().__init__(operands=[op], properties={"attribute_name": StringAttr(attribute_name)}, result_types=[VALUE])

@@ -61,9 +61,7 @@ class GroupRuleOp(IRDLOperation):
         ops = list(self.body.block.ops)
         merges = [op for op in ops if isinstance(op, MergeGroupsOp)]
         if len(merges) != 1 or ops[-1] is not merges[0]:
-            raise VerifyException(
-                f"group rule '{self.rule_name.data}' does not end in its one 'pattern.merge_groups'"
-            )
+            raise VerifyException(f"group rule '{self.rule_name.data}' does not end in its one 'pattern.merge_groups'")
         for op in ops:
             if not isinstance(op, GroupOp | RequireGroupsOp | MergeGroupsOp):
                 raise VerifyException(

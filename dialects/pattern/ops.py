@@ -60,9 +60,7 @@ class RuleOp(IRDLOperation):
     def verify_(self) -> None:
         if self.numerics.data not in NUMERICS:
             found, expected = self.numerics.data, ", ".join(NUMERICS)
-            raise VerifyException(
-                f"rule '{self.rule_name.data}' has numerics '{found}', expected one of {expected}"
-            )
+            raise VerifyException(f"rule '{self.rule_name.data}' has numerics '{found}', expected one of {expected}")
         last = self.body.block.last_op
         if not isinstance(last, ReplaceOp | RewriteOp | PartitionOp):
             raise VerifyException(
@@ -291,7 +289,9 @@ class CreateOp(NamedOp):
     captured = var_operand_def(IS_VALUE)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(HasParent(RewriteOp))
-    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? (`set` $captured_names^ `(` $captured `)`)? attr-dict"
+    assembly_format = (
+        "$target `(` $arguments `)` (`with` $parameters^)? (`set` $captured_names^ `(` $captured `)`)? attr-dict"
+    )
 
     def verify_(self) -> None:
         names = () if self.captured_names is None else self.captured_names.data

@@ -202,14 +202,10 @@ def _parse_field(parser: Parser, field: Field, handles: list[SSAValue]) -> Attri
         case "string":
             return StringAttr(parser.parse_str_literal(f" for the {field.name}"))
         case "number":
-            return IntegerAttr(
-                parser.parse_integer(allow_boolean=False, context_msg=f" for the {field.name}"), i64
-            )
+            return IntegerAttr(parser.parse_integer(allow_boolean=False, context_msg=f" for the {field.name}"), i64)
         case "numbers":
             return numbers_attribute(
-                parser.parse_comma_separated_list(
-                    parser.Delimiter.SQUARE, lambda: _parse_number(parser, handles)
-                )
+                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_number(parser, handles))
             )
         case "symbol":
             return SymbolRefAttr(parser.parse_symbol_name())

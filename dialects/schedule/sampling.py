@@ -31,9 +31,7 @@ class SamplePerfectTileOp(InProgram):
         if not self.made:
             raise VerifyException("0 results, expected 1 or more")
         if self.most is not None and self.most.value.data < 1:
-            raise VerifyException(
-                f"the largest innermost factor is {self.most.value.data}, expected a positive number"
-            )
+            raise VerifyException(f"the largest innermost factor is {self.most.value.data}, expected a positive number")
         if self.decision is None:
             return
         decision = known_numbers(self.decision)
@@ -71,6 +69,4 @@ class SampleCategoricalOp(InProgram):
                     f"weights {weights} of {count} candidates, expected one each, none negative, not all 0"
                 )
         if self.decision is not None and not 0 <= self.decision.value.data < count:
-            raise VerifyException(
-                f"the decision is number {self.decision.value.data}, expected 0 to {count - 1}"
-            )
+            raise VerifyException(f"the decision is number {self.decision.value.data}, expected 0 to {count - 1}")

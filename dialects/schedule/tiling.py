@@ -66,9 +66,7 @@ class TilingAttr(ParametrizedAttribute):
         for name, least in (("rows", 1), ("columns", 1), ("parts", 1), ("panels", 0)):
             found = getattr(self, name).data
             if found < least:
-                raise VerifyException(
-                    f"'{self.name}' has {name} = {found}, expected at least {max(least, 1)}"
-                )
+                raise VerifyException(f"'{self.name}' has {name} = {found}, expected at least {max(least, 1)}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

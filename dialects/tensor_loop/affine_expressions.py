@@ -81,11 +81,7 @@ def from_terms(terms: Mapping[AffineExpr, int], constant: int) -> AffineExpr:
     """The sum of `terms` and `constant`: dimensions by position, then the other atoms, the constant last."""
     total: AffineExpr | None = None
     for atom, factor in sorted(terms.items(), key=_atom_order):
-        term = (
-            atom
-            if factor == 1
-            else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, AffineConstantExpr(factor))
-        )
+        term = atom if factor == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, AffineConstantExpr(factor))
         total = term if total is None else AffineBinaryOpExpr(AffineBinaryOpKind.Add, total, term)
     if total is None:
         return AffineConstantExpr(constant)
@@ -184,9 +180,7 @@ def owner_of(value: SSAValue) -> Operation | Block | None:
     return None if isinstance(value, ForwardDeclaredValue) else value.owner
 
 
-def _resolve(
-    value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]
-) -> list[SSAValue]:
+def _resolve(value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]) -> list[SSAValue]:
     """Puts `value` into `known` and returns nothing, or returns the values that are to be known first."""
     if value in dims:
         known[value] = AffineDimExpr(dims[value])
@@ -277,9 +271,7 @@ def parse_affine(parser: Parser, dimension: Callable[[Span], AffineExpr]) -> Aff
     try:
         expr = affine_parser._parse_affine_expr(parse_optional_name)  # pyright: ignore[reportPrivateUsage]
     except NotImplementedError:
-        parser.raise_error(
-            "expression is not affine: one factor and every divisor must be an integer", position
-        )
+        parser.raise_error("expression is not affine: one factor and every divisor must be an integer", position)
     except ZeroDivisionError:
         parser.raise_error("division by zero in an affine expression", position)
     if not _divisors_positive(expr):
@@ -338,9 +330,7 @@ class AxisNames:
     def dimension(self, span: Span) -> AffineExpr:
         position = self._positions.get(span.text)
         if position is None:
-            raise ParseError(
-                span, f"{span.text} is not an axis of this block; a region is affine in the axes"
-            )
+            raise ParseError(span, f"{span.text} is not an axis of this block; a region is affine in the axes")
         return AffineDimExpr(position)
 
 

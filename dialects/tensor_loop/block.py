@@ -194,9 +194,7 @@ class BlockOp(IRDLOperation):
         if self.predicate is None or self.predicate_bounds is None:
             return ()
         bounds = self.predicate_bounds.get_values()
-        return tuple(
-            (expr, int(bound)) for expr, bound in zip(self.predicate.data.results, bounds, strict=True)
-        )
+        return tuple((expr, int(bound)) for expr, bound in zip(self.predicate.data.results, bounds, strict=True))
 
     @property
     def reads(self) -> tuple[BufferRegion, ...]:
@@ -251,9 +249,7 @@ def _segment_type(op: BlockOp):
     return sizes.elt_type
 
 
-def _predicate_properties(
-    num_operands: int, constraints: Sequence[Constraint]
-) -> dict[str, Attribute | None]:
+def _predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -> dict[str, Attribute | None]:
     if not constraints:
         return {"predicate": None, "predicate_bounds": None}
     exprs = tuple(expr for expr, _ in constraints)

@@ -76,9 +76,7 @@ def _parse_where(parser: Parser, operands: OperandCollector) -> list[Constraint]
 def _parse_regions(parser: Parser, keyword: str, axis_names: AxisNames) -> list[BufferRegion] | None:
     if parser.parse_optional_keyword(keyword) is None:
         return None
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.PAREN, lambda: _parse_region(parser, axis_names)
-    )
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_region(parser, axis_names))
 
 
 def _parse_region(parser: Parser, axis_names: AxisNames) -> BufferRegion:

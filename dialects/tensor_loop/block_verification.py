@@ -99,9 +99,7 @@ def _verify_region_shapes(subject: str, op: BlockOp, which: str) -> None:
         )
     for buffer, mapping, extents in zip(buffers, maps, sizes, strict=True):
         if not hasattr(buffer.type, "get_shape"):
-            raise VerifyException(
-                f"{subject}: {value_name(buffer)} is of type {buffer.type}, expected a memref"
-            )
+            raise VerifyException(f"{subject}: {value_name(buffer)} is of type {buffer.type}, expected a memref")
         rank, found = len(shape_of(buffer)), len(mapping.data.results)
         if found != rank or len(extents) != rank:
             raise VerifyException(
@@ -171,14 +169,9 @@ def _verify_regions(subject: str, op: BlockOp) -> None:
         needed_by_buffer = {region.buffer: region for region in needed}
         wrong = any(
             region.buffer not in trusted
-            and (
-                region.buffer not in declared_by_buffer
-                or not covers(declared_by_buffer[region.buffer], region)
-            )
+            and (region.buffer not in declared_by_buffer or not covers(declared_by_buffer[region.buffer], region))
             for region in needed
-        ) or any(
-            region.buffer not in trusted and region.buffer not in needed_by_buffer for region in declared
-        )
+        ) or any(region.buffer not in trusted and region.buffer not in needed_by_buffer for region in declared)
         if wrong:
             raise VerifyException(
                 f"{subject} declares {keyword}{_show(declared, op.axes)} but its body has "

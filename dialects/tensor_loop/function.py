@@ -141,9 +141,7 @@ class FuncOp(IRDLOperation):
             )
         for output in self.outputs:
             if not isinstance(output.type, MemRefType):
-                raise VerifyException(
-                    f"output of @{self.sym_name.data} is of type {output.type}, expected a memref"
-                )
+                raise VerifyException(f"output of @{self.sym_name.data} is of type {output.type}, expected a memref")
         if self.arg_attrs is not None and len(self.arg_attrs) != len(expected):
             raise VerifyException(
                 f"@{self.sym_name.data} has {len(expected)} arguments but {len(self.arg_attrs)} argument dictionaries"
@@ -309,12 +307,8 @@ class AllocOp(IRDLOperation):
 
     assembly_format = "(`(` $dynamic_sizes^ `)`)? (`scope` $scope^)? attr-dict `:` type($memref)"
 
-    def __init__(
-        self, buffer_type: MemRefType, dynamic_sizes: Sequence[SSAValue] = (), scope: str = "global"
-    ):
-        super().__init__(
-            operands=[dynamic_sizes], properties={"scope": StringAttr(scope)}, result_types=[buffer_type]
-        )
+    def __init__(self, buffer_type: MemRefType, dynamic_sizes: Sequence[SSAValue] = (), scope: str = "global"):
+        super().__init__(operands=[dynamic_sizes], properties={"scope": StringAttr(scope)}, result_types=[buffer_type])
 
     def verify_(self) -> None:
         if self.scope.data not in SCOPES:

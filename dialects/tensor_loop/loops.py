@@ -74,9 +74,7 @@ class LoopOp(IRDLOperation):
     def verify_(self) -> None:
         verify_extents("loop", self.static_extents, self.dynamic_extents)
         if len(self.static_extents) != len(self.variables):
-            raise VerifyException(
-                f"{len(self.variables)} loop variables but {len(self.static_extents)} extents"
-            )
+            raise VerifyException(f"{len(self.variables)} loop variables but {len(self.static_extents)} extents")
         for variable in self.variables:
             if not isinstance(variable.type, IndexType):
                 raise VerifyException(f"loop variable is of type {variable.type}, expected index")

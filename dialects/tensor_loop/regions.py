@@ -124,9 +124,7 @@ def accumulator_loads(accesses: Sequence[Access]) -> set[Operation]:
     }
 
 
-def infer_regions(
-    body: Block, has_reduce_axes: bool
-) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
+def infer_regions(body: Block, has_reduce_axes: bool) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
     """
     What a block with this body reads and writes, one region per buffer in order of first access.
 

@@ -33,9 +33,7 @@ def split_extents(extents: Sequence[Extent]) -> tuple[Numbers, list[SSAValue]]:
 def join_extents(numbers: Numbers, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
     """Inverse of `split_extents`; the counts must fit (`verify_extents`)."""
     remaining: Iterator[SSAValue] = iter(values)
-    return tuple(
-        next(remaining) if number == DYNAMIC_INDEX else int(number) for number in numbers.get_values()
-    )
+    return tuple(next(remaining) if number == DYNAMIC_INDEX else int(number) for number in numbers.get_values())
 
 
 def verify_extents(subject: str, numbers: Numbers, values: Sequence[SSAValue]) -> None:

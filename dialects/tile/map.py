@@ -85,9 +85,7 @@ class MapOp(IRDLOperation):
             if not is_tile(type_):
                 raise VerifyException(f"the op has a value of type {type_}, expected tiles")
             if type_.get_shape() != result.get_shape():
-                raise VerifyException(
-                    f"a tile of type {type_} is mapped to one of {result}: their shapes differ"
-                )
+                raise VerifyException(f"a tile of type {type_} is mapped to one of {result}: their shapes differ")
         if [argument.type for argument in self.body.block.args] != [type_.element_type for type_ in types]:
             raise VerifyException("the arguments of the body are not the elements of the tiles")
         last = self.body.block.last_op

@@ -233,9 +233,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         verify_pairs(self, ("rows",))
         first, count = pair(self.rows)
         if first < 0 or count < 1 or first + count > rows:
-            raise VerifyException(
-                f"{count} rows from row {first} on, expected some of the {rows} of the tile"
-            )
+            raise VerifyException(f"{count} rows from row {first} on, expected some of the {rows} of the tile")
         if self.groups is not None:
             raise VerifyException("groups are added to all rows of a tile")
 
@@ -270,9 +268,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
                 f"groups lie in the last dimension of {self.b.type}, expected {group} elements in that"
             )
         if len(shape) - 1 in right.along:
-            raise VerifyException(
-                f"the right operand runs along dimension {len(shape) - 1}, in which its groups lie"
-            )
+            raise VerifyException(f"the right operand runs along dimension {len(shape) - 1}, in which its groups lie")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

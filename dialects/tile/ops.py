@@ -204,9 +204,7 @@ class StoreOp(IRDLOperation, AccessesBoxes):
         type_ = cast(VectorType, self.tile.type)
         verify_tile(type_)
         verify_place(self.place, "the tile", type_.get_shape())
-        for what, dimension, size in zip(
-            ("rows", "columns"), self.place.along, type_.get_shape(), strict=True
-        ):
+        for what, dimension, size in zip(("rows", "columns"), self.place.along, type_.get_shape(), strict=True):
             if dimension < 0 and size != 1:
                 raise VerifyException(f"{size} {what} are stored in one place")
         if type_.element_type != self.place.type.element_type:

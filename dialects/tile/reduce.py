@@ -44,9 +44,7 @@ class ReduceOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    assembly_format = (
-        "$kind `,` $tile (`fastmath` `` $fastmath^)? attr-dict `:` type($tile) `->` type($result)"
-    )
+    assembly_format = "$kind `,` $tile (`fastmath` `` $fastmath^)? attr-dict `:` type($tile) `->` type($result)"
 
     def __init__(self, kind: str, tile: SSAValue, flags: arith.FastMathFlagsAttr | None = None):
         assert isinstance(tile.type, VectorType)

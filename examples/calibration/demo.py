@@ -62,9 +62,7 @@ def show_data(data: dict[str, Any], batch: dict[str, Any]) -> None:
 def main() -> None:
     """The whole example."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--stats", type=Path, default=Path("calibration.json"), help="file for the statistics"
-    )
+    parser.add_argument("--stats", type=Path, default=Path("calibration.json"), help="file for the statistics")
     parser.add_argument(
         "--batches", type=Path, metavar="FOLDER", help="folder for the arguments, as batch0.npz, batch1.npz …"
     )
@@ -76,9 +74,7 @@ def main() -> None:
     for number, batch in enumerate(several if options.batches else ()):
         np.savez(options.batches / f"batch{number}.npz", **batch)
     show_data(stepwell.calibrate(module, several[0]), several[0])
-    statistics = stepwell.calibrate(
-        module, several, statistics=StatisticsOptions(bins=64, percentiles=(1, 99))
-    )
+    statistics = stepwell.calibrate(module, several, statistics=StatisticsOptions(bins=64, percentiles=(1, 99)))
     print(f"\n--- statistics over {len(several)} batches")
     for name, call in statistics.items():
         for side in ("inputs", "outputs"):

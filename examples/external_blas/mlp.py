@@ -85,9 +85,7 @@ def main() -> None:
     print(f"calls out of the program: {mixed.ir('llvm').count('llvm.call @_stepwell_external_')}")
     ours, theirs = own(images)[0], mixed(images)[0]
     accuracy = (theirs.argmax(axis=1) == labels).mean()
-    print(
-        f"accuracy {accuracy:.0%}; largest difference of a logit from stepwell's own {abs(ours - theirs).max():.1e}"
-    )
+    print(f"accuracy {accuracy:.0%}; largest difference of a logit from stepwell's own {abs(ours - theirs).max():.1e}")
     if options.times:
         for batch in (1, 100):
             (own, _), (mixed, _) = compiled(batch, None, weights), compiled(batch, PARTITION, weights)

@@ -117,9 +117,7 @@ def report(logits: Any, expected: Any, labels: Any) -> Any:
         print(f"image {index}: predicted {guess:6}  true {truth:6}{'' if guess == truth else '   <- wrong'}")
     accuracy, numpy_accuracy = (predicted == labels).mean(), (expected.argmax(axis=1) == labels).mean()
     difference = abs(logits - expected).max()
-    print(
-        f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {difference:.2e}"
-    )
+    print(f"\naccuracy {accuracy:.2%}, NumPy's {numpy_accuracy:.2%}; largest difference of a logit {difference:.2e}")
     if not np.array_equal(predicted, expected.argmax(axis=1)):
         raise SystemExit("error: the predictions differ from NumPy's")
     return predicted
@@ -138,9 +136,7 @@ def compare_times(executable: stepwell.Executable, directory: Path, images: Any,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture"
-    )
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture")
     parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per stair")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)

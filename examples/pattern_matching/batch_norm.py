@@ -22,11 +22,7 @@ def to_batch_norm(match: Match) -> SSAValue | None:
     channels, type_ = match[gamma].type, match[x].type
     vectors = [match[each] for each in (gamma, beta, mean, var)]
     number = splat_number(match[epsilon])
-    if (
-        number is None
-        or channels.get_shape() != type_.get_shape()[-1:]
-        or any(v.type != channels for v in vectors)
-    ):
+    if number is None or channels.get_shape() != type_.get_shape()[-1:] or any(v.type != channels for v in vectors):
         return None
     properties = {"axis": IntegerAttr(len(type_.get_shape()) - 1, i64), "epsilon": FloatAttr(number, f64)}
     types = [type_, channels, channels]

@@ -46,9 +46,7 @@ show("an elementwise matmul", matmul(x, w).has_kind("elementwise"), "layer", "pr
 show("an op that is elementwise", x.has_kind("elementwise", "broadcast"), "layer", "product", "sum")
 show("a convolution in NHWC", conv2d(x, w).has_attr({"data_layout": "NHWC"}), "images", "conv", "conv_nhwc")
 show("a convolution in steps of two", conv2d(x, w).has_attr({"strides": [2, 2]}), "images", "conv", "strided")
-show(
-    "a convolution by a 3 x 3 kernel", conv2d(x, w.has_shape(None, None, 3, 3)), "images", "conv", "pointwise"
-)
+show("a convolution by a 3 x 3 kernel", conv2d(x, w.has_shape(None, None, 3, 3)), "images", "conv", "pointwise")
 
 # An op that may be there
 biased = bias_add(conv2d(x, w), b)
@@ -71,9 +69,7 @@ show("three parts joined", is_op("graph.concat")(x, w, b), "parts", "three", "fo
 show("any number of parts joined", is_op("graph.concat")(Rest()), "parts", "three", "four")
 norm = is_op("graph.batch_norm")(wildcard(), wildcard(), wildcard(), wildcard(), wildcard())
 show("the first result of batch_norm", relu(Result(norm, 0)), "normalised", "first", "second")
-show(
-    "any result of batch_norm", relu(Result(norm, 0)) | relu(Result(norm, 1)), "normalised", "first", "second"
-)
+show("any result of batch_norm", relu(Result(norm, 0)) | relu(Result(norm, 1)), "normalised", "first", "second")
 
 # Functions
 p, q = wildcard(), wildcard()

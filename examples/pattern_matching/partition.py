@@ -19,9 +19,7 @@ def split(**settings: Any) -> None:
         made = partition(pattern, next(iter(module.ops)), **settings)
     module.verify()
     for function in made:
-        print(
-            "   ", function.sym_name.data, {name: value.data for name, value in function.attributes.items()}
-        )
+        print("   ", function.sym_name.data, {name: value.data for name, value in function.attributes.items()})
 
 
 def one_image_of_channels(match: Match) -> bool | str:

@@ -61,9 +61,7 @@ def loops(module: ModuleOp) -> str:
     """The lines that open loops and blocks."""
     lines = [line.removeprefix("  ") for line in str(module).split("\n")]
     kept = [
-        line
-        for line in lines
-        if line.lstrip().startswith(("tensor_loop.for", "tensor_loop.grid", "tensor_loop.block"))
+        line for line in lines if line.lstrip().startswith(("tensor_loop.for", "tensor_loop.grid", "tensor_loop.block"))
     ]
     return "\n".join(line.partition(" reads(")[0].removesuffix(" {") for line in kept)
 

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE: Final = 400
 
 
-def called(
-    converter: Converter, emitter: Emitter, operands: Sequence[Any], arguments: Mapping[str, Any]
-) -> Any:
+def called(converter: Converter, emitter: Emitter, operands: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
     """What a converter gives; whatever goes wrong in it is an error of its node."""
     try:
         return converter.function(emitter, *operands, **arguments)

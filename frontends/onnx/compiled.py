@@ -217,16 +217,12 @@ class OnnxExecutable:
         import numpy as np
 
         shapes = {name: shape for name, shape in shapes.items() if name not in values}
-        constants = cast("dict[str, Any]", self._constants) | {
-            name: np.array(array) for name, array in values.items()
-        }
+        constants = cast("dict[str, Any]", self._constants) | {name: np.array(array) for name, array in values.items()}
         importer = Importer(self._model, Fixed(constants, {}, shapes), stored=self._stored)
         module = importer.module("main")
         module.verify()
         executable = compile_module(module, weights=importer.emitter.weights, **self._options)
-        return _Program(
-            executable, tuple(n for n, each in enumerate(self._inputs) if each.name not in values)
-        )
+        return _Program(executable, tuple(n for n, each in enumerate(self._inputs) if each.name not in values))
 
     # Arguments
 
@@ -252,9 +248,7 @@ class OnnxExecutable:
 
         if len(arrays) != len(self._inputs):
             names = ", ".join(f"'{each.name}'" for each in self._inputs)
-            raise ArgumentError(
-                f"the model takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
-            )
+            raise ArgumentError(f"the model takes {len(self._inputs)} arguments ({names}), found {len(arrays)}")
         sizes: dict[str, tuple[int, str]] = {}
         for array, each in zip(arrays, self._inputs, strict=True):
             type_ = each.type or ArrayType(each.dtype, (None,) * np.ndim(array))
@@ -262,9 +256,7 @@ class OnnxExecutable:
             for name, size in zip(each.sizes, array.shape, strict=False):
                 first, owner = sizes.setdefault(name, (size, each.name)) if name else (size, "")
                 if first != size:
-                    raise ArgumentError(
-                        f"dimension '{name}' is {first} in '{owner}' and {size} in '{each.name}'"
-                    )
+                    raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{each.name}'")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the source of the model; programs are compiled anew, or taken from the compile cache."""

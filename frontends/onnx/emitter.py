@@ -129,9 +129,7 @@ class Emitter:
             content = (known.tobytes(), value.shaped)
             return self._add_literal(content, lambda: ConstantOp.from_array(known))
         self._values.append(value)  # no other value may get its identity
-        return self._add_literal(
-            id(value), lambda: WeightOp(self._key(value, key), tensor_type(value.shaped))
-        )
+        return self._add_literal(id(value), lambda: WeightOp(self._key(value, key), tensor_type(value.shaped)))
 
     def _key(self, value: Value, key: str) -> str:
         free, number = key, 0
@@ -192,9 +190,7 @@ class Emitter:
         """One extent of a value; raises `ConversionError` when it is not known."""
         found = value.shape[axis]
         if found is None:
-            raise ConversionError(
-                f"{what} is {value.shaped}, expected extent {axis % value.rank} to be known"
-            )
+            raise ConversionError(f"{what} is {value.shaped}, expected extent {axis % value.rank} to be known")
         return found
 
     def size(self, value: Value, what: str) -> int:

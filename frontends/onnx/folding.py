@@ -104,9 +104,7 @@ def _stays_small(node: NodeProto, inputs: Sequence[Value | None]) -> bool:
     return False
 
 
-def _evaluated(
-    node: NodeProto, inputs: Sequence[Value | None], versions: Mapping[str, int]
-) -> list[Value] | None:
+def _evaluated(node: NodeProto, inputs: Sequence[Value | None], versions: Mapping[str, int]) -> list[Value] | None:
     import numpy as np
     from onnx import TypeProto, helper
     from onnx.reference import ReferenceEvaluator

@@ -54,9 +54,7 @@ def broadcast(b: Emitter, x: Value, wanted: Sequence[Extent]) -> Value:
     """`x` stretched to what its shape and `wanted` broadcast to."""
     source = extents_of(x)
     rank = max(len(source), len(wanted))
-    pairs = zip(
-        (1,) * (rank - len(source)) + source, (1,) * (rank - len(wanted)) + tuple(wanted), strict=True
-    )
+    pairs = zip((1,) * (rank - len(source)) + source, (1,) * (rank - len(wanted)) + tuple(wanted), strict=True)
     target = [_common(mine, other) for mine, other in pairs]
     if tuple(target) == source:
         return x

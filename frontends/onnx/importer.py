@@ -122,9 +122,7 @@ class Importer:
         self._nodes(graph.node, scope)
         results, result_attributes = self._outputs(graph, scope)
         self._block.add_op(ReturnOp(*results))
-        types = FunctionType.from_lists(
-            [argument.type for argument in self._block.args], [r.type for r in results]
-        )
+        types = FunctionType.from_lists([argument.type for argument in self._block.args], [r.type for r in results])
         function = FuncOp(
             entry,
             types,
@@ -191,8 +189,7 @@ class Importer:
             )
         if tensor.HasField("shape"):
             declared = tuple(
-                dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None
-                for dim in tensor.shape.dim
+                dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None for dim in tensor.shape.dim
             )
             if not compatible(declared, value.shape):
                 raise ConversionError(
@@ -304,9 +301,7 @@ class Importer:
         arguments = inputs_of(error.needs, self._block)
         error.inputs = tuple(self._inputs.free[argument.index].name for argument in arguments)
         if error.diagnostic.hint is None or error.inputs:
-            open_ = any(
-                None in value.shape for value in inputs if value and not isinstance(value, SequenceValue)
-            )
+            open_ = any(None in value.shape for value in inputs if value and not isinstance(value, SequenceValue))
             of_sizes = any(not inputs_of([each], self._block) for each in error.needs)
             sizes_matter = of_sizes or (open_ and not error.inputs)
             sizes = self._inputs.open_sizes() if sizes_matter else []
@@ -326,11 +321,7 @@ def _name(value: Value, name: str) -> None:
     if not isinstance(value, RuntimeValue):
         return
     ssa = value.ssa
-    if (
-        isinstance(ssa, OpResult | BlockArgument)
-        and ssa.name_hint is None
-        and isinstance(ssa.type, TensorType)
-    ):
+    if isinstance(ssa, OpResult | BlockArgument) and ssa.name_hint is None and isinstance(ssa.type, TensorType):
         ssa.name_hint = hint_of(name)
 
 

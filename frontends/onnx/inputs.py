@@ -44,9 +44,7 @@ class Inputs:
         self._open: dict[str, None] = {}
         stored = {tensor.name for tensor in model.initialisers}
         self.all = {info.name: info for info in model.graph.input}
-        self.free = [
-            info for info in model.graph.input if info.name not in stored and info.name not in fixed.constants
-        ]
+        self.free = [info for info in model.graph.input if info.name not in stored and info.name not in fixed.constants]
         """Those that a call gives, in the order of the model."""
 
     def check_used(self) -> None:
@@ -63,9 +61,7 @@ class Inputs:
         given = KnownValue(self._fixed.constants[info.name], info.name)
         declared = self.shaped(info.name, info.type)
         if given.dtype != declared.dtype or not compatible(given.shape, declared.shape):
-            fail(
-                self._model, f"the value given to input '{info.name}' is {given.shaped}, expected {declared}"
-            )
+            fail(self._model, f"the value given to input '{info.name}' is {given.shaped}, expected {declared}")
         return given
 
     def shaped(self, name: str, type_: TypeProto) -> Shaped:

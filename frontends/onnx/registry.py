@@ -82,9 +82,7 @@ class Converter:
             name = unknown[0]
             hint = did_you_mean(name, self.attributes)
             known = ", ".join(self.attributes) or "none"
-            raise ConversionError(
-                f"attribute '{name}' is not supported; {self.operator} takes {known}", hint=hint
-            )
+            raise ConversionError(f"attribute '{name}' is not supported; {self.operator} takes {known}", hint=hint)
         missing = [n for n, default in self.attributes.items() if default is REQUIRED and n not in given]
         if missing:
             raise ConversionError(f"attribute '{missing[0]}' is missing")
@@ -163,9 +161,7 @@ def direct(
             properties[new] = transform(value) if transform is not None and value is not None else value
         return getattr(b, op)(*values, **properties)
 
-    declared = tuple(
-        Input(f"input {number}", number >= inputs - optional, False, False) for number in range(inputs)
-    )
+    declared = tuple(Input(f"input {number}", number >= inputs - optional, False, False) for number in range(inputs))
     defaults = {name: default for name, (_, default, _) in rules.items()}
     defaults |= dict.fromkeys([*ignored, *refused])
     _add(Converter(operator, _domain(domain), since, build, declared, defaults, check))
@@ -230,8 +226,7 @@ def known_operators() -> dict[str, list[Converter]]:
     """Every operator with a converter, as `Name` or `domain:Name`, in alphabetical order."""
     load()
     return {
-        (f"{domain}:{name}" if domain else name): list(versions)
-        for (domain, name), versions in sorted(_table.items())
+        (f"{domain}:{name}" if domain else name): list(versions) for (domain, name), versions in sorted(_table.items())
     }
 
 

@@ -31,12 +31,8 @@ def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -
         if takes_sequence:
             raise ConversionError(f"input {number}, '{name}', is {value.shaped}, expected a sequence")
         if _kind(value.dtype) not in map(_kind, types):
-            expected = (
-                " or ".join(dtype for dtype in DTYPES.values() if dtype in types) or "what is not supported"
-            )
-            raise ConversionError(
-                f"input {number}, '{name}', has element type {value.dtype}, expected {expected}"
-            )
+            expected = " or ".join(dtype for dtype in DTYPES.values() if dtype in types) or "what is not supported"
+            raise ConversionError(f"input {number}, '{name}', has element type {value.dtype}, expected {expected}")
 
 
 @lru_cache(maxsize=1024)

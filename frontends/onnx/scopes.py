@@ -26,9 +26,7 @@ class Scope:
     def define(self, name: str, value: Value) -> None:
         """A new name; raises `ConversionError` when this graph has it already."""
         if name in self._values:
-            raise ConversionError(
-                f"'{name}' is defined twice, expected every value to have a name of its own"
-            )
+            raise ConversionError(f"'{name}' is defined twice, expected every value to have a name of its own")
         self._values[name] = value
 
     def redefine(self, name: str, value: Value) -> None:

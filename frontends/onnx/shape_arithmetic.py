@@ -70,9 +70,7 @@ def fold_sizes(node: NodeProto, inputs: Sequence[Value | None]) -> list[Value] |
         return None  # the converter says what is wrong
     if found is None or sum(array.size for array in found) > MOST_ELEMENTS:
         return None
-    deepest = max(
-        (each.depth for array in found for each in array.reshape(-1) if isinstance(each, Size)), default=0
-    )
+    deepest = max((each.depth for array in found for each in array.reshape(-1) if isinstance(each, Size)), default=0)
     if deepest > DEEPEST:
         return None
     dtype = _dtype(node, inputs)
@@ -84,9 +82,7 @@ def _shape(node: NodeProto, value: Value) -> Value:
     if node.op_type == "Size":
         return sizes_value(objects([product(extents)]).reshape(()), "i64")
     bounds = {attribute.name: attribute.i for attribute in node.attribute}
-    return sizes_value(
-        objects(extents[slice(bounds.get("start", 0), bounds.get("end", len(extents)))]), "i64"
-    )
+    return sizes_value(objects(extents[slice(bounds.get("start", 0), bounds.get("end", len(extents)))]), "i64")
 
 
 def _dtype(node: NodeProto, inputs: Sequence[Value | None]) -> str | None:
@@ -155,11 +151,7 @@ def _where(node: NodeProto, arrays: list[Any]) -> list[Array]:
 def _not(node: NodeProto, arrays: list[Any]) -> list[Array]:
     import numpy as np
 
-    return [
-        _array(
-            np.frompyfunc(lambda a: Size("logical_not", a) if isinstance(a, Size) else not a, 1, 1)(arrays[0])
-        )
-    ]
+    return [_array(np.frompyfunc(lambda a: Size("logical_not", a) if isinstance(a, Size) else not a, 1, 1)(arrays[0]))]
 
 
 def _same(node: NodeProto, arrays: list[Any]) -> list[Array]:

@@ -63,9 +63,7 @@ class Size:
         return found
 
     def __repr__(self) -> str:
-        return (
-            f"{self.op}({', '.join('%' if isinstance(each, SSAValue) else repr(each) for each in self.args)})"
-        )
+        return f"{self.op}({', '.join('%' if isinstance(each, SSAValue) else repr(each) for each in self.args)})"
 
 
 Extent = int | Size
@@ -110,12 +108,7 @@ def combined(op: str, a: Extent, b: Extent) -> Extent:
             return 0
         case ("divide", Size(op="multiply", args=(x, int(k))), int(n)) if k == n != 0:
             return x
-        case (
-            ("logical_and", x, True)
-            | ("logical_and", True, x)
-            | ("logical_or", x, False)
-            | ("logical_or", False, x)
-        ):
+        case ("logical_and", x, True) | ("logical_and", True, x) | ("logical_or", x, False) | ("logical_or", False, x):
             return x
     if a is b and op in _OF_EQUALS:
         return {"subtract": 0, "maximum": a, "minimum": a}.get(op, op not in ("less", "greater"))
@@ -378,9 +371,7 @@ def _computed_from_shapes(value: SSAValue) -> bool:
     stack, seen = [value], {value}
     while stack:
         op = stack.pop().owner
-        if not isinstance(op, Operation) or not isinstance(
-            op, LoopSemantics | ConstantOp | FullOp | DynamicOp
-        ):
+        if not isinstance(op, Operation) or not isinstance(op, LoopSemantics | ConstantOp | FullOp | DynamicOp):
             return False
         if isinstance(op, ShapeOfOp):
             continue

@@ -65,9 +65,7 @@ def _check_external(model: Model, tensor: TensorProto, what: str, expected: int,
     location = entries.get("location", "")
     inside = Path(location)
     if not location or "\0" in location or inside.is_absolute() or ".." in inside.parts:
-        fail(
-            model.name, f"{what} is in the file {location!r}, expected a path inside the folder of the model"
-        )
+        fail(model.name, f"{what} is in the file {location!r}, expected a path inside the folder of the model")
     path = Path(model.folder) / inside
     try:
         size = path.stat().st_size

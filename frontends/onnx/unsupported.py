@@ -98,16 +98,12 @@ def _expand(model: Model, missing: list[Missing]) -> None:
     from onnx import ModelProto, helper, inliner, shape_inference
 
     shell = ModelProto(ir_version=10)
-    shell.opset_import.extend(
-        helper.make_opsetid(domain, version) for domain, version in model.versions.items()
-    )
+    shell.opset_import.extend(helper.make_opsetid(domain, version) for domain, version in model.versions.items())
     shell.graph.CopyFrom(model.graph)
     inputs = {info.name for info in shell.graph.input}
     for tensor in model.initialisers:
         if tensor.name not in inputs:
-            shell.graph.input.append(
-                helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-            )
+            shell.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
     ids = [(each.domain, each.operator) for each in missing]
     _write_defaults(shell.graph, missing)
     shell = shape_inference.infer_shapes(shell)  # some definitions depend on element types

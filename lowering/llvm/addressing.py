@@ -21,9 +21,7 @@ def scaled(builder: Builder, value: SSAValue, factor: int, flags: int) -> SSAVal
     """`value * factor`, once per block."""
     if factor == 1:
         return value
-    return builder.cached(
-        ("mul", value, factor, flags), lambda: builder.mul(value, builder.constant(factor), flags)
-    )
+    return builder.cached(("mul", value, factor, flags), lambda: builder.mul(value, builder.constant(factor), flags))
 
 
 def summed(builder: Builder, lhs: SSAValue | None, rhs: SSAValue, flags: int) -> SSAValue:
@@ -75,9 +73,7 @@ def address(
     def make() -> SSAValue:
         total, constant = linear_index(builder, layout.strides, indices, flags)
         if total is None:
-            return (
-                builder.gep(pointer, constant, layout.memory_type, inbounds=inbounds) if constant else pointer
-            )
+            return builder.gep(pointer, constant, layout.memory_type, inbounds=inbounds) if constant else pointer
         if constant:
             total = summed(builder, total, builder.constant(constant), flags if constant > 0 else flags & NSW)
         return builder.gep(pointer, total, layout.memory_type, inbounds=inbounds)

@@ -334,9 +334,7 @@ class Builder:
             return None
         return self.emit(llvm.CallOp, operands, result, properties)
 
-    def gep(
-        self, pointer: SSAValue, index: SSAValue | int, element: Attribute, *, inbounds: bool = True
-    ) -> SSAValue:
+    def gep(self, pointer: SSAValue, index: SSAValue | int, element: Attribute, *, inbounds: bool = True) -> SSAValue:
         """`pointer + index` elements."""
         constant = isinstance(index, int) and -(2**31) < index < 2**31
         if not constant and isinstance(index, int):

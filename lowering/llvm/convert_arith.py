@@ -278,9 +278,7 @@ CONVERSIONS: ConversionTable = {
     **dict.fromkeys(FROM_INTEGER, convert_from_integer),
     **dict.fromkeys((arith.ExtFOp, arith.TruncFOp), convert_float_cast),
     **dict.fromkeys((arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp), convert_integer_cast),
-    **dict.fromkeys(
-        (arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp), convert_floor_or_ceil_division
-    ),
+    **dict.fromkeys((arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp), convert_floor_or_ceil_division),
     **dict.fromkeys((arith.MulUIExtendedOp, arith.MulSIExtendedOp), convert_mul_extended),
     arith.AddUIExtendedOp: convert_add_extended,
     arith.NegfOp: convert_negf,

@@ -19,9 +19,7 @@ LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
 ConvertOp = Callable[[Builder, Operation], None]
 
 
-def single_block(
-    builder: Builder, region: Region, arguments: Sequence[SSAValue], convert: ConvertOp
-) -> Operation:
+def single_block(builder: Builder, region: Region, arguments: Sequence[SSAValue], convert: ConvertOp) -> Operation:
     """Converts the one block of `region` in place, `arguments` for its arguments; returns its terminator."""
     block = region.block
     group_pieces(builder, block.args, arguments)

@@ -176,9 +176,7 @@ def new_function(
         properties["arg_attrs"] = arguments
     if function.res_attrs is not None and len(signature.fields) == len(signature.results) == 1:
         properties["res_attrs"] = function.res_attrs
-    return llvm.FuncOp.create(
-        properties=properties, attributes=attributes, regions=[body], location=function.location
-    )
+    return llvm.FuncOp.create(properties=properties, attributes=attributes, regions=[body], location=function.location)
 
 
 def entry_wrapper(function: func.FuncOp, signature: Signature, builder: Builder) -> llvm.FuncOp:
@@ -212,9 +210,7 @@ def entry_wrapper(function: func.FuncOp, signature: Signature, builder: Builder)
     )
 
 
-def pack(
-    builder: Builder, signature: Signature, status: SSAValue | None, values: Sequence[SSAValue | None]
-) -> None:
+def pack(builder: Builder, signature: Signature, status: SSAValue | None, values: Sequence[SSAValue | None]) -> None:
     """Appends the `llvm.return` of a status (`None` = success) and results (`None` = undefined)."""
     fields: list[SSAValue | None] = list(values)
     if signature.may_fail:

@@ -101,9 +101,7 @@ def _in_entry_block(op: Operation) -> bool:
     while (parent := inner.parent_op()) is not None and not isinstance(parent, FuncOp):
         inner = parent
     return (
-        inner.parent is not None
-        and inner.parent.parent is not None
-        and inner.parent is inner.parent.parent.first_block
+        inner.parent is not None and inner.parent.parent is not None and inner.parent is inner.parent.parent.first_block
     )
 
 
@@ -112,9 +110,7 @@ def convert_alloc(builder: Builder, op: memref.AllocOp) -> None:
     layout = layout_of(builder, op.memref)
     alignment = _alignment_of(op)
     symbol = builder.state.external("aligned_alloc", [i64, i64], PTR)
-    pointer = builder.call(
-        symbol, (builder.constant(alignment), _allocated_bytes(builder, op, layout, alignment)), PTR
-    )
+    pointer = builder.call(symbol, (builder.constant(alignment), _allocated_bytes(builder, op, layout, alignment)), PTR)
     assert pointer is not None
     status = builder.state.check_number("memref.alloc: allocation failed", op)
     null = builder.emit(llvm.ZeroOp, (), PTR)
@@ -188,9 +184,7 @@ def convert_view(builder: Builder, op: memref.ViewOp) -> None:
 def _offset_terms(op: Any) -> list[int | SSAValue]:
     """The offsets of a subview or reinterpret_cast: integers where static, source values where not."""
     dynamic = iter(op.offsets)
-    return [
-        next(dynamic) if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.iter_values()
-    ]
+    return [next(dynamic) if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.iter_values()]
 
 
 def _moved(

@@ -156,10 +156,7 @@ def _map_pieces(
     """The registers of the result for these pieces, which are of one width; constants are made once for all."""
     block = op.body.block
     known: list[dict[SSAValue, SSAValue]] = [
-        {
-            argument: builder.pieces[source][number]
-            for argument, source in zip(block.args, op.tiles, strict=True)
-        }
+        {argument: builder.pieces[source][number] for argument, source in zip(block.args, op.tiles, strict=True)}
         for number in numbers
     ]
     for each in block.ops:

@@ -13,18 +13,11 @@ from .builder import Builder, ConversionTable, numbers32
 LANES = 16
 QUARTER = 4
 
-LOW = tuple(
-    lane + offset
-    for block in range(0, LANES, QUARTER)
-    for lane in (block, block + 1)
-    for offset in (0, LANES)
-)
+LOW = tuple(lane + offset for block in range(0, LANES, QUARTER) for lane in (block, block + 1) for offset in (0, LANES))
 """a0 b0 a1 b1, in each quarter of the vectors: `vunpcklps`."""
 HIGH = tuple(lane + 2 for lane in LOW)
 LOW_PAIRS = tuple(
-    lane
-    for block in range(0, LANES, QUARTER)
-    for lane in (block, block + 1, block + LANES, block + 1 + LANES)
+    lane for block in range(0, LANES, QUARTER) for lane in (block, block + 1, block + LANES, block + 1 + LANES)
 )
 """a0 a1 b0 b1 in each quarter: `vunpcklpd`."""
 HIGH_PAIRS = tuple(lane + 2 for lane in LOW_PAIRS)

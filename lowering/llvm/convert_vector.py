@@ -149,9 +149,7 @@ def masked_store(
     layout = layout_of(builder, base)
     pointer = address(builder, base, layout, indices, inbounds=False)
     if builder.types.is_boolean(value.type):
-        value = builder.resize_integer(
-            value, builder.types.like(layout.memory_type, value.type), signed=False
-        )
+        value = builder.resize_integer(value, builder.types.like(layout.memory_type, value.type), signed=False)
     properties = {"alignment": number(lane_alignment(layout.value_type))}
     builder.emit_void(llvm_ext.MaskedStoreOp, (value, pointer, mask), properties)
 

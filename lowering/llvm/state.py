@@ -73,9 +73,7 @@ class ModuleState:
             return
         (first, reason), *others = self.errors
         error = OperationError(first, reason)
-        notes = tuple(
-            Diagnostic(f"'{op_name(op)}': {text}", "error", nearest_source_point(op)) for op, text in others
-        )
+        notes = tuple(Diagnostic(f"'{op_name(op)}': {text}", "error", nearest_source_point(op)) for op, text in others)
         error.diagnostic = replace(error.diagnostic, notes=notes)
         lines = [f"{location_string(op)}: '{op_name(op)}': {text}" for op, text in self.errors]
         error.args = ("\n".join(lines),)

@@ -44,9 +44,7 @@ def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
     totals = list(builder.pieces[op.acc])
     for step in range(op.depth.value.data):
         columns = [
-            builder.load(
-                right.at(step, piece.column), builder.types.vector(i8, GROUP * piece.lanes), alignment=1
-            )
+            builder.load(right.at(step, piece.column), builder.types.vector(i8, GROUP * piece.lanes), alignment=1)
             for piece in in_row
         ]
         for row in range(rows):
@@ -57,9 +55,7 @@ def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
     builder.pieces[op.result] = totals
 
 
-def _accumulate(
-    builder: Builder, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue
-) -> SSAValue:
+def _accumulate(builder: Builder, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
     """`total` and the dot products of a group of A with each group of a piece of B."""
     assert isinstance(total.type, VectorType) and isinstance(vector.type, VectorType)
     (lanes,) = total.type.get_shape()

@@ -52,11 +52,7 @@ _MULTIPLY = {
 def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
     """Zeros or the initial sums, a loop over steps of 16 groups, and the sums as values."""
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
-    if (
-        left.steps[1] != 1
-        or right.steps[1] != group_of(op.a_place.type.element_type)
-        or right.layout.strides[-1] != 1
-    ):
+    if left.steps[1] != 1 or right.steps[1] != group_of(op.a_place.type.element_type) or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
         return
     builder.uses_tile_registers = True
@@ -72,9 +68,7 @@ def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
     by = left.steps[0] * element_bytes(left.layout.memory_type)
     rows = _Operand("llvm.x86.tileloadd64", left.corner, _LEFT, grid.rows, by, AMX_ROWS * by, ROW_BYTES)
     by = right.steps[0] * element_bytes(right.layout.memory_type)
-    columns = _Operand(
-        "llvm.x86.tileloaddt164", right.corner, _RIGHT, grid.columns, by, ROW_BYTES, AMX_ROWS * by
-    )
+    columns = _Operand("llvm.x86.tileloaddt164", right.corner, _RIGHT, grid.columns, by, ROW_BYTES, AMX_ROWS * by)
     multiply = _MULTIPLY[op.unsigned is None, op.right_unsigned is None]
     if isinstance(op.a_place.type.element_type, BFloat16Type):
         multiply = "llvm.x86.tdpbf16ps"
@@ -195,9 +189,7 @@ def _is_zero(value: SSAValue) -> bool:
         return False
     splat = value.owner.value
     return (
-        isinstance(splat, DenseIntOrFPElementsAttr)
-        and splat.is_splat()
-        and str(splat.get_values()[0]) in ("0", "0.0")
+        isinstance(splat, DenseIntOrFPElementsAttr) and splat.is_splat() and str(splat.get_values()[0]) in ("0", "0.0")
     )
 
 

@@ -36,9 +36,7 @@ def pieces_of(tile: VectorType) -> list[Piece]:
     """The pieces of a tile, row by row."""
     rows, columns = tile.get_shape()
     return [
-        Piece(row, column, min(LANES, columns - column))
-        for row in range(rows)
-        for column in range(0, columns, LANES)
+        Piece(row, column, min(LANES, columns - column)) for row in range(rows) for column in range(0, columns, LANES)
     ]
 
 

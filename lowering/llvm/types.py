@@ -81,9 +81,7 @@ class MemRefLayout:
         """True when the elements fill one block in row-major order."""
         return self.count == 0 or all(
             extent == 1 or stride == expected
-            for extent, stride, expected in zip(
-                self.shape, self.strides, row_major_strides(self.shape), strict=True
-            )
+            for extent, stride, expected in zip(self.shape, self.strides, row_major_strides(self.shape), strict=True)
         )
 
 
@@ -147,9 +145,7 @@ class TypeConverter:
             return i64
         if isinstance(source, IntegerType):
             if source.signedness.data != Signedness.SIGNLESS:
-                raise UnsupportedTypeError(
-                    f"type {source} has a sign; below tensor_loop integers are signless"
-                )
+                raise UnsupportedTypeError(f"type {source} has a sign; below tensor_loop integers are signless")
             return source
         if type(source) in _FLOAT_BYTES or isinstance(source, _LLVM_TYPES):
             return source
@@ -203,9 +199,7 @@ class TypeConverter:
         else:
             raise UnsupportedTypeError(f"type {source} has layout {source.layout}; expected strided<...>")
         if len(strides) != len(shape):
-            raise UnsupportedTypeError(
-                f"type {source} has {len(strides)} strides for {len(shape)} dimensions"
-            )
+            raise UnsupportedTypeError(f"type {source} has {len(strides)} strides for {len(shape)} dimensions")
         value_type = self.convert(source.element_type)
         size = element_bytes(value_type)
         memory_type = self.like(i8, value_type) if self.is_boolean(value_type) else value_type

@@ -131,11 +131,7 @@ def type_text(value_type: Attribute) -> str:
         case LLVMStructType():
             if value_type.struct_name.data:
                 raise EmitError(f"named struct type {value_type} has no text form")
-            return (
-                "{ " + ", ".join(type_text(t) for t in value_type.types) + " }"
-                if value_type.types.data
-                else "{}"
-            )
+            return "{ " + ", ".join(type_text(t) for t in value_type.types) + " }" if value_type.types.data else "{}"
         case LLVMVoidType():
             return "void"
         case LLVMFunctionType():

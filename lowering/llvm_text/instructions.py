@@ -247,8 +247,7 @@ def switch(text: FunctionText, op: llvm_ext.SwitchOp) -> None:
     value_type = text.type(op.value.type)
     default = text.target(op, op.default_block, tuple(op.default_operands))
     cases = " ".join(
-        f"{value_type} {number}, label %{text.target(op, block, operands)}"
-        for number, block, operands in op.cases()
+        f"{value_type} {number}, label %{text.target(op, block, operands)}" for number, block, operands in op.cases()
     )
     text.put(op, f"switch {text.typed(op.value)}, label %{default} [ {cases} ]{text.loop(op)}")
 

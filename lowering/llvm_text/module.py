@@ -54,9 +54,7 @@ class ModuleText:
             else:
                 name = text_name(symbol, op.linkage.linkage.data, taken)
             if owners.setdefault(name, symbol) != symbol:
-                raise EmitError(
-                    self.describe(op, f"@{symbol} and @{owners[name]} both have the name '{name}'")
-                )
+                raise EmitError(self.describe(op, f"@{symbol} and @{owners[name]} both have the name '{name}'"))
             self._symbols[symbol] = symbol_text(name)
 
     def symbol(self, name: str) -> str:
@@ -74,9 +72,7 @@ class ModuleText:
         overload = INTRINSICS.get(base)
         if overload is not None:
             for position in overload:
-                overloaded = (
-                    result if position == -1 else operands[position] if position < len(operands) else None
-                )
+                overloaded = result if position == -1 else operands[position] if position < len(operands) else None
                 if overloaded is None:
                     raise EmitError(f"intrinsic llvm.{base} has {len(operands)} operands and result {result}")
                 name += f".{self._suffix(overloaded)}"

@@ -300,9 +300,7 @@ class Value:
     def less(self, other: Value | int) -> Value:
         """Mask of `self < other`, signed. The difference must not overflow (both of one sign, say)."""
         if not self._builder.is_vector:
-            return self._builder.emit(
-                arith.CmpiOp, (self, self.like(other)), "i1", {"predicate": PREDICATE["slt"]}
-            )
+            return self._builder.emit(arith.CmpiOp, (self, self.like(other)), "i1", {"predicate": PREDICATE["slt"]})
         difference = self if isinstance(other, int) and other == 0 else self - other
         return difference >> (WIDTH[self.kind] - 1)
 
@@ -313,8 +311,6 @@ class Value:
     def equal(self, other: Value | int) -> Value:
         """Mask of `self == other`."""
         if not self._builder.is_vector:
-            return self._builder.emit(
-                arith.CmpiOp, (self, self.like(other)), "i1", {"predicate": PREDICATE["eq"]}
-            )
+            return self._builder.emit(arith.CmpiOp, (self, self.like(other)), "i1", {"predicate": PREDICATE["eq"]})
         difference = self if isinstance(other, int) and other == 0 else self ^ other
         return ~((difference | (0 - difference)) >> (WIDTH[self.kind] - 1))

@@ -111,11 +111,7 @@ def _fits(value: SSAValue, shape: Shape, variables: dict[str, SSAValue]) -> bool
         return variables.setdefault(shape, value) is value
     if isinstance(shape, float):
         number = _number(value)
-        return (
-            number is not None
-            and isclose(number, shape, rel_tol=1e-7)
-            and copysign(1, number) == copysign(1, shape)
-        )
+        return number is not None and isclose(number, shape, rel_tol=1e-7) and copysign(1, number) == copysign(1, shape)
     assert isinstance(shape, tuple)
     op = value.owner
     name, operands = shape[0], shape[1:]

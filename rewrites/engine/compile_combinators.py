@@ -69,9 +69,7 @@ def _compile_other(pattern: Together, number: int, following: Next) -> Next:
         taken = [_op_of(bound.get(key)) for key in keys]
         found = [op for op in candidates(ways, bound) if op not in taken]
         if not found and tracer is not None:
-            tracer.structure(
-                bound, f"no other op has what pattern {number + 1} of several shares with the rest"
-            )
+            tracer.structure(bound, f"no other op has what pattern {number + 1} of several shares with the rest")
         return any(match_other(op, bound) for op in found)
 
     return find
@@ -147,9 +145,7 @@ def _compile_expression(pattern: Expression, following: Next) -> ValueMatcher:
     for number, (_, part) in reversed(list(enumerate(pattern.holes))):
         step = _compile_hole(part, slot, number, step)
     holes = [hole for hole, _ in pattern.holes]
-    missing = [
-        hole for hole in holes if hole not in _Comparison(holes).run(pattern.value, pattern.value).values
-    ]
+    missing = [hole for hole in holes if hole not in _Comparison(holes).run(pattern.value, pattern.value).values]
     if missing:
         raise RuleError(f"the expression does not depend on %{missing[0].name_hint or 'a hole'}")
 

@@ -93,9 +93,7 @@ def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent:
     return walk
 
 
-def _bind_path(
-    own: set[str], values: list[SSAValue], between: dict[SSAValue, Bindings], bound: Bindings
-) -> None:
+def _bind_path(own: set[str], values: list[SSAValue], between: dict[SSAValue, Bindings], bound: Bindings) -> None:
     for name in own:
         bound[all_key(name)] = tuple(between[value][name] for value in values if name in between[value])
 

@@ -151,9 +151,7 @@ def _certain_keys(pattern: Pattern) -> set[str]:
 
 def _check_keys(rule: Rule) -> None:
     certain = _certain_keys(rule.lhs) | {key for op in rule.free for key in _certain_keys(op)}
-    used = {key for item in rule.rhs for key in used_keys(item)} | {
-        key for each in rule.when for key in each.keys
-    }
+    used = {key for item in rule.rhs for key in used_keys(item)} | {key for each in rule.when for key in each.keys}
     if unbound := sorted(used - certain):
         names = ", ".join(f"%{key.partition('.')[0]}" for key in unbound)
         raise RuleError(f"{names} is not bound by every match of the root")
@@ -174,9 +172,7 @@ def _check_others(rule: Rule) -> None:
         if isinstance(part, Where) and isinstance(part.test, Holds):
             for key in part.test.others:
                 if key not in known:
-                    raise RuleError(
-                        f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched"
-                    )
+                    raise RuleError(f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched")
 
 
 def _shown(key: str) -> str:
@@ -214,9 +210,7 @@ def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
     if ctx is not None:
         check_op_names(rule, ctx)
     makers = tuple(
-        compile_replacement(
-            item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1)
-        )
+        compile_replacement(item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1))
         for number, item in enumerate(rule.rhs)
     )
     if rule.callback is not None:

@@ -113,9 +113,7 @@ def shape_is(match: Match, thing: Any, **parameters: Any) -> bool:
         return False
     wanted = parameters["is"].get_values()
     shape = type_.get_shape()
-    return len(shape) == len(wanted) and all(
-        size in (-1, found) for size, found in zip(wanted, shape, strict=True)
-    )
+    return len(shape) == len(wanted) and all(size in (-1, found) for size, found in zip(wanted, shape, strict=True))
 
 
 @condition("block-argument")

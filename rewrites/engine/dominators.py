@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-NO_WAY_UP = (
-    "has no operand that leads to the parent: only arguments, constants, weights and values of other blocks"
-)
+NO_WAY_UP = "has no operand that leads to the parent: only arguments, constants, weights and values of other blocks"
 
 
 def dominating_parents(

@@ -173,15 +173,11 @@ class Driver:
         root, replaced = match.root, match.replaced
         if len(values) != len(replaced):
             found, wanted = len(values), len(replaced)
-            raise OperationError(
-                root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values"
-            )
+            raise OperationError(root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values")
         used = {operand for op in match.new_ops for each in op.walk() for operand in each.operands}
         for value, result in zip(values, replaced, strict=True):
             if result in used or value in replaced:
-                raise OperationError(
-                    root, f"rule '{match.rule.name}' replaces a result by something that needs it"
-                )
+                raise OperationError(root, f"rule '{match.rule.name}' replaces a result by something that needs it")
             if value.type != result.type:
                 message = f"rule '{match.rule.name}' changes the type from {result.type} to {value.type}"
                 raise OperationError(root, message)
@@ -222,9 +218,7 @@ class Driver:
         if lineage.rewrites > self._limit:
             names = " and ".join(f"'{name}'" for name in dict.fromkeys(lineage.rules))
             message = f"no fixed point after {self._limit} rewrites of one op; the last ones were by {names}"
-            raise OperationError(
-                root, message, hint="the right side of a rule must be smaller than the left one"
-            )
+            raise OperationError(root, message, hint="the right side of a rule must be smaller than the left one")
 
     def _erase(self, root: Operation) -> None:
         """Erases `root`, and then producers that lost their last use by that."""
@@ -245,11 +239,7 @@ class Driver:
                 producer = value.owner
                 if not isinstance(producer, Operation) or producer in self._dead:
                     continue
-                if (
-                    self._erase_dead
-                    and producer.parent is not None
-                    and is_dead(producer, self._session.purity)
-                ):
+                if self._erase_dead and producer.parent is not None and is_dead(producer, self._session.purity):
                     stack.append(producer)
                 elif value.has_one_use():  # conditions on single use may hold now
                     self._touch(_users((value,)))
@@ -314,9 +304,7 @@ def _reason(error: Exception) -> str:
     """The line of an xDSL verification message that says what is wrong."""
     lines = [line.strip(" |") for line in str(error).splitlines() if line.strip()]
     marked = [line for line in lines if "does not verify:" in line]
-    return (
-        (marked[0].partition("does not verify:")[2].strip() if marked else lines[-1]) if lines else str(error)
-    )
+    return (marked[0].partition("does not verify:")[2].strip() if marked else lines[-1]) if lines else str(error)
 
 
 def _users(values: Iterable[SSAValue]) -> list[Operation]:
@@ -338,9 +326,7 @@ def enclosing_module(op: Operation) -> ModuleOp:
     return parent
 
 
-def program_order(
-    scope: Operation, enter: Callable[[Operation], bool] = lambda op: True
-) -> Iterator[Operation]:
+def program_order(scope: Operation, enter: Callable[[Operation], bool] = lambda op: True) -> Iterator[Operation]:
     """
     The ops inside `scope`: producers before users (blocks in reverse postorder, unreachable ones last), the ops of a
     region before the op that holds it. Does not recurse.

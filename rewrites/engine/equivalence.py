@@ -282,9 +282,7 @@ class BlockOrder(Index):
         assert block is not None
         positions = self._positions.get(block)
         if positions is None or op not in positions:
-            positions = self._positions[block] = {
-                each: float(number) for number, each in enumerate(block.ops)
-            }
+            positions = self._positions[block] = {each: float(number) for number, each in enumerate(block.ops)}
         return positions[op]
 
     def before(self, first: Operation, second: Operation) -> bool:
@@ -301,6 +299,4 @@ class BlockOrder(Index):
         for op in ops:
             if op.parent is not None:
                 self.position(op)
-        return sorted(
-            ops, key=lambda op: (blocks[op.parent], 0.0 if op.parent is None else self.position(op))
-        )
+        return sorted(ops, key=lambda op: (blocks[op.parent], 0.0 if op.parent is None else self.position(op)))

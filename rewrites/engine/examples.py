@@ -54,9 +54,7 @@ def _functions(module: ModuleOp) -> dict[str, Operation]:
     return {
         name: op
         for op in module.body.ops
-        if not isinstance(op, ModuleOp)
-        and op.name != "pdl.pattern"
-        and (name := symbol_name(op)) in FUNCTIONS
+        if not isinstance(op, ModuleOp) and op.name != "pdl.pattern" and (name := symbol_name(op)) in FUNCTIONS
     }
 
 
@@ -75,9 +73,7 @@ def _rule_of(module: ModuleOp, name: str) -> tuple[Operation, Rule]:
         raise OperationError(pattern, message)
     reader = _PatternReader(pattern, exact_types=calls_functions(replacement))
     lhs = reader.read()
-    rhs, callback = replacement_of(
-        replacement, reader.keys, reader.captures, reader.order, reader.dtypes, module
-    )
+    rhs, callback = replacement_of(replacement, reader.keys, reader.captures, reader.order, reader.dtypes, module)
     computes = callback is not None or any(op.name != "func.return" for op in replacement.body.block.ops)
     when = reader.conditions() if computes else ()
     rule = Rule(name, lhs, rhs, when, numerics=numerics.data, callback=callback, also=reader.also)  # pyright: ignore[reportArgumentType]
@@ -141,9 +137,7 @@ class _PatternReader:
             any_dtype = any(name in self._function.attributes for name in (ANY_TYPE, ANY_DTYPE))
             self._known[op.results[0]] = _constant(op, any_dtype)
             return
-        key = (
-            f"{op.results[0].name_hint or ''}.op{len(self._made)}" if op.results else f".op{len(self._made)}"
-        )
+        key = f"{op.results[0].name_hint or ''}.op{len(self._made)}" if op.results else f".op{len(self._made)}"
         operands = tuple(self._known[value] for value in op.operands)
         made = self._made[op] = Op((op.name,), operands, self._attributes(op), key)
         for result in op.results:
@@ -177,9 +171,7 @@ class _PatternReader:
         remark = "not replaced: {name} is used outside of the pattern"
         found = [Require("only-used-by", (key, *everything), remark=remark) for key in inner]
         if len(everything) > 1:
-            found.append(
-                Require("no-effect-between", everything, remark="not replaced: an effect stands in between")
-            )
+            found.append(Require("no-effect-between", everything, remark="not replaced: an effect stands in between"))
         return tuple(found)
 
     def _parameter(self, arg: SSAValue, key: str) -> Pattern:

@@ -95,9 +95,7 @@ class _StepReader:
         self._captures = captures
         self._dtypes = dtypes
         self._functions = {
-            name: op
-            for op in module.body.ops
-            if isinstance(op, func.FuncOp) and (name := symbol_name(op)) is not None
+            name: op for op in module.body.ops if isinstance(op, func.FuncOp) and (name := symbol_name(op)) is not None
         }
         self._known: dict[SSAValue, Source] = {
             arg: Taken(key) for arg, key in zip(function.body.block.args, keys, strict=True)
@@ -132,8 +130,7 @@ class _StepReader:
         if is_constant_op(op):
             return (Known(op.results[0].type),)
         places = [
-            next((place for place, value in enumerate(returned) if value is result), None)
-            for result in op.results
+            next((place for place, value in enumerate(returned) if value is result), None) for result in op.results
         ]
         if op.results and all(place is not None for place in places):
             return tuple(TypeOfReplaced(place) for place in places if place is not None)

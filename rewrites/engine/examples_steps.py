@@ -121,8 +121,7 @@ def no_effect_between(match: Match, *ops: Operation) -> bool:
 def _is_harmless(op: Operation, match: Match) -> bool:
     """An op with regions (a branch, a loop) all of whose ops are pure."""
     return bool(op.regions) and all(
-        each.has_trait(IsTerminator) or bool(each.regions) or match.session.purity.is_pure(each)
-        for each in op.walk()
+        each.has_trait(IsTerminator) or bool(each.regions) or match.session.purity.is_pure(each) for each in op.walk()
     )
 
 

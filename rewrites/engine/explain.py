@@ -50,11 +50,7 @@ def why_not(pattern: Pattern, value: SSAValue, bound: dict[str, Any]) -> str | N
             reason = test.why_not(value, bound[""])
             return None if reason is None else f"{value_name(value)}: {reason}"
         case Constant():
-            return (
-                None
-                if constant_attribute(value) is not None
-                else f"expected a constant, found {value_name(value)}"
-            )
+            return None if constant_attribute(value) is not None else f"expected a constant, found {value_name(value)}"
         case Splat() | Literal() | Argument():
             from .matcher import why_not_leaf
 
@@ -62,7 +58,9 @@ def why_not(pattern: Pattern, value: SSAValue, bound: dict[str, Any]) -> str | N
             if reason is not None:
                 return f"{reason} ({value_name(value)})"
         case Call(callee) if not isinstance(value, OpResult) or value.op.name not in CALLS:
-            return f"expected a call{'' if not isinstance(callee, str) else f' of @{callee}'}, found {value_name(value)}"
+            return (
+                f"expected a call{'' if not isinstance(callee, str) else f' of @{callee}'}, found {value_name(value)}"
+            )
         case Call(str() as callee) if isinstance(value, OpResult) and _callee(value.op) != callee:
             return f"expected a call of @{callee}, found one of @{_callee(value.op)}"
         case If() if not isinstance(value, OpResult) or value.op.name != "scf.if":
@@ -138,11 +136,7 @@ class Explanation:
         if self.op is not None and self.operand is not None:
             where = f"'{self.op.name}', operand {self.operand}: "
         elif self.op is not None:
-            where = (
-                f"'{self.op.name}' ({value_name(self.op.results[0])}) "
-                if self.op.results
-                else f"'{self.op.name}' "
-            )
+            where = f"'{self.op.name}' ({value_name(self.op.results[0])}) " if self.op.results else f"'{self.op.name}' "
         names = [f"  %{key.partition('.')[0]} = {_shown(thing)}" for key, thing in self.bound]
         return "\n".join([f"no match: {where}{self.reason}", *(["bound so far:", *names] if names else [])])
 
@@ -164,9 +158,7 @@ def _named(bound: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def explain(
-    pattern: Pattern | tuple[Pattern, ...] | Rule, value: SSAValue | Operation, **settings: Any
-) -> Explanation:
+def explain(pattern: Pattern | tuple[Pattern, ...] | Rule, value: SSAValue | Operation, **settings: Any) -> Explanation:
     """Why `pattern` (or a rule) does not match at `value`: of all tries, the one that came farthest."""
     from .compiled_rule import compile_rule
     from .matching import match_compiled, pattern_rule
@@ -225,9 +217,7 @@ def explain_in(module: Operation, rules: tuple[Rule, ...], target: str) -> str:
     ]
     if at and not places:
         raise ValueError(f"no op has a result called %{hint}")
-    return "\n".join(
-        f"{rule.name} at {value_name(op.results[0])} ('{op.name}'): {explain(rule, op)}" for op in places
-    )
+    return "\n".join(f"{rule.name} at {value_name(op.results[0])} ('{op.name}'): {explain(rule, op)}" for op in places)
 
 
 __all__ = [

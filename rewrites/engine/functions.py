@@ -120,9 +120,7 @@ def captured_values(ops: Sequence[Operation]) -> list[SSAValue]:
     """The values that `ops` use and do not define, each once, in order of first use."""
     walked = [each for op in ops for each in op.walk()]
     inside = {result for each in walked for result in each.results}
-    inside |= {
-        arg for each in walked for region in each.regions for block in region.blocks for arg in block.args
-    }
+    inside |= {arg for each in walked for region in each.regions for block in region.blocks for arg in block.args}
     used = (value for each in walked for value in each.operands)
     return list(dict.fromkeys(value for value in used if value not in inside))
 

@@ -76,9 +76,7 @@ def _post_order(roots: list[Operation], named: Iterable[Operation]) -> list[Oper
             done.add(op)
             stack.append((op, True))
             owners = [value.owner for each in op.walk() for value in each.operands]
-            stack.extend(
-                (each, False) for each in reversed(owners) if isinstance(each, Operation) and each in wanted
-            )
+            stack.extend((each, False) for each in reversed(owners) if isinstance(each, Operation) and each in wanted)
     return order
 
 

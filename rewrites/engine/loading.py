@@ -136,9 +136,7 @@ class _RuleReader:
             if isinstance(part, dialect.RequireOp):
                 remark = None if part.remark is None else part.remark.data
                 keys = tuple(self._key(value) for value in part.arguments)
-                conditions.append(
-                    Require(part.target.data, keys, tuple(part.parameter_values.items()), remark)
-                )
+                conditions.append(Require(part.target.data, keys, tuple(part.parameter_values.items()), remark))
             elif part.results and not isinstance(part, constraints.AttributeOp):
                 self._patterns[part.results[0]] = self._pattern(part)
         assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp)
@@ -193,9 +191,7 @@ class _RuleReader:
             case dialect.ResultOp():
                 inner = self._patterns[op.op]
                 if not isinstance(inner, Op | Call | If):
-                    raise OperationError(
-                        op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results"
-                    )
+                    raise OperationError(op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results")
                 return Result(inner, op.index.value.data, key)
             case dialect.OpOp():
                 attributes = (*op.parameter_values.items(), *captures)
@@ -254,9 +250,7 @@ class _RuleReader:
                 case dialect.YieldOp():
                     return tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
                 case _:
-                    raise OperationError(
-                        op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here"
-                    )
+                    raise OperationError(op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here")
         raise OperationError(last, "the replacement does not end in 'pattern.yield'")
 
 

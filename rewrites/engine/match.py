@@ -296,6 +296,4 @@ def check_arguments(
     try:
         signature(function).bind(None, *[None] * number, **parameters)
     except TypeError as error:
-        raise RuleError(
-            f"{kind} '{name}' cannot take {number} values and {sorted(parameters)}: {error}"
-        ) from None
+        raise RuleError(f"{kind} '{name}' cannot take {number} values and {sorted(parameters)}: {error}") from None

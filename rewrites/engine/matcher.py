@@ -75,9 +75,7 @@ def _compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
         case Any_(key):
             return lambda value, bound: bind(key, value, bound, following)
         case Constant(key):
-            return lambda value, bound: (
-                constant_attribute(value) is not None and bind(key, value, bound, following)
-            )
+            return lambda value, bound: constant_attribute(value) is not None and bind(key, value, bound, following)
         case Splat() | Literal() | Argument():
             return _compile_leaf(pattern, following)
         case Op():
@@ -241,8 +239,7 @@ def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
     index = pattern.index if isinstance(pattern, Result) else 0
     several = isinstance(pattern, Result)
     return lambda op, bound: (
-        (index < len(op.results) if several else len(op.results) == 1)
-        and match_value(op.results[index], bound)
+        (index < len(op.results) if several else len(op.results) == 1) and match_value(op.results[index], bound)
     )
 
 

@@ -49,9 +49,7 @@ def match(
     return found if found.matched else None
 
 
-def find_all(
-    pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: Context | None = None
-) -> list[Match]:
+def find_all(pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: Context | None = None) -> list[Match]:
     """The matches of `pattern` at the ops inside `scope`, producers first; they may overlap."""
     compiled = compiled_pattern(pattern)
     if ctx is not None:
@@ -61,9 +59,7 @@ def find_all(
     return [found for op in ops if (found := compiled.match(op, session)).matched]
 
 
-def match_compiled(
-    compiled: CompiledRule, value: SSAValue | Operation, *, session: Session | None = None
-) -> Match:
+def match_compiled(compiled: CompiledRule, value: SSAValue | Operation, *, session: Session | None = None) -> Match:
     """The match at a value or at an op (at its only result, unless the pattern is of an op)."""
     if session is None:
         session = Session(Context(), outermost(value))

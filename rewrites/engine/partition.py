@@ -62,15 +62,10 @@ def partition(
     if isinstance(rule.lhs, Function):
         emit_warning(function, "not partitioned: the pattern is of a function, not of a call of one")
         return []
-    given = {
-        key: StringAttr(value) if isinstance(value, str) else value
-        for key, value in (attributes or {}).items()
-    }
+    given = {key: StringAttr(value) if isinstance(value, str) else value for key, value in (attributes or {}).items()}
     if rule.group is not None:
         given = {**dict(rule.group), **given}
-    partitioner = _Partitioner(
-        compile_rule(replace(rule, rhs=()), ctx), function, given, ctx or Context(), name
-    )
+    partitioner = _Partitioner(compile_rule(replace(rule, rhs=()), ctx), function, given, ctx or Context(), name)
     return partitioner.run(check, duplicate)
 
 
@@ -104,11 +99,7 @@ class _Partitioner:
             outside = Outside(ops, match.roots)
             reason = self._why_not(ops, outside, duplicate) or _refusal(check, match)
             inputs = input_values(self._compiled.rule.lhs, match, ops)
-            place = (
-                place_between(self._session.index(BlockOrder), match.roots, inputs)
-                if reason is None
-                else None
-            )
+            place = place_between(self._session.index(BlockOrder), match.roots, inputs) if reason is None else None
             if place is None:
                 reason = reason or "what it takes comes after a use of what it gives"
                 emit_remark(root, f"not partitioned: {reason}")
@@ -128,8 +119,7 @@ class _Partitioner:
             if op.parent is not root.parent:
                 return f"'{op.name}' is in another block"
             if op.has_trait(IsTerminator) or not all(
-                self._session.purity.is_pure(each) or each.has_trait(IsTerminator) or each.regions
-                for each in op.walk()
+                self._session.purity.is_pure(each) or each.has_trait(IsTerminator) or each.regions for each in op.walk()
             ):
                 return f"'{op.name}' has an effect"
         escaping = outside.escape()
@@ -139,9 +129,7 @@ class _Partitioner:
             return f"'{outside.shared[0].name}' would be computed twice"
         return None
 
-    def _outline(
-        self, match: Match, ops: list[Operation], inputs: list[SSAValue], place: Operation
-    ) -> func.FuncOp:
+    def _outline(self, match: Match, ops: list[Operation], inputs: list[SSAValue], place: Operation) -> func.FuncOp:
         root, results = match.root, match.replaced
         name = self._names.fresh(self._name)
         function = outlined(name, ops, results, inputs, PARTITIONED)

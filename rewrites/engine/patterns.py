@@ -361,9 +361,7 @@ def rule(
 
     root, also = root_pattern(lhs)
     made = rhs if isinstance(rhs, tuple) else (rhs,)
-    return Rule(
-        name, root, tuple(_as_replacement(item) for item in made), when, numerics=numerics, doc=doc, also=also
-    )
+    return Rule(name, root, tuple(_as_replacement(item) for item in made), when, numerics=numerics, doc=doc, also=also)
 
 
 def require(name: str, *patterns: Pattern, remark: str | None = None, **parameters: Attribute) -> Require:

@@ -54,9 +54,7 @@ def result_count(match: Match, op: Operation, **parameters: Any) -> bool:
     """The op has `exactly` so many results, or `at-least` so many."""
     exactly, at_least = parameters.get("exactly"), parameters.get("at_least")
     found = len(op.results)
-    return (exactly is None or found == exactly.value.data) and (
-        at_least is None or found >= at_least.value.data
-    )
+    return (exactly is None or found == exactly.value.data) and (at_least is None or found >= at_least.value.data)
 
 
 @condition("attribute-is")
@@ -76,9 +74,7 @@ def types_agree(match: Match, *things: Any, **parameters: Any) -> bool:
 @condition("type-lists-agree")
 def type_lists_agree(match: Match, *things: Any, **parameters: Any) -> bool:
     """The same of lists of values, `types` if given. `places` says from which result on those of an op count."""
-    lists = [
-        types_from(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)
-    ]
+    lists = [types_from(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)]
     types = parameters.get("types")
     wanted = tuple(types.data) if isinstance(types, ArrayAttr) else lists[0]
     return all(found == wanted for found in lists)
@@ -112,11 +108,7 @@ def argument(thing: Any, take: str, place: int) -> Any:
 def native_constraint(match: Match, *things: Any, **parameters: Any) -> bool:
     """The condition `condition` of the `arguments` (constants, types, results of ops), or its contrary when `negated`."""
     wanted, arguments, negated = parameters["condition"], parameters["arguments"], parameters["negated"]
-    assert (
-        isinstance(wanted, StringAttr)
-        and isinstance(arguments, ArrayAttr)
-        and isinstance(negated, IntegerAttr)
-    )
+    assert isinstance(wanted, StringAttr) and isinstance(arguments, ArrayAttr) and isinstance(negated, IntegerAttr)
     named = {name.replace("-", "_"): value for name, value in parameters["parameters"].data.items()}
     given = [_given(each.data, things) for each in arguments.data if isinstance(each, DictionaryAttr)]
     return CONDITIONS[wanted.data].function(match, *given, **named) != bool(negated.value.data)  # pyright: ignore

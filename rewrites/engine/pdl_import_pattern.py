@@ -263,9 +263,7 @@ class PatternReader:
             if not isinstance(attribute, pdl.AttributeOp):
                 raise OperationError(attribute, f"'{attribute.name}' cannot make an attribute to match")
             if attribute.value is not None:
-                found.append(
-                    (name, attribute.value)
-                )  # the exact comparison follows; this one can be explained
+                found.append((name, attribute.value))  # the exact comparison follows; this one can be explained
             found.append((name, self._capture(attribute)))
         return tuple(found)
 

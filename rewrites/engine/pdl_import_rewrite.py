@@ -38,9 +38,7 @@ class RewriteReader:
         """The callback of the rule. Raises `OperationError`."""
         op = self._op
         if op.name_ is not None:
-            message = (
-                f"'with' calls the function '{op.name_.data}' outside of the pattern, which is not supported"
-            )
+            message = f"'with' calls the function '{op.name_.data}' outside of the pattern, which is not supported"
             raise OperationError(op, message, hint="call a builder in a body: 'pdl.apply_native_rewrite'")
         block = op.body.first_block
         if block is None or block is not op.body.last_block:
@@ -100,9 +98,7 @@ class RewriteReader:
             case pdl.RangeOp():
                 return Joined(tuple(self._source(owner, each) for each in owner.arguments))
             case _:
-                raise OperationError(
-                    at, f"what '{owner.name}' stands for is not known when the pattern matches"
-                )
+                raise OperationError(at, f"what '{owner.name}' stands for is not known when the pattern matches")
 
     def _result(self, op: pdl.ResultOp) -> Source:
         parent = owner_of(op.parent_)
@@ -188,9 +184,7 @@ class RewriteReader:
             key = self._pattern.key(op.res[0])
             self._made.add(op.res[0])
             return Call(key, name, arguments, parameters, None, as_op=True)
-        if not all(isinstance(each, pdl.ValueType) for each in types) and not (
-            len(types) == 1 and is_range(op.res[0])
-        ):
+        if not all(isinstance(each, pdl.ValueType) for each in types) and not (len(types) == 1 and is_range(op.res[0])):
             message = "a native rewrite makes values, one range of values, or one op"
             raise OperationError(op, message)
         ranged = bool(types) and is_range(op.res[0])

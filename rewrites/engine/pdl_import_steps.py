@@ -114,7 +114,9 @@ class Call:
             match.bound[self.key] = self._op_of(match, values)
             return True
         if self.count is not None and len(values) != self.count:
-            message = f"rule '{match.rule.name}' wants {self.count} values of '{self.builder}', which made {len(values)}"
+            message = (
+                f"rule '{match.rule.name}' wants {self.count} values of '{self.builder}', which made {len(values)}"
+            )
             raise OperationError(match.root, message)
         match.bound[self.key] = values
         return True

@@ -61,8 +61,7 @@ def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMak
                 return None
             operands += values
         attributes = {
-            name: match.bound[wanted.key] if isinstance(wanted, Capture) else wanted
-            for name, wanted in item.attributes
+            name: match.bound[wanted.key] if isinstance(wanted, Capture) else wanted for name, wanted in item.attributes
         }
         types: Sequence[Attribute] | None = None
         if types_of_root is not None:

@@ -24,9 +24,7 @@ def selected(rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_na
     Raises `PassFailedException` for an unknown name or setting, and for a rule that is named but not allowed.
     """
     if numerics not in CLASSES_OF:
-        raise PassFailedException(
-            f"{pass_name}: numerics is '{numerics}', expected one of {', '.join(CLASSES_OF)}"
-        )
+        raise PassFailedException(f"{pass_name}: numerics is '{numerics}', expected one of {', '.join(CLASSES_OF)}")
     known = {rule.name: rule for rule in rules}
     for name in names:
         if name not in known:

@@ -28,9 +28,7 @@ def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) ->
     order = match.session.index(BlockOrder)
     if len(roots) == 1:
         return match.root if _all_before(order, taken, match.root) else None
-    outside = (
-        value for value in taken if isinstance(value.owner, Operation) and value.owner.parent is not block
-    )
+    outside = (value for value in taken if isinstance(value.owner, Operation) and value.owner.parent is not block)
     return place_between(order, roots, taken) if _all_before(order, outside, match.root) else None
 
 
@@ -58,9 +56,7 @@ def _all_before(order: BlockOrder, values: Iterable[SSAValue], place: Operation)
     return True
 
 
-def place_between(
-    order: BlockOrder, roots: Sequence[Operation], taken: Iterable[SSAValue]
-) -> Operation | None:
+def place_between(order: BlockOrder, roots: Sequence[Operation], taken: Iterable[SSAValue]) -> Operation | None:
     """
     The op of the block of `roots` before which something may stand that takes `taken` and replaces `roots`.
 

@@ -49,9 +49,7 @@ class Sweeps:
         return self.sweeps > 0
 
 
-def rewrite(
-    rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None, limit: int = SWEEPS
-) -> Sweeps:
+def rewrite(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None, limit: int = SWEEPS) -> Sweeps:
     """
     Applies `rules` inside `scope` in sweeps until one changes nothing.
 
@@ -89,9 +87,7 @@ class _Sweeper(Driver):
                     hint="the right side of a rule must be smaller than the left one",
                 )
             self._retired.update(
-                compiled.rule.name
-                for compiled in self._rules
-                if compiled.rule.once and compiled.rule.name in applied
+                compiled.rule.name for compiled in self._rules if compiled.rule.once and compiled.rule.name in applied
             )
         report.hits = {name: one.hits for name, one in self.statistics.items() if one.hits}
         self._finish()

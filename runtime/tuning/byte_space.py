@@ -42,9 +42,7 @@ class ByteSpace:
 
     def _blocks(self) -> list[TileRegistersAttr]:
         panels = ceil(self.c.extent(self.c.n) / 32)
-        return [TileRegistersAttr.of(count) for count in PANELS if count < panels] + [
-            TileRegistersAttr.of(panels)
-        ]
+        return [TileRegistersAttr.of(count) for count in PANELS if count < panels] + [TileRegistersAttr.of(panels)]
 
     def _dots(self, registers: bool) -> list[DotsAttr]:
         """The tallest legal tile of each width, and three quarters and half of it."""
@@ -62,9 +60,7 @@ class ByteSpace:
                 if reason_against_dots(RegisterTile(height, width), self.c, self.target) is None
             ]
             if heights:
-                found += [
-                    RegisterTile(min(rows, max(1, heights[-1] * part // 4)), width) for part in (4, 3, 2)
-                ]
+                found += [RegisterTile(min(rows, max(1, heights[-1] * part // 4)), width) for part in (4, 3, 2)]
         return [DotsAttr.of(tile.rows, tile.columns) for tile in dict.fromkeys(found) if tile != default]
 
 

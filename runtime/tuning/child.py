@@ -52,9 +52,7 @@ def _start(source: IO[bytes]) -> Any:
 
     path, root, name = pickle.load(source)
     sys.path[:] = path
-    spec = spec_from_file_location(
-        "stepwell", Path(root) / "__init__.py", submodule_search_locations=[str(root)]
-    )
+    spec = spec_from_file_location("stepwell", Path(root) / "__init__.py", submodule_search_locations=[str(root)])
     assert spec is not None and spec.loader is not None
     sys.modules["stepwell"] = package = module_from_spec(spec)
     spec.loader.exec_module(package)

@@ -61,9 +61,7 @@ class Database:
             if record.kind == kind and record.kernel == kernel and record.threads == threads
         }
 
-    def add(
-        self, kind: str, kernel: str, name: str, program: str, outcome: Outcome, seed: int, threads: int
-    ) -> Record:
+    def add(self, kind: str, kernel: str, name: str, program: str, outcome: Outcome, seed: int, threads: int) -> Record:
         """Appends what has been measured."""
         interval = outcome.interval
         record = Record(

@@ -129,9 +129,7 @@ def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[A
     return ratios
 
 
-def _time(
-    exe: Executable, outputs: list[Any], arrays: list[Any], count: int, clock: Callable[[], int]
-) -> int:
+def _time(exe: Executable, outputs: list[Any], arrays: list[Any], count: int, clock: Callable[[], int]) -> int:
     """Nanoseconds of `count` calls."""
     start = clock()
     for _ in range(count):

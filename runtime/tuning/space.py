@@ -90,9 +90,7 @@ class Space:
             for knob, number in zip(self.knobs, choice, strict=True)
         }
         for block in self.blocks:
-            values = {
-                name: chosen.get((block.block, name), (given[0], 0)) for name, given in block.knobs().items()
-            }
+            values = {name: chosen.get((block.block, name), (given[0], 0)) for name, given in block.knobs().items()}
             if not any(number for _, number in values.values()):
                 continue
             try:

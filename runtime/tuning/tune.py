@@ -94,9 +94,7 @@ def tune(
         if kernels and not replay:
             records.check_writable()
         runs = [
-            KernelTuning(
-                each, names, settings, records, workers, bar, () if candidates is None else candidates(each)
-            )
+            KernelTuning(each, names, settings, records, workers, bar, () if candidates is None else candidates(each))
             for names, each in kernels
         ]
         _take_turns(runs, deadline)
@@ -139,9 +137,7 @@ def _kernels(
     return [(tuple(each.name for each in same), same[0]) for same in by_hash.values()]
 
 
-def _chosen(
-    kernels: list[tuple[tuple[str, ...], Kernel]], name: str | None
-) -> list[tuple[tuple[str, ...], Kernel]]:
+def _chosen(kernels: list[tuple[tuple[str, ...], Kernel]], name: str | None) -> list[tuple[tuple[str, ...], Kernel]]:
     if name is None:
         return kernels
     found = [(names, kernel) for names, kernel in kernels if name in names]

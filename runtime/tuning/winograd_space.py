@@ -80,11 +80,7 @@ class WinogradSpace:
         found = [self._plan.tile]
         for vectors in range(1, min(MOST_VECTORS, ceil(columns / lanes)) + 1):
             width = min(columns, vectors * lanes)
-            tall = [
-                tile
-                for rows in range(1, self.target.registers)
-                if self._fits(tile := RegisterTile(rows, width))
-            ]
+            tall = [tile for rows in range(1, self.target.registers) if self._fits(tile := RegisterTile(rows, width))]
             if tall:
                 rows = tall[-1].rows
                 found += [RegisterTile(max(1, rows * part // 4), width) for part in (4, 3, 2)]

@@ -56,14 +56,7 @@ def orderless(block: BlockOp) -> Blame | None:
     for op in walk(block.body):
         if isinstance(
             op,
-            memref.LoadOp
-            | memref.StoreOp
-            | memref.DimOp
-            | scf.IfOp
-            | scf.ForOp
-            | scf.YieldOp
-            | InitOp
-            | YieldOp,
+            memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp,
         ):
             continue
         if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS:
@@ -268,9 +261,7 @@ def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:
     nest = reduction_nest(block)
     for loop in loops:
         if not nest.is_only_reduced(loop.variable):
-            return Blame(
-                f"{loop_name(loop)} is no loop of the reduce axes of {block_name(block)} alone", loop
-            )
+            return Blame(f"{loop_name(loop)} is no loop of the reduce axes of {block_name(block)} alone", loop)
     found = accumulators(block)
     if found is None:
         return Blame(f"{block_name(block)} does not just update accumulators", block)

@@ -43,14 +43,10 @@ def excerpt(culprits: tuple[Operation, ...]) -> str:
     ops = [op for op in function.walk() if isinstance(op, LoopOp | BlockOp) or op in culprits]
     marked = [number for number, op in enumerate(ops) if op in culprits]
     printer = _NamedPrinter(function)
-    lines = [
-        f"{'>' if op in culprits else ' '} {'  ' * _depth(op, function)}{printer.header(op)}" for op in ops
-    ]
+    lines = [f"{'>' if op in culprits else ' '} {'  ' * _depth(op, function)}{printer.header(op)}" for op in ops]
     first = max(0, min(marked, default=0) - EXCERPT_LINES // 2)
     shown = lines[first : first + EXCERPT_LINES]
-    return "\n".join(
-        (["  ..."] if first else []) + shown + (["  ..."] if first + len(shown) < len(lines) else [])
-    )
+    return "\n".join((["  ..."] if first else []) + shown + (["  ..."] if first + len(shown) < len(lines) else []))
 
 
 def _depth(op: Operation, function: Operation) -> int:

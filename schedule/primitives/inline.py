@@ -178,9 +178,7 @@ def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: lis
             refuse(f"{block_name(each)} is not known to run for every value of its axes", block, each)
         for axis, extent in zip(places, buffer.type.get_shape(), strict=True):  # pyright: ignore[reportAttributeAccessIssue]
             if axis is not None and each.extents[axis] != extent:
-                refuse(
-                    f"{block_name(each)} does not visit every element of {value_name(buffer)}", block, each
-                )
+                refuse(f"{block_name(each)} does not visit every element of {value_name(buffer)}", block, each)
         if any(axis not in places and extent != 1 for axis, extent in enumerate(each.extents)):
             refuse(f"{block_name(each)} visits elements of {value_name(buffer)} more than once", block, each)
 

@@ -77,9 +77,7 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
     )
     if told != set(range(len(shape))):
         refuse(f"the map may send two elements of {value_name(buffer)} to one place", block)
-    new_type = MemRefType(
-        type_.element_type, [interval[1] + 1 for interval in intervals if interval is not None]
-    )
+    new_type = MemRefType(type_.element_type, [interval[1] + 1 for interval in intervals if interval is not None])
     users = users_of(buffer, block)
     if is_temporary(buffer):
         new = replace_alloc(buffer, new_type)
@@ -220,9 +218,7 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
             )
     for axis in grown:
         if any(use.operation.name not in ("memref.load", "memref.store") for use in block.axes[axis].uses):
-            refuse(
-                f"{block_name(block)} computes with {value_name(block.axes[axis])}, which is padded", block
-            )
+            refuse(f"{block_name(block)} computes with {value_name(block.axes[axis])}, which is padded", block)
         if block.kinds[axis] == "reduce" and not _adds_zeros(block, axis):
             refuse(
                 f"padding {value_name(block.axes[axis])} would change the reduction of {block_name(block)}",
@@ -262,8 +258,7 @@ def _adds_zeros(block: BlockOp, axis: int) -> bool:
     product = added.owner
     factors = product.operands if isinstance(product, arith.MulfOp | arith.MuliOp) else (added,)
     return all(
-        isinstance(factor.owner, memref.LoadOp) and block.axes[axis] in factor.owner.indices
-        for factor in factors
+        isinstance(factor.owner, memref.LoadOp) and block.axes[axis] in factor.owner.indices for factor in factors
     )
 
 

@@ -52,12 +52,7 @@ def vectorize(loop: ForOp) -> None:
         refuse(f"{loop_name(loop)} holds other loops, so it cannot be vectorized", loop)
     blame = Dependences(loop).blame(loop)
     content = body_ops(loop.body.block)
-    if (
-        blame is not None
-        and len(content) == 1
-        and isinstance(content[0], BlockOp)
-        and content[0].has_reduce_axes
-    ):
+    if blame is not None and len(content) == 1 and isinstance(content[0], BlockOp) and content[0].has_reduce_axes:
         blame = only_reduces(content[0], [loop])
     if blame is not None:
         refuse(f"{loop_name(loop)} cannot be vectorized: {blame.reason}", loop, blame.op)

@@ -190,9 +190,7 @@ def _check_producer(block: BlockOp, axes: list[int | None], buffer: SSAValue) ->
     if block.init is None:
         refuse(f"{block_name(block)} has no init: moved, it would add to what earlier iterations left", block)
     if any(
-        axes_at(block, each.indices, buffer) != axes
-        for each in (*loads, *stores_in(block))
-        if each.memref is buffer
+        axes_at(block, each.indices, buffer) != axes for each in (*loads, *stores_in(block)) if each.memref is buffer
     ):
         refuse(f"{block_name(block)} accesses {value_name(buffer)} at several places", block)
     check_once(block)
@@ -246,9 +244,7 @@ def _rebuild(block: BlockOp, spans: Sequence[Span | None], at: InsertPoint) -> N
     sizes = [_loop_size(block, axis, span) for axis, span in enumerate(spans)]
     looped = [axis for axis, kind in enumerate(block.kinds) if sizes[axis] != 1 or kind == "reduce"]
     looped.sort(key=lambda axis: block.kinds[axis] == "reduce")
-    loops = new_nest(
-        [short_name(block.axes[axis]) for axis in looped], [sizes[axis] for axis in looped], block
-    )
+    loops = new_nest([short_name(block.axes[axis]) for axis in looped], [sizes[axis] for axis in looped], block)
     variables = {axis: loop.variable for axis, loop in zip(looped, loops, strict=True)}
     block.detach()
     if old is not block:
@@ -373,9 +369,7 @@ def _completed(
     group = [touch for touch in touches(producer) if touch.buffer is buffer]
     coverage = Coverage(ranges_of(producer.binding_operands), {})
     spans: list[Span | None] = [None] * len(block.axes)
-    for dimension, (axis, source, extent) in enumerate(
-        zip(axes, stored, buffer.type.get_shape(), strict=True)
-    ):
+    for dimension, (axis, source, extent) in enumerate(zip(axes, stored, buffer.type.get_shape(), strict=True)):
         if axis is None or source is None:
             if axis is not source:
                 refuse(

@@ -64,10 +64,7 @@ def split_grid(grid: GridOp) -> list[ForOp]:
     """Replaces `grid` by single loops; outermost first."""
     if not grid.variables:
         refuse("the grid has no loops", grid)
-    loops = [
-        ForOp(extent, variable.name_hint)
-        for extent, variable in zip(grid.extents, grid.variables, strict=True)
-    ]
+    loops = [ForOp(extent, variable.name_hint) for extent, variable in zip(grid.extents, grid.variables, strict=True)]
     for outer, inner in zip(loops, loops[1:], strict=False):
         insert_first(inner, outer)
     for variable, loop in zip(grid.variables, loops, strict=True):
@@ -206,9 +203,7 @@ def rebind(
     for name in ("predicate", "predicate_bounds"):
         block.properties.pop(name, None)
     if terms:
-        block.properties["predicate"] = AffineMapAttr(
-            AffineMap(len(used), 0, tuple(expr for expr, _ in terms))
-        )
+        block.properties["predicate"] = AffineMapAttr(AffineMap(len(used), 0, tuple(expr for expr, _ in terms)))
         block.properties["predicate_bounds"] = DenseArrayBase.from_list(i64, [bound for _, bound in terms])
 
 
@@ -220,9 +215,7 @@ def _holds(constraint: Constraint, ranges: Sequence[Interval | None]) -> bool:
     return interval is not None and interval[1] < constraint[1]
 
 
-def substitute(
-    block: BlockOp, replaced: Mapping[SSAValue, Bound], more: Sequence[tuple[Bound, int]] = ()
-) -> None:
+def substitute(block: BlockOp, replaced: Mapping[SSAValue, Bound], more: Sequence[tuple[Bound, int]] = ()) -> None:
     """Replaces binding operands of `block` by expressions of other values, and adds terms to its predicate."""
     operands: list[SSAValue] = []
 
@@ -235,9 +228,7 @@ def substitute(
         expr, values = bound
         return expr.replace_dims_and_symbols([dim(value) for value in values], ())
 
-    new = [
-        over(replaced[value]) if value in replaced else dim(value) for value in list(block.binding_operands)
-    ]
+    new = [over(replaced[value]) if value in replaced else dim(value) for value in list(block.binding_operands)]
     bindings = [expr.replace_dims_and_symbols(new, ()) for expr in block.binding_exprs]
     constraints = [(expr.replace_dims_and_symbols(new, ()), bound) for expr, bound in block.constraints]
     constraints += [(over(term), bound) for term, bound in more]
@@ -284,8 +275,7 @@ def runs_once(block: BlockOp) -> bool:
     exprs = [simplify(expr, ranges) for expr in block.binding_exprs]
     told = told_apart([(linear_terms(expr)[0], 0) for expr in exprs], (), ranges)
     return all(
-        loop.extent == 1 or (loop.variable in operands and operands.index(loop.variable) in told)
-        for loop in loops
+        loop.extent == 1 or (loop.variable in operands and operands.index(loop.variable) in told) for loop in loops
     )
 
 

@@ -76,9 +76,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         refuse(f"the init of {block_name(block)} would run once for all: {shared.reason}", block, loop)
     kept = [each for each in inside if each.variable in nest.spatial]
     new_loops = new_nest([each.variable.name_hint for each in kept], [each.extent for each in kept], loop)
-    variables: dict[SSAValue, SSAValue] = {
-        old.variable: new.variable for old, new in zip(kept, new_loops, strict=True)
-    }
+    variables: dict[SSAValue, SSAValue] = {old.variable: new.variable for old, new in zip(kept, new_loops, strict=True)}
     reduced = set[SSAValue](each.variable for each in inside) - variables.keys()
     created = _init_block(block, init, variables, reduced)
     place(new_loops, created, InsertPoint.before(loop))
@@ -105,9 +103,7 @@ def _check_init_alone(block: BlockOp, loop: ForOp) -> None:
                 )
 
 
-def _init_block(
-    block: BlockOp, init: InitOp, variables: dict[SSAValue, SSAValue], reduced: set[SSAValue]
-) -> BlockOp:
+def _init_block(block: BlockOp, init: InitOp, variables: dict[SSAValue, SSAValue], reduced: set[SSAValue]) -> BlockOp:
     """The init as a block over the spatial axes, loop variables replaced."""
     spatial = [axis for axis, kind in enumerate(block.kinds) if kind == "spatial"]
     operands = [variables.get(value, value) for value in block.binding_operands]
@@ -164,9 +160,7 @@ def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
     check_separate(block, accumulator.buffer, accumulator.indices)
     type_ = static_type(accumulator.buffer, block)
     if not 0 <= axis <= len(type_.get_shape()):
-        refuse(
-            f"axis {axis} of {value_name(accumulator.buffer)}, expected 0 to {len(type_.get_shape())}", block
-        )
+        refuse(f"axis {axis} of {value_name(accumulator.buffer)}, expected 0 to {len(type_.get_shape())}", block)
     rest = _rest_of_axes(block, loop)
     shape = list(type_.get_shape())
     shape.insert(axis, extent)
@@ -238,18 +232,14 @@ def _rest_of_axes(block: BlockOp, loop: ForOp) -> list[tuple[AffineExpr, AffineE
         terms, constant = linear_terms(expr)
         mine = {atom: factor for atom, factor in terms.items() if dim in atom.used_dims()}
         if any(len(atom.used_dims()) > 1 for atom in mine):
-            refuse(
-                f"an axis of {block_name(block)} is no sum of {loop_name(loop)} and other loops", block, loop
-            )
+            refuse(f"an axis of {block_name(block)} is no sum of {loop_name(loop)} and other loops", block, loop)
         others = {atom: factor for atom, factor in terms.items() if atom not in mine}
         if not mine:
             result.append((expr, None))
             continue
         only = AffineDimExpr(0)
         renamed = [only if n == dim else AffineConstantExpr(0) for n in range(len(block.binding_operands))]
-        result.append(
-            (from_terms(others, constant), from_terms(mine, 0).replace_dims_and_symbols(renamed, ()))
-        )
+        result.append((from_terms(others, constant), from_terms(mine, 0).replace_dims_and_symbols(renamed, ())))
     return result
 
 
@@ -278,8 +268,7 @@ def _final_block(
         positions[number] = AffineDimExpr(place_)  # pyright: ignore[reportArgumentType, reportCallIssue]
     arguments = list(body.args[:-1])
     indices = [
-        emit_affine(index.replace_dims_and_symbols(positions, ()), arguments, anchor)
-        for index in accumulator.indices
+        emit_affine(index.replace_dims_and_symbols(positions, ()), arguments, anchor) for index in accumulator.indices
     ]
     source = list(indices)
     source.insert(axis, body.args[-1])
@@ -343,9 +332,7 @@ def _factor_block(
         [*extents, known_extent(loop)],
     )
     for op in [
-        op
-        for op in block.walk()
-        if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is accumulator.buffer
+        op for op in block.walk() if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref is accumulator.buffer
     ]:
         _redirect(op, partial, axis, factored, identity if init.is_ancestor(op) else None)
     block.refresh_regions()

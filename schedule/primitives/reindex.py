@@ -71,9 +71,7 @@ def _indices(block: BlockOp, buffer: SSAValue, type_: MemRefType) -> list[Affine
     """Where the block accesses the buffer, over its axes; refuses several places, and places that may lie outside."""
     found = {access.indices for access in body_accesses(block.body.block).accesses if access.buffer is buffer}
     if len(found) != 1:
-        refuse(
-            f"{block_name(block)} accesses {value_name(buffer)} at {len(found)} places, expected one", block
-        )
+        refuse(f"{block_name(block)} accesses {value_name(buffer)} at {len(found)} places, expected one", block)
     (indices,) = found
     ranges = [(0, extent - 1) if isinstance(extent, int) else None for extent in block.extents]
     known: list[AffineExpr] = []

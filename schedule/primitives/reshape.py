@@ -164,11 +164,7 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
         inner = prod(extents[number + 1 :])
         expr: AffineExpr = AffineDimExpr(0)
         if inner != 1:
-            expr = (
-                AffineExpr.binary(FLOOR, expr, AffineExpr.constant(inner))
-                if inner
-                else AffineExpr.constant(0)
-            )
+            expr = AffineExpr.binary(FLOOR, expr, AffineExpr.constant(inner)) if inner else AffineExpr.constant(0)
         if number and extents[number]:
             expr = AffineExpr.binary(MOD, expr, AffineExpr.constant(extents[number]))
         bound[loop.variable] = (expr, [fused.variable])

@@ -76,9 +76,7 @@ def cache_read(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
             )
     name = buffer.name_hint or "buffer"
     copy = new_alloc(MemRefType(type_.element_type, type_.get_shape()), f"{name}_cache", scope, block).memref
-    made = copy_nest(
-        f"{name}_cache", buffer, copy, type_.get_shape(), InsertPoint.before(top_of(block)), block
-    )
+    made = copy_nest(f"{name}_cache", buffer, copy, type_.get_shape(), InsertPoint.before(top_of(block)), block)
     replace_buffer(block, buffer, copy)
     return made
 

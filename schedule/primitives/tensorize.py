@@ -80,10 +80,7 @@ def blockize(loop: ForOp) -> BlockOp:
         )
     body = axes_block(len(used))
     kinds = ["reduce" if each in reduce else "spatial" for each in used]
-    axes = [
-        (kind, each.extent, f"v{each.variable.name_hint or 'o'}")
-        for kind, each in zip(kinds, used, strict=True)
-    ]
+    axes = [(kind, each.extent, f"v{each.variable.name_hint or 'o'}") for kind, each in zip(kinds, used, strict=True)]
     parent, following = loop.parent_block(), loop.next_op
     assert parent is not None and following is not None
     loop.detach()
@@ -144,9 +141,7 @@ def tensorize_mma(block: BlockOp, shape: Sequence[int] | None = None, packed: bo
     found = contraction_of(grid)
     if found is None:
         erase(grid)
-        refuse(
-            f"{block_name(block)} is no contraction whose sums may be regrouped: {_difference(block)}", block
-        )
+        refuse(f"{block_name(block)} is no contraction whose sums may be regrouped: {_difference(block)}", block)
     erase(nest)
     tiling = choose_tiling(found)
     if shape is not None:
@@ -230,9 +225,7 @@ def tensorize_row(loop: ForOp) -> None:
     _check_maps(block, axis)
     _emit_row(block, axis, columns)
     dim = list(block.binding_operands).index(loop.variable)
-    without = [
-        AffineConstantExpr(0) if n == dim else AffineDimExpr(n) for n in range(len(block.binding_operands))
-    ]
+    without = [AffineConstantExpr(0) if n == dim else AffineDimExpr(n) for n in range(len(block.binding_operands))]
     bindings = [expr.replace_dims_and_symbols(without, ()) for expr in block.binding_exprs]
     rebind(block, bindings, list(block.binding_operands), block.constraints)
     block.detach()

@@ -112,9 +112,7 @@ def mod(x: Tensor, y: Tensor) -> Tensor:
     """The remainder of `floor_divide`, with the sign of the divisor; integers fail on a zero divisor."""
     if dtypes.is_float(x.dtype):
         return _numbers("mod", _computed_in("f32", _float_mod), x, y)
-    return _numbers(
-        "mod", lambda a, b: _checked_divisor("mod", b, lambda divisor: ops.floormod(a, divisor)), x, y
-    )
+    return _numbers("mod", lambda a, b: _checked_divisor("mod", b, lambda divisor: ops.floormod(a, divisor)), x, y)
 
 
 def _integer_power(x: Expr, y: Expr) -> Expr:

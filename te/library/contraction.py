@@ -138,9 +138,7 @@ def conv2d(
             "W": at["W"] * stride_w + kw * dilation_w,
         }
         weight = {"O": at["C"], "I": ci, "H": kh, "W": kw}
-        return image[tuple(source[letter] for letter in data_layout)], w[
-            tuple(weight[c] for c in kernel_layout)
-        ]
+        return image[tuple(source[letter] for letter in data_layout)], w[tuple(weight[c] for c in kernel_layout)]
 
     names = [{"N": "n", "C": "co", "H": "oh", "W": "ow"}[letter] for letter in data_layout]
     shape = [result[letter] for letter in data_layout]

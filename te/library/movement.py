@@ -48,9 +48,7 @@ def expand_dims(x: Tensor, axis: int | Sequence[int]) -> Tensor:
     new = normalise_axes("expand_dims", given, x.rank + len(given))
     sizes = iter(x.shape)
     shape = [1 if dim in new else next(sizes) for dim in range(x.rank + len(given))]
-    return stage(
-        "expand_dims", shape, lambda i: x[tuple(index for dim, index in enumerate(i) if dim not in new)]
-    )
+    return stage("expand_dims", shape, lambda i: x[tuple(index for dim, index in enumerate(i) if dim not in new)])
 
 
 def squeeze(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
@@ -93,9 +91,7 @@ def concat(*tensors: Tensor, axis: int = 0) -> Tensor:
     starts = [0]
     for x in tensors:
         starts.append(starts[-1] + static_dim("concat", x, dim))
-    parts = [(x, start) for x, start in zip(tensors, starts, strict=False) if x.shape[dim] != 0] or [
-        (tensors[0], 0)
-    ]
+    parts = [(x, start) for x, start in zip(tensors, starts, strict=False) if x.shape[dim] != 0] or [(tensors[0], 0)]
 
     def pick(indices: Indices, first: int, last: int) -> Expr:
         """The element of parts `first` to `last - 1`; halves, so that the depth is logarithmic."""
@@ -115,14 +111,10 @@ def _check_concat(tensors: Sequence[Tensor], dim: int) -> None:
     first = tensors[0]
     for x in tensors[1:]:
         if x.rank != first.rank:
-            raise TEError(
-                f"concat: '{x.name}' has {x.rank} dimensions, expected {first.rank} as '{first.name}'"
-            )
+            raise TEError(f"concat: '{x.name}' has {x.rank} dimensions, expected {first.rank} as '{first.name}'")
         for other, (a, b) in enumerate(zip(x.shape, first.shape, strict=True)):
             if other != dim and isinstance(a, int) and isinstance(b, int) and a != b:
-                raise TEError(
-                    f"concat: dimension {other} of '{x.name}' is {a}, expected {b} as '{first.name}'"
-                )
+                raise TEError(f"concat: dimension {other} of '{x.name}' is {a}, expected {b} as '{first.name}'")
 
 
 def split(
@@ -187,9 +179,7 @@ def strided_slice(
 def pad(x: Tensor, pad_width: Sequence[int], value: Number = 0) -> Tensor:
     """`x` surrounded by `value`: `pad_width = [before0, after0, before1, …]` elements per dimension."""
     if len(pad_width) != 2 * x.rank:
-        raise TEError(
-            f"pad: pad_width has {len(pad_width)} entries, expected {2 * x.rank} for {x.rank} dimensions"
-        )
+        raise TEError(f"pad: pad_width has {len(pad_width)} entries, expected {2 * x.rank} for {x.rank} dimensions")
     if any(width < 0 for width in pad_width):
         raise TEError(f"pad: pad_width {list(pad_width)} has a negative entry")
     return padded("pad", x, pad_width[::2], pad_width[1::2], number("pad", value, x.dtype))

@@ -54,9 +54,7 @@ def _require_shape(name: str, vector: Tensor, shape: tuple[Dim, ...]) -> None:
         isinstance(found, int) and isinstance(expected, int) and found != expected
         for found, expected in zip(vector.shape, shape, strict=True)
     ):
-        raise TEError(
-            f"{name}: '{vector.name}' has shape {shape_text(vector.shape)}, expected {shape_text(shape)}"
-        )
+        raise TEError(f"{name}: '{vector.name}' has shape {shape_text(vector.shape)}, expected {shape_text(shape)}")
 
 
 def layer_norm(
@@ -174,9 +172,7 @@ def _by_channels(
     return stage(name, x.shape, body)
 
 
-def group_norm(
-    x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, axis: int = 1, epsilon: float = 1e-5
-) -> Tensor:
+def group_norm(x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, axis: int = 1, epsilon: float = 1e-5) -> Tensor:
     """
     `(x - mean) / sqrt(var + epsilon) * gamma + beta`, the statistics over `num_groups` equal runs of the channels.
     """

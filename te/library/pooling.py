@@ -100,9 +100,7 @@ def max_pool2d(
     require_number("max_pool2d", x)
     windows = _windows("max_pool2d", x, pool_size, strides, padding, dilation, layout)
     image = windows.padded(ops.lowest(x.dtype))
-    return stage(
-        "max_pool2d", windows.shape, lambda i: ops.max(windows.element(image, i), windows.axes), windows.names
-    )
+    return stage("max_pool2d", windows.shape, lambda i: ops.max(windows.element(image, i), windows.axes), windows.names)
 
 
 def _counted(direction: _Direction, index: Expr) -> Expr | int:

@@ -71,9 +71,7 @@ def reduced(
     return stage(name, shape, body, names)
 
 
-def _accumulated(
-    name: str, x: Tensor, axis: AxisLike, keepdims: bool, reducer: Callable[..., Expr]
-) -> Tensor:
+def _accumulated(name: str, x: Tensor, axis: AxisLike, keepdims: bool, reducer: Callable[..., Expr]) -> Tensor:
     """A reduction in at least f32, rounded once at the end."""
     require_number(name, x)
     dims = normalise_axes(name, axis, x.rank)
@@ -106,9 +104,7 @@ def mean(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
 
 def _require_elements(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
     if extent_product([x.shape[dim] for dim in dims]) == 0:
-        raise TEError(
-            f"{name}: '{x.name}' has no elements along dimensions {list(dims)}, expected at least one"
-        )
+        raise TEError(f"{name}: '{x.name}' has no elements along dimensions {list(dims)}, expected at least one")
 
 
 def max(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
@@ -195,9 +191,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     dim = normalise_axis("softmax", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
     largest = reduced("softmax_max", x, (dim,), False, ops.max)
-    e = stage(
-        "softmax_exp", x.shape, lambda i: ops.exp(ops.cast(acc, x[i]) - ops.cast(acc, largest[_row(i, dim)]))
-    )
+    e = stage("softmax_exp", x.shape, lambda i: ops.exp(ops.cast(acc, x[i]) - ops.cast(acc, largest[_row(i, dim)])))
     total = reduced("softmax_sum", e, (dim,), False, ops.sum)
     scale = elementwise("softmax_scale", total, lambda value: 1 / value)
     return stage("softmax", x.shape, lambda i: ops.cast(x.dtype, e[i] * scale[_row(i, dim)]))

@@ -43,25 +43,16 @@ def reshape_groups(name: str, source: Sequence[Dim], result: Sequence[Dim]) -> l
         # Products of the dimensions taken so far; the smaller side takes the next one.
         a = b = 1
         while a != b or not (group[0] or group[1]):
-            if (
-                not group[0]
-                and i < len(left)
-                and j < len(right)
-                and same_dim(source[left[i]], result[right[j]])
-            ):
+            if not group[0] and i < len(left) and j < len(right) and same_dim(source[left[i]], result[right[j]]):
                 group = ([left[i]], [right[j]])
                 i, j = i + 1, j + 1
                 break
             take_left = i < len(left) and (a <= b or j == len(right))
             if not take_left and j == len(right):
-                raise TEError(
-                    f"{name}: {shape_text(source)} does not have as many elements as {shape_text(result)}"
-                )
+                raise TEError(f"{name}: {shape_text(source)} does not have as many elements as {shape_text(result)}")
             size = source[left[i]] if take_left else result[right[j]]
             if not isinstance(size, int):
-                raise TEError(
-                    f"{name}: a symbolic size of {shape_text(source)} is not kept in {shape_text(result)}"
-                )
+                raise TEError(f"{name}: a symbolic size of {shape_text(source)} is not kept in {shape_text(result)}")
             if take_left:
                 group[0].append(left[i])
                 a, i = a * size, i + 1
@@ -81,9 +72,7 @@ def reshaped_indices(name: str, source: Sequence[Dim], result: Sequence[Dim], in
     """
     if 0 in source or 0 in result:
         if not (0 in source and 0 in result):
-            raise TEError(
-                f"{name}: {shape_text(source)} does not have as many elements as {shape_text(result)}"
-            )
+            raise TEError(f"{name}: {shape_text(source)} does not have as many elements as {shape_text(result)}")
         return (ZERO,) * len(source)
     found: list[Expr] = [ZERO] * len(source)
     for ins, outs in reshape_groups(name, source, result):

@@ -96,9 +96,7 @@ def sample(x: Tensor, points: Tensor, mode: str = "linear", padding: str = "zero
         for dim in range(rank):
             point = ops.cast(acc, points[(batch, *place, const(dim, "index"))])
             bounded = ops.minimum(ops.maximum(point, -FARTHEST), FARTHEST)
-            taps.append(
-                [_tap(each, weight, x.shape[2 + dim], padding) for each, weight in _TAPS[mode](bounded)]
-            )
+            taps.append([_tap(each, weight, x.shape[2 + dim], padding) for each, weight in _TAPS[mode](bounded)])
         return ops.cast(x.dtype, _weighed(x, (batch, channel), taps, acc))
 
     return stage("sample", (*x.shape[:2], *points.shape[1:-1]), body)

@@ -14,9 +14,7 @@ Indices = tuple[Expr, ...]
 ZERO = Const(0, "index")
 
 
-def stage(
-    name: str, shape: Sequence[Dim], body: Callable[[Indices], Expr], names: Sequence[str] = ()
-) -> Tensor:
+def stage(name: str, shape: Sequence[Dim], body: Callable[[Indices], Expr], names: Sequence[str] = ()) -> Tensor:
     """
     The tensor `T[i0, i1, …] = body((i0, i1, …))`. `names` renames the axes.
     """
@@ -126,8 +124,7 @@ def broadcast_indices(shape: Sequence[Dim], result_shape: Sequence[Dim], indices
     """The element of a tensor of `shape` that broadcasting puts at `indices` of `result_shape`: 0 where stretched."""
     skip = len(result_shape) - len(shape)
     return tuple(
-        ZERO if size == 1 and result_shape[dim] != 1 else indices[dim]
-        for dim, size in enumerate(shape, start=skip)
+        ZERO if size == 1 and result_shape[dim] != 1 else indices[dim] for dim, size in enumerate(shape, start=skip)
     )
 
 
@@ -180,9 +177,7 @@ def pair(name: str, what: str, values: Sequence[int], count: int = 2) -> tuple[i
     return tuple(values)
 
 
-def window_count(
-    name: str, size: Dim, kernel: int, stride: int, dilation: int, before: int, after: int
-) -> Dim:
+def window_count(name: str, size: Dim, kernel: int, stride: int, dilation: int, before: int, after: int) -> Dim:
     """
     How many windows fit: `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
 

@@ -15,9 +15,7 @@ PIXEL_LAYOUTS = ("NCHW", "NHWC")
 def positions(name: str, what: str, layout: str, allowed: tuple[str, ...]) -> dict[str, int]:
     """The dimension of each letter of a layout. Raises TEError for an unknown layout."""
     if layout not in allowed:
-        raise TEError(
-            f"{name}: {what} is '{layout}', expected {' or '.join(repr(known) for known in allowed)}"
-        )
+        raise TEError(f"{name}: {what} is '{layout}', expected {' or '.join(repr(known) for known in allowed)}")
     return {letter: dim for dim, letter in enumerate(layout)}
 
 
@@ -49,9 +47,7 @@ def padded(name: str, x: Tensor, before: Sequence[int], after: Sequence[int], va
     return stage(name, shape, body)
 
 
-def padded_image(
-    name: str, x: Tensor, height: int, width: int, padding: tuple[int, ...], value: Const
-) -> Tensor:
+def padded_image(name: str, x: Tensor, height: int, width: int, padding: tuple[int, ...], value: Const) -> Tensor:
     """`x` padded by `[top, left, bottom, right]` along dimensions `height` and `width`; `x` itself for no padding."""
     if not any(padding):
         return x

@@ -100,9 +100,7 @@ def speech(chunks: int, rate: int) -> Iterator[np.ndarray[Any, Any]]:
     size, before = 32 * rate // 1000, 4 * rate // 1000
     time = np.arange(size * chunks) / rate
     pitch = 2 * np.pi * np.cumsum(130 + 20 * np.sin(5 * time)) / rate
-    voice = sum(
-        gain * np.sin(number * pitch) for number, gain in ((1, 0.5), (2, 0.4), (5, 0.3), (6, 0.25), (18, 0.1))
-    )
+    voice = sum(gain * np.sin(number * pitch) for number, gain in ((1, 0.5), (2, 0.4), (5, 0.3), (6, 0.25), (18, 0.1)))
     noise = np.random.default_rng(0).normal(0, 0.002, time.size)
     sound = np.where(time > time[-1] / 3, 0.4 * voice * (1 + 0.5 * np.sin(20 * time)), 0) + noise
     sound = np.concatenate([np.zeros(before), sound]).astype(np.float32)

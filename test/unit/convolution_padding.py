@@ -16,9 +16,7 @@ def numbers_only(w: Array) -> Array:
     return np.where(np.isfinite(w.astype(np.float64)), w, np.zeros_like(w))
 
 
-def padding_left_out(
-    properties: Mapping[str, Any], x: Array, w: Array, found: Array, expected: Array
-) -> Array:
+def padding_left_out(properties: Mapping[str, Any], x: Array, w: Array, found: Array, expected: Array) -> Array:
     """
     `expected`, of which 0 times an infinite or NaN weight made elements NaN, with what `found` may have there instead: the sum of the
     other products where such weights meet padding alone, anything that is no number where they meet the image too.

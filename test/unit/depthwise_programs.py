@@ -50,9 +50,7 @@ def program(x: Array, w: Array, result: Array, properties: str, epilogue: str) -
     out = types[3]
     lines = [f"%r0 = graph.conv2d %x, %w{properties} : ({types[0]}, {types[1]}) -> {out}"]
     if "bias" in epilogue:
-        lines.append(
-            f"%r{len(lines)} = graph.bias_add %r{len(lines) - 1}, %b, axis = 3 : ({out}, {types[2]}) -> {out}"
-        )
+        lines.append(f"%r{len(lines)} = graph.bias_add %r{len(lines) - 1}, %b, axis = 3 : ({out}, {types[2]}) -> {out}")
     if "image" in epilogue:
         lines.append(f"%r{len(lines)} = graph.add %r{len(lines) - 1}, %x : ({out}, {out}) -> {out}")
     if "relu" in epilogue:
@@ -88,9 +86,7 @@ def small_integers(seed: int, *sizes: int) -> Array:
     return np.random.default_rng(seed).integers(-3, 4, sizes).astype(np.float32)
 
 
-def check(
-    x: Array, w: Array, strides: list[int], padding: list[int], dilation: list[int], epilogue: str
-) -> ModuleOp:
+def check(x: Array, w: Array, strides: list[int], padding: list[int], dilation: list[int], epilogue: str) -> ModuleOp:
     """Compares a program of these (`epilogue` names some of bias, image, relu) with NumPy, bit by bit; its loops for AVX-512."""
     expected = convolve(x, w, strides, padding, dilation)
     properties = (

@@ -37,8 +37,7 @@ def vector_source(body: str, kinds: list[str], output: str, count: int, lanes: i
     """`@f` on vectors of `lanes` elements; `body` sees %x0, ... : vector<lanes x kind>."""
     arguments = ", ".join(f"%b{k}: memref<{count}x{t}>" for k, t in enumerate([*kinds, output]))
     loads = "\n".join(
-        f"%x{k} = vector.load %b{k}[%i] : memref<{count}x{t}>, vector<{lanes}x{t}>"
-        for k, t in enumerate(kinds)
+        f"%x{k} = vector.load %b{k}[%i] : memref<{count}x{t}>, vector<{lanes}x{t}>" for k, t in enumerate(kinds)
     )
     last = len(kinds)
     return f"""

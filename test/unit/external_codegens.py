@@ -49,9 +49,7 @@ def any_code(function: FuncOp, context: CodegenContext) -> Any:
     return made[-1](function, context)
 
 
-def program(
-    compiler: str, element_type: str = "f32", op: str = "add", name: str = "f", shape: str = "2x3x"
-) -> str:
+def program(compiler: str, element_type: str = "f32", op: str = "add", name: str = "f", shape: str = "2x3x") -> str:
     """`f(x, y) = (op(x, y), x)` for a code generator, and `main` = (op(f0, f1), f0)."""
     t = f"tensor<{shape}{element_type}>"
     return f"""func.func @main(%x: {t}, %y: {t}) -> ({t}, {t}) {{

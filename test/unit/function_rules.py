@@ -88,9 +88,7 @@ def run(rules: str, program: str) -> ModuleOp:
 
 def names(module: ModuleOp, function_name: str = "main") -> list[str]:
     """The ops of a function in program order, graph ops without the dialect's name."""
-    (found,) = [
-        op for op in module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == function_name
-    ]
+    (found,) = [op for op in module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == function_name]
     return [
         op.name.removeprefix("graph.")
         for op in found.walk()

@@ -16,9 +16,7 @@ def row_programs() -> list[str]:
     """Softmax, layer norm and a transpose for every shape."""
     texts: list[str] = []
     for rows, columns in SHAPES:
-        x, vector, turned = (
-            f"tensor<{shape}xf32>" for shape in (f"{rows}x{columns}", columns, f"{columns}x{rows}")
-        )
+        x, vector, turned = (f"tensor<{shape}xf32>" for shape in (f"{rows}x{columns}", columns, f"{columns}x{rows}"))
         norm = f"graph.layer_norm %x, %v, %v : ({x}, {vector}, {vector}) -> {x}"
         for op, result in (
             (f"graph.softmax %x : ({x}) -> {x}", x),

@@ -47,9 +47,7 @@ class Program:
         parsed = binding.parse_assembly(self.text)
         parsed.verify()
         if opt:
-            builder = binding.create_pass_builder(
-                machine, binding.create_pipeline_tuning_options(speed_level=opt)
-            )
+            builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=opt))
             builder.getModulePassManager().run(parsed, builder)
         self.engine = binding.create_mcjit_compiler(parsed, machine)
         self.engine.finalize_object()
@@ -95,9 +93,7 @@ def map_kernel(body: str, inputs: list[str], output: str, count: int) -> str:
     }}"""
 
 
-def run_map(
-    body: str, inputs: list[tuple[str, np.ndarray]], output: tuple[str, Any], opt: int = 2
-) -> np.ndarray:
+def run_map(body: str, inputs: list[tuple[str, np.ndarray]], output: tuple[str, Any], opt: int = 2) -> np.ndarray:
     """Runs `map_kernel` and returns the output array."""
     count = len(inputs[0][1])
     program = Program(map_kernel(body, [t for t, _ in inputs], output[0], count), opt)

@@ -44,9 +44,7 @@ def _axis(draw: st.DrawFn, name: str, extent: int) -> AxisLoops:
     outer = LoopVariable(f"{name}o", -(-extent // factor))
     binding = f"%{name}o * {factor} + %{name}i"
     exact = outer.extent * factor == extent
-    return AxisLoops(
-        (outer, LoopVariable(f"{name}i", factor)), binding, None if exact else f"{binding} < {extent}"
-    )
+    return AxisLoops((outer, LoopVariable(f"{name}i", factor)), binding, None if exact else f"{binding} < {extent}")
 
 
 def _fused(m: int, n: int) -> tuple[AxisLoops, AxisLoops]:

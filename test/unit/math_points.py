@@ -136,9 +136,9 @@ def pairs(count: int = COUNT, seed: int = 11) -> tuple[Array, Array]:
         rng.uniform(-20, 20, quarter).astype(np.float32),
     )
     near_one = (1 + rng.normal(0, 1, quarter) * 2.0 ** rng.uniform(-24, -3, quarter)).astype(np.float32)
-    reach = (
-        rng.uniform(-150, 130, quarter) * np.log(2) / np.log(near_one.astype(np.float64) + 1e-12)
-    ).astype(np.float32)
+    reach = (rng.uniform(-150, 130, quarter) * np.log(2) / np.log(near_one.astype(np.float64) + 1e-12)).astype(
+        np.float32
+    )
     whole = (
         rng.uniform(-30, 30, quarter).astype(np.float32),
         rng.integers(-40, 40, quarter).astype(np.float32),
@@ -165,18 +165,14 @@ def ulp_errors(result: Array, exact: Array, precision: int = 24, minimum: int = 
         exponent = np.clip(np.where(exact == 0, minimum, exponent), minimum, top - 1)
         error = np.abs(found - exact) / np.ldexp(Real(1), exponent - (precision - 1))
     nan = np.isnan(exact) | np.isnan(found)
-    return np.where(nan, np.where(np.isnan(exact) & np.isnan(found), Real(0), Real(np.inf)), error).astype(
-        np.float64
-    )
+    return np.where(nan, np.where(np.isnan(exact) & np.isnan(found), Real(0), Real(np.inf)), error).astype(np.float64)
 
 
 def _reduced(x: Array) -> tuple[Array, Array]:
     """(quadrant, r) of x modulo pi/2 by Python's integers; |r| <= pi/4 in long double, for finite f32."""
     quadrants, rests = np.zeros(len(x), np.int64), np.zeros(len(x), Real)
     mantissas, exponents = np.frexp(x.astype(np.float64))
-    for index, (mantissa, exponent) in enumerate(
-        zip((mantissas * 2**24).tolist(), exponents.tolist(), strict=True)
-    ):
+    for index, (mantissa, exponent) in enumerate(zip((mantissas * 2**24).tolist(), exponents.tolist(), strict=True)):
         shift = exponent - 24 + 300
         quotient = int(mantissa) * _TWO_OVER_PI_BITS  # scaled by 2^(300 - (exponent - 24))
         fraction_bits = 600 - shift

@@ -112,9 +112,7 @@ def files() -> list[Broken]:
         Broken("zeros", bytes(100), NOT_ONNX),
         Broken("empty", b"", "the file is empty, expected an ONNX model"),
         Broken("directory", None, "it is a directory, expected a file"),
-        Broken(
-            "name_not_utf8", data.replace(b"mm", b"\xff\xfe"), "it has the name b'\\xff\\xfe', expected UTF-8"
-        ),
+        Broken("name_not_utf8", data.replace(b"mm", b"\xff\xfe"), "it has the name b'\\xff\\xfe', expected UTF-8"),
     ]
 
 
@@ -128,13 +126,9 @@ def headers() -> list[Broken]:
 
     newest = onnx.defs.onnx_opset_version()
     return [
-        Broken(
-            "opset_unknown", model(opset=999), f"it is written for operator set 999, expected 1 to {newest}"
-        ),
+        Broken("opset_unknown", model(opset=999), f"it is written for operator set 999, expected 1 to {newest}"),
         Broken("opset_zero", model(opset=0), f"it is written for operator set 0, expected 1 to {newest}"),
-        Broken(
-            "opset_negative", model(opset=-3), f"it is written for operator set -3, expected 1 to {newest}"
-        ),
+        Broken("opset_negative", model(opset=-3), f"it is written for operator set -3, expected 1 to {newest}"),
         Broken("opset_missing", model(change=opsets()), "it names no operator set, expected at least one"),
         Broken(
             "opset_twice",
@@ -177,9 +171,7 @@ def tensors() -> list[Broken]:
             product(claimed([30, 4], T.FLOAT)),
             f"{what} holds 48 bytes, expected 480 for 30x4xf32",
         ),
-        Broken(
-            "type_lie", product(claimed([3, 4], T.DOUBLE)), f"{what} holds 48 bytes, expected 96 for 3x4xf64"
-        ),
+        Broken("type_lie", product(claimed([3, 4], T.DOUBLE)), f"{what} holds 48 bytes, expected 96 for 3x4xf64"),
         Broken(
             "type_unknown",
             product(claimed([3, 4], 999)),
@@ -240,9 +232,7 @@ def external_data() -> list[Broken]:
     what = "initialiser 'w'"
     outside = "expected a path inside the folder of the model"
     return [
-        Broken(
-            "file_missing", external(location="w.bin"), f"{what} is in the file 'w.bin', which is missing"
-        ),
+        Broken("file_missing", external(location="w.bin"), f"{what} is in the file 'w.bin', which is missing"),
         Broken("path_escapes", external(location="../w.bin"), f"{what} is in the file '../w.bin', {outside}"),
         Broken("path_absolute", external(location="/w.bin"), f"{what} is in the file '/w.bin', {outside}"),
         Broken("path_missing", external(), f"{what} is in the file '', {outside}"),
@@ -377,12 +367,8 @@ def types() -> list[Broken]:
             model(inputs=[info("x", dtype=T.COMPLEX64)]),
             "'x' has element type complex64, which is not supported",
         ),
-        Broken(
-            "input_without_element_type", model(inputs=[info("x", dtype=0)]), "'x' has element type undefined"
-        ),
-        Broken(
-            "input_sequence", model(inputs=[sequence]), "'x' has sequence type, expected that of a tensor"
-        ),
+        Broken("input_without_element_type", model(inputs=[info("x", dtype=0)]), "'x' has element type undefined"),
+        Broken("input_sequence", model(inputs=[sequence]), "'x' has sequence type, expected that of a tensor"),
         Broken(
             "input_optional",
             model(inputs=[h.make_value_info("x", optional)]),

@@ -246,12 +246,8 @@ def convolutions() -> list[Broken]:
         conv("group", "'graph.conv2d': data has 3 channels but filter takes 3 in each of 2 groups", group=2),
         conv("group_zero", "'graph.conv2d': groups is 0, expected at least 1", group=0),
         conv("stride_zero", "'graph.conv2d': strides is [0, 1], expected each at least 1", strides=[0, 1]),
-        conv(
-            "dilation_zero", "'graph.conv2d': dilation is [0, 0], expected each at least 1", dilations=[0, 0]
-        ),
-        conv(
-            "stride_count", "strides are [1, 1, 1] and dilations [1, 1], expected 2 each", strides=[1, 1, 1]
-        ),
+        conv("dilation_zero", "'graph.conv2d': dilation is [0, 0], expected each at least 1", dilations=[0, 0]),
+        conv("stride_count", "strides are [1, 1, 1] and dilations [1, 1], expected 2 each", strides=[1, 1, 1]),
         conv("pad_count", "pads are [1, 1], expected 4", pads=[1, 1]),
         conv("kernel_shape", "kernel_shape is [5, 5], but the filter has [3, 3]", kernel_shape=[5, 5]),
         conv(

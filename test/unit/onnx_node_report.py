@@ -51,9 +51,7 @@ def share(part: int, whole: int) -> str:
 
 
 def _not_counted() -> list[str]:
-    reasons = Counter(
-        reason for case in all_cases().values() if (reason := why_not_counted(case)) is not None
-    )
+    reasons = Counter(reason for case in all_cases().values() if (reason := why_not_counted(case)) is not None)
     lines = ["## What does not count", "", "| | cases |", "|---|---:|"]
     return [*lines, *(f"| {reason} | {count} |" for reason, count in sorted(reasons.items())), ""]
 

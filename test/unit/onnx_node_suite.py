@@ -60,9 +60,7 @@ def why_not_counted(case: Any) -> str | None:
             return "sequences and optional values"
         if tensor.elem_type not in COUNTED:
             name = type_text(tensor.elem_type)
-            return (
-                "strings" if name == "string" else "element types of 2, 4, 8 bits, bf16 and complex numbers"
-            )
+            return "strings" if name == "string" else "element types of 2, 4, 8 bits, bf16 and complex numbers"
         if not tensor.HasField("shape") or not all(dim.HasField("dim_value") for dim in tensor.shape.dim):
             return "shapes that are not static"
     return None
@@ -97,9 +95,7 @@ def run_case(case: Case, **options: Any) -> None:
     import stepwell
 
     for inputs, expected in case.data:
-        given = {
-            info.name: array_of(value) for info, value in zip(case.model.graph.input, inputs, strict=False)
-        }
+        given = {info.name: array_of(value) for info, value in zip(case.model.graph.input, inputs, strict=False)}
         bound = {name: given[name] for name in shape_operands(case)}
         module = stepwell.from_onnx(case.model, constants=bound)
         executable = stepwell.compile(module, cache=False, **options)

@@ -38,9 +38,7 @@ def pick(number: int) -> str:
 
 def concat(*operands: str) -> str:
     types = ", ".join(F for _ in operands)
-    return (
-        f"%p = graph.concat {', '.join(operands)}, axis = 0 : ({types}) -> tensor<{4 * len(operands)}xf32>\n"
-    )
+    return f"%p = graph.concat {', '.join(operands)}, axis = 0 : ({types}) -> tensor<{4 * len(operands)}xf32>\n"
 
 
 AXIS = Capture("axis.0")

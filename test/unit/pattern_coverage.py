@@ -53,9 +53,7 @@ class Row:
         for place in (f"{form}.{column}", column, form):
             if place in self.tests:
                 return tuple(self.tests[place].split()), ""
-        return tuple(
-            f"{COVERAGE}::{COLUMNS[column]}[{form}-{name.replace(' ', '-')}]" for name in self.cases
-        ), ""
+        return tuple(f"{COVERAGE}::{COLUMNS[column]}[{form}-{name.replace(' ', '-')}]" for name in self.cases), ""
 
 
 RIGHT = "test_rewrites_right_sides.py"
@@ -190,11 +188,7 @@ def python_names() -> set[str]:
     for module in (patterns, constraints, structures, combinators):
         found |= set(_public(module))
     for kind in (Pattern, patterns.Op, structures.Call, structures.If):
-        found |= {
-            name
-            for name, thing in vars(kind).items()
-            if not name.startswith("_") and inspect.isfunction(thing)
-        }
+        found |= {name for name, thing in vars(kind).items() if not name.startswith("_") and inspect.isfunction(thing)}
     return found
 
 
@@ -227,9 +221,7 @@ def _definitions(path: Path) -> dict[str, ast.AST]:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 found[name] = statement
             case ast.Assign(targets=targets):
-                names = (
-                    each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)
-                )
+                names = (each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name))
                 found.update(dict.fromkeys(names, statement))
             case ast.Expr() | _:
                 pass

@@ -38,9 +38,7 @@ func.func private @pair(%u: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 
 def program(body: str) -> tuple[ModuleOp, SSAValue]:
     """A module, and its value `%p`."""
-    arguments = (
-        f"%x: {F}, %y: {F}, %m: {M}, %d: {D}, %i: {I32}, %b: i1, %s: {S}, %wv: {WEIGHTS}, %ww: {WEIGHTS}"
-    )
+    arguments = f"%x: {F}, %y: {F}, %m: {M}, %d: {D}, %i: {I32}, %b: i1, %s: {S}, %wv: {WEIGHTS}, %ww: {WEIGHTS}"
     module = parse_text(CTX, f"func.func @main({arguments}) {{\n{body}\nfunc.return\n}}\n{HELPERS}", "t.mlir")
     values = [value for each in module.walk() for value in each.results if value.name_hint == "p"]
     return module, values[-1]

@@ -116,9 +116,7 @@ def weights(name: str) -> Mapping[str, Array]:
 
 def _scaled(array: Array) -> Array:
     return (
-        (array / np.asarray(4, array.dtype)).astype(array.dtype)
-        if array.dtype.kind in "fV" and array.ndim
-        else array
+        (array / np.asarray(4, array.dtype)).astype(array.dtype) if array.dtype.kind in "fV" and array.ndim else array
     )
 
 

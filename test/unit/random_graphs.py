@@ -101,9 +101,7 @@ class Graph:
 
         with np.errstate(all="ignore"):
             try:
-                self.expected = reference.run(
-                    self.module, "main", *self.inputs, weights=self.weights, observe=observe
-                )
+                self.expected = reference.run(self.module, "main", *self.inputs, weights=self.weights, observe=observe)
             except ReferenceFailure as failure:
                 self.failure = failure
 
@@ -131,9 +129,7 @@ class Maker:
         self.smooth = self.flavour == "smooth"
         self.undecided = self.flavour == "any"
         self.entry = self.block = Block()
-        self.float = self.choose.choice(
-            ("f64", "f64", "f32") if self.smooth else ("f32", "f32", "f64", "f16")
-        )
+        self.float = self.choose.choice(("f64", "f64", "f32") if self.smooth else ("f32", "f32", "f64", "f16"))
         self.dynamic = self.chance(0.2)
 
     def chance(self, share: float) -> bool:
@@ -229,9 +225,7 @@ class Maker:
 
     def finish(self) -> Graph:
         """Returns what nothing uses; what is marked as dead stays unused."""
-        unused = [
-            v for v in self.values if v.owner is self.block or getattr(v.owner, "parent", None) is self.block
-        ]
+        unused = [v for v in self.values if v.owner is self.block or getattr(v.owner, "parent", None) is self.block]
         unused = [v for v in unused if isinstance(v, OpResult) and not list(v.uses) and v not in self.dead]
         kept = [v for v in unused if self.chance(0.9)] or unused[:1] or [self.any_float()]
         self.block.add_op(func.ReturnOp(*kept))

@@ -166,9 +166,7 @@ def movement(m: Maker) -> None:
         lambda: m.emit("pad", x, pad_width=[0, 0] * axis + [1, 0], value=0.5),
         lambda: m.emit("squeeze", m.emit("expand_dims", x, axis=[1]), axis=[1]),
         lambda: (
-            m.emit("broadcast_to", x, shape=[2, *shape])
-            if DYNAMIC_INDEX not in shape
-            else m.emit("permute_dims", x)
+            m.emit("broadcast_to", x, shape=[2, *shape]) if DYNAMIC_INDEX not in shape else m.emit("permute_dims", x)
         ),  # fmt: skip
     ]
     m.choose.choice(options)()

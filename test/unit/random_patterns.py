@@ -200,9 +200,7 @@ class Generaliser:
             plain = Op((value.op.name,)) if self.chance(0.5) else Op(())
             return Any_() if self.chance(0.7) or len(value.op.results) > 1 else plain
         index: int = value.index  # type: ignore[attr-defined]
-        return self.choose.choice(
-            (Any_(), Any_(), Argument(), Argument(index), Argument(name=value.name_hint))
-        )
+        return self.choose.choice((Any_(), Any_(), Argument(), Argument(index), Argument(name=value.name_hint)))
 
     def constant(self, value: OpResult) -> Pattern:
         number = value.op.properties.get("value")
@@ -234,9 +232,7 @@ class Generaliser:
     def attributes(self, op: Operation) -> tuple[tuple[str, object], ...]:
         found: list[tuple[str, object]] = []
         defined = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
-        defaults = {
-            name: each.default_value for name, each in defined.items() if each.default_value is not None
-        }
+        defaults = {name: each.default_value for name, each in defined.items() if each.default_value is not None}
         for name, value in {**defaults, **op.properties, **op.attributes}.items():
             if self.chance(0.3):
                 plain = value.data if isinstance(value, StringAttr) else value
@@ -317,9 +313,7 @@ class Generaliser:
         if isinstance(type_, ContainerType):
             options.append(lambda: made.has_dtype(str(type_.get_element_type())))
         if isinstance(type_, ShapedType):
-            sizes = [
-                size if size != DYNAMIC_INDEX and self.chance(0.5) else None for size in type_.get_shape()
-            ]
+            sizes = [size if size != DYNAMIC_INDEX and self.chance(0.5) else None for size in type_.get_shape()]
             options.append(lambda: made.has_shape(*sizes))
         if value.uses.get_length() == 1:
             options.append(lambda: made.single_use())
@@ -367,9 +361,7 @@ def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> R
         generaliser = Generaliser(choose, mistakes=choose.choice((0.0, 0.02, 0.1)))
         results = [value for value in values_of(module) if isinstance(value, OpResult)]
         value, depth = choose.choice(results), choose.randrange(1, 5)
-        pattern = (
-            generaliser.together(value, depth) if choose.random() < 0.1 else generaliser.of(value, depth)
-        )
+        pattern = generaliser.together(value, depth) if choose.random() < 0.1 else generaliser.of(value, depth)
     else:
         pattern = random_pattern(choose, choose.randrange(1, 5), [])
     whole = {part.key for part in all_below(pattern) if isinstance(part, If | Call)}  # ops, not values

@@ -85,9 +85,7 @@ tensor_loop.func @f(%A: {a}, %B: memref<{k}x{n}xf32>) outs(%C: {result}) {{
 }}"""
 
 
-def random_steps(
-    schedule: Schedule, random: Random, steps: int, legal: Counter[str], refused: Counter[str]
-) -> None:
+def random_steps(schedule: Schedule, random: Random, steps: int, legal: Counter[str], refused: Counter[str]) -> None:
     """Tries `steps` random primitives, counted by name; refused ones must leave the module as it was."""
     for _ in range(steps):
         name = random.choice(NAMES)
@@ -241,18 +239,14 @@ PRIMITIVES: dict[str, Callable[[Choice], bool]] = {
     "split": _split,
     "fuse": _fuse,
     "reorder": _reorder,
-    "loop_partition": lambda c: c.on_loop(
-        lambda loop: c.schedule.loop_partition(loop, [c.random.choice([1, 2, 3])])
-    ),
+    "loop_partition": lambda c: c.on_loop(lambda loop: c.schedule.loop_partition(loop, [c.random.choice([1, 2, 3])])),
     "add_unit_loop": lambda c: c.do(c.schedule.add_unit_loop(c.block)),
     "unroll": lambda c: c.on_loop(c.schedule.unroll),
     "vectorize": lambda c: bool(c.loops) and c.do(c.schedule.vectorize(c.loops[-1])),
     "parallel": lambda c: c.on_loop(c.schedule.parallel),
     "annotate": lambda c: c.do(c.schedule.annotate(c.block, "seen", "yes")),
     "compute_at": lambda c: c.under(c.schedule.compute_at, c.loops_near(get_consumers(c.block.op))),
-    "reverse_compute_at": lambda c: c.under(
-        c.schedule.reverse_compute_at, c.loops_near(get_producers(c.block.op))
-    ),
+    "reverse_compute_at": lambda c: c.under(c.schedule.reverse_compute_at, c.loops_near(get_producers(c.block.op))),
     "compute_inline": lambda c: c.do(c.schedule.compute_inline(c.block)),
     "reverse_compute_inline": lambda c: c.do(c.schedule.reverse_compute_inline(c.block)),
     "cache_read": lambda c: c.do(c.schedule.cache_read(c.block, 0, "local" if c.chance else "global")),

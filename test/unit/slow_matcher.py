@@ -211,9 +211,7 @@ def _operands(wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignme
                 yield from bind(way, rest.key, order[len(single) :])
 
 
-def _attributes(
-    wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assignment
-) -> Iterator[Assignment]:
+def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assignment) -> Iterator[Assignment]:
     ways = [bound]
     for name, value in wanted:
         found = attribute_of(op, name)
@@ -293,9 +291,7 @@ def _branches(pattern: s.If, value: OpResult, bound: Assignment) -> Iterator[Ass
     wanted = (_several(pattern.then), _several(pattern.otherwise))
     if len(wanted[0]) != len(ends[0]):
         return
-    pairs = [
-        pair for parts, found in zip(wanted, ends, strict=True) for pair in zip(parts, found, strict=True)
-    ]
+    pairs = [pair for parts, found in zip(wanted, ends, strict=True) for pair in zip(parts, found, strict=True)]
     yield from _all_of([(pattern.condition, op.operands[0]), *pairs], bound)
 
 

@@ -35,9 +35,7 @@ def attribute_of(op: Operation, name: str) -> Attribute | None:
         return op.properties[name]
     if name in op.attributes:
         return op.attributes[name]
-    definition = (
-        op.get_irdl_definition().properties.get(name, None) if isinstance(op, IRDLOperation) else None
-    )
+    definition = op.get_irdl_definition().properties.get(name, None) if isinstance(op, IRDLOperation) else None
     return None if definition is None else definition.default_value
 
 
@@ -149,9 +147,7 @@ def holds(test: c.Test, value: SSAValue) -> bool:
             if not isinstance(value.type, ShapedType) or len(value.type.get_shape()) != len(sizes):
                 return False
             pairs = zip(sizes, value.type.get_shape(), strict=True)
-            return all(
-                wanted is None or (wanted == found and found != DYNAMIC_INDEX) for wanted, found in pairs
-            )
+            return all(wanted is None or (wanted == found and found != DYNAMIC_INDEX) for wanted, found in pairs)
         case c.HasType(type_):
             return value.type == type_
         case c.HasAttr(wanted):
@@ -182,9 +178,7 @@ def condition_holds(name: str, values: list[SSAValue]) -> bool:
             return all(any(use.operation is each.owner for each in others) for use in first.uses)
         case "same-shape":
             both = [each.type for each in (first, others[0])]
-            if not all(
-                isinstance(each, ShapedType) and DYNAMIC_INDEX not in each.get_shape() for each in both
-            ):
+            if not all(isinstance(each, ShapedType) and DYNAMIC_INDEX not in each.get_shape() for each in both):
                 return False
             return both[0].get_shape() == both[1].get_shape()  # type: ignore[attr-defined]
         case "not-same":

@@ -145,9 +145,7 @@ def test_library_function(name: str) -> None:
 
 
 def test_every_library_function_is_in_the_table() -> None:
-    functions = {
-        n for n in vars(library) if not n.startswith("_") and n.islower() and callable(vars(library)[n])
-    }
+    functions = {n for n in vars(library) if not n.startswith("_") and n.islower() and callable(vars(library)[n])}
     assert functions - EXPECTED.keys() == {"full"}
 
 
@@ -231,9 +229,7 @@ class TestContraction:
         assert kind("matmul", tensor(6, dtype=dtype), tensor(6, dtype=dtype)) is OUT_FUSABLE
 
     def test_to_a_wider_type(self) -> None:
-        assert (
-            kind("matmul", tensor(4, 6, dtype="i8"), tensor(6, 5, dtype="i8"), out_dtype="i32") is OUT_FUSABLE
-        )
+        assert kind("matmul", tensor(4, 6, dtype="i8"), tensor(6, 5, dtype="i8"), out_dtype="i32") is OUT_FUSABLE
 
 
 class TestOpaque:
@@ -296,8 +292,6 @@ def test_numbers_of_attributes_are_those_of_equal_ones_and_never_come_again() ->
     one, other = IntegerAttr(1, 64), IntegerAttr(2, 64)
     first = numbers.of(one)
     assert numbers.of(IntegerAttr(1, 64)) == first != numbers.of(other)
-    found = [
-        numbers.of(IntegerAttr(each, 64)) for each in range(10, 100)
-    ]  # forgets; the objects are gone, too
+    found = [numbers.of(IntegerAttr(each, 64)) for each in range(10, 100)]  # forgets; the objects are gone, too
     assert len({first, *found}) == 91 and numbers.of(one) not in {first, *found}
     assert numbers.of(one) == numbers.of(IntegerAttr(1, 64))

@@ -13,9 +13,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 def test_an_import_wants_less_than_twice_and_a_half_the_size_of_the_model(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     command = [sys.executable, str(BENCH / "import_onnx.py"), "--no-compile", "--size", "64"]
-    finished = subprocess.run(
-        [*command, "--json", str(figures)], cwd=BENCH, capture_output=True, text=True, check=True
-    )
+    finished = subprocess.run([*command, "--json", str(figures)], cwd=BENCH, capture_output=True, text=True, check=True)
     found = {each["name"]: each for each in json.loads(figures.read_text())}
     assert list(found) == ["64 MB, inside", "64 MB, external"]
     for each in found.values():

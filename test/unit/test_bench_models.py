@@ -37,9 +37,7 @@ def test_a_model_is_timed(tmp_path: Path) -> None:
     model, figures = tmp_path / "small.onnx", tmp_path / "figures.json"
     save_model(model)
     options = ["--shape", "x=3x4", "--bind", "flag=1", "--rounds", "2", "--json", str(figures)]
-    run = subprocess.run(
-        [sys.executable, SCRIPT, model, *options], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, SCRIPT, model, *options], capture_output=True, text=True, check=True)
     head, rule, row = run.stdout.splitlines()
     assert head.startswith("| model | stepwell ms | onnxruntime ms | openvino ms | ratio |")
     assert rule.count("---") == head.count("|") - 1 == row.count("|") - 1

@@ -47,6 +47,4 @@ def test_every_vector_is_read_and_written_once(read: int, written: int):
     rest = values[streams * steps :]
     if len(rest) >= SIDE_BY_SIDE:  # they end in the first vector
         expected[0] = rest[: len(rest) - len(rest) % SIDE_BY_SIDE].sum()
-    np.testing.assert_array_equal(
-        target.reshape(-1, lanes), np.repeat([*expected, -1.0], lanes).reshape(-1, lanes)
-    )
+    np.testing.assert_array_equal(target.reshape(-1, lanes), np.repeat([*expected, -1.0], lanes).reshape(-1, lanes))

@@ -104,9 +104,7 @@ def test_config_stands_in_for_options_left_at_their_defaults():
     with PassContext(config={"fold-constant.max-elements": 7}):
         (free, given) = planned([FoldConstantPass(), FoldConstantPass(max_elements=9)])
         (required,) = [
-            step.pass_
-            for step in planned(Sequential(["graph-optimize"]).parts)
-            if step.pass_.name == "fold-constant"
+            step.pass_ for step in planned(Sequential(["graph-optimize"]).parts) if step.pass_.name == "fold-constant"
         ]
     assert free.pass_ == FoldConstantPass(max_elements=7)
     assert given.pass_ == FoldConstantPass(max_elements=9)

@@ -75,9 +75,7 @@ def test_a_skipped_pass_is_reported():
     with PassContext(2), listening(heard.append):
         run(HighPass(), instruments=[Recorder(events)])
     assert "skipped_pass high: level 3 is above opt level 2" in events
-    assert [each.message for each in heard] == [
-        "'builtin.module': pass 'high' skipped: level 3 is above opt level 2"
-    ]
+    assert [each.message for each in heard] == ["'builtin.module': pass 'high' skipped: level 3 is above opt level 2"]
 
 
 def test_levels_of_the_pipelines_cut_them_down_to_each_other():
@@ -128,9 +126,7 @@ def test_a_required_pass_is_never_left_out_silently():
     for passes in ([needs_high()], [high_registered(), needs_high()]):
         with (
             PassContext(3, instruments=[Veto.of("high-registered")]),
-            pytest.raises(
-                StepwellError, match="requires pass 'high-registered', which instrument Veto vetoes"
-            ),
+            pytest.raises(StepwellError, match="requires pass 'high-registered', which instrument Veto vetoes"),
         ):
             run(*passes)
 

@@ -77,9 +77,7 @@ def test_a_decorated_pass_runs_from_the_command_line():
     finished = call_tool(main, Command(["stepwell-opt", "-p", 'remember{word="w"}']), PROGRAM.encode())
     assert finished.exit_code == 0 and b'ran = "first w"' in finished.stdout
     listed = call_tool(main, Command(["stepwell-opt", "--list-passes"]), b"").stdout.decode()
-    assert (
-        "  remember                         level 1  Writes a word\n      requires remember-first\n" in listed
-    )
+    assert "  remember                         level 1  Writes a word\n      requires remember-first\n" in listed
 
 
 def test_a_pass_can_be_decorated():

@@ -353,10 +353,7 @@ def loaded_registry(*names: str) -> plugins.Registry:
     found = plugins.Registry()
     found.add_universe(plugins.XDSL_UNIVERSE, "xdsl")
     groups = {"extension": plugins.PLUGIN_GROUP}
-    entries = [
-        FakeEntryPoint(name, f"{name}_package.universe:U", groups.get(name, "xdsl.universe"))
-        for name in names
-    ]
+    entries = [FakeEntryPoint(name, f"{name}_package.universe:U", groups.get(name, "xdsl.universe")) for name in names]
     plugins.load_entry_points(found, list(entries))
     return found
 

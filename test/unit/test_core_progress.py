@@ -100,9 +100,7 @@ class TestProgress:
         assert terminal.getvalue().endswith("\r")
 
     @pytest.mark.parametrize("shown", [False, None])
-    def test_without_a_terminal_there_is_no_thread(
-        self, shown: bool | None, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_without_a_terminal_there_is_no_thread(self, shown: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stderr", Terminal() if shown is False else io.StringIO())
         with Progress("import", shown=shown) as progress:
             assert progress._thread is None
@@ -166,9 +164,7 @@ def test_passes_tell_their_names_and_what_follows(terminal: Terminal) -> None:
     assert "compile:   0%|                    | 00:00, canonicalize" in terminal.getvalue()
 
 
-@pytest.mark.parametrize(
-    "arguments", [("run", "p.mlir", "--random", "0", "--no-cache"), ("opt", "p.mlir", "-p", "O3")]
-)
+@pytest.mark.parametrize("arguments", [("run", "p.mlir", "--random", "0", "--no-cache"), ("opt", "p.mlir", "-p", "O3")])
 def test_tools_show_it_on_a_terminal_and_nowhere_else(arguments: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "p.mlir"
     path.write_text(PROGRAM)

@@ -50,9 +50,7 @@ def test_a_sequence_has_a_level_and_a_name():
 
 def test_a_sequence_resolves_what_its_parts_require():
     assert ran(Sequential([needs_high()])(parse(PROGRAM))) == "high-registered needs-high"
-    assert run(Sequential([LowPass()], "with-requirement", requires=["high-registered"])) == (
-        "high-registered low"
-    )
+    assert run(Sequential([LowPass()], "with-requirement", requires=["high-registered"])) == ("high-registered low")
 
 
 def test_wrong_parts_of_sequences():

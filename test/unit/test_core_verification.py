@@ -88,9 +88,7 @@ def test_verifier_accepts_exactly_the_dominated_uses(seed: int):
 
 
 def branching_module(edges: dict[int, list[int]], count: int, defining: int, using: int) -> ModuleOp:
-    function = func.FuncOp(
-        "main", ((i1,), ()), Region([Block(arg_types=[i1]), *[Block() for _ in range(count - 1)]])
-    )
+    function = func.FuncOp("main", ((i1,), ()), Region([Block(arg_types=[i1]), *[Block() for _ in range(count - 1)]]))
     blocks = list(function.body.blocks)
     definition = test.TestOp(result_types=[i32])
     blocks[using].add_op(test.TestOp(operands=[definition.results[0]]))

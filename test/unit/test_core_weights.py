@@ -80,9 +80,7 @@ def test_require_names_found_and_expected(tmp_path: Path) -> None:
     write_weights(path, {"layer.weight": np.zeros((2, 3), np.float32)})
     file = open_weights(path)
     assert file.require("layer.weight", "f32", (2, 3)).shape == (2, 3)
-    with pytest.raises(
-        WeightsError, match=r"tensor 'layer.weight' is tensor<2x3xf32>, expected tensor<3x2xf32>"
-    ):
+    with pytest.raises(WeightsError, match=r"tensor 'layer.weight' is tensor<2x3xf32>, expected tensor<3x2xf32>"):
         file.require("layer.weight", "f32", (3, 2))
     with pytest.raises(WeightsError, match=r"no tensor 'layer.weigth'(.|\n)*did you mean 'layer.weight'"):
         file.entry("layer.weigth")

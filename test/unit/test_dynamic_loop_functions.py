@@ -81,9 +81,7 @@ def test_results_have_the_sizes_of_names() -> None:
     exe = stepwell.compile(text)
     (found,) = exe(MATRIX)
     np.testing.assert_allclose(found, MATRIX.sum(axis=1), rtol=1e-4, atol=1e-5)
-    with pytest.raises(
-        ArgumentError, match=r"argument 'A' is .*, expected tensor<\?x\?xf32>|argument 'A' has"
-    ):
+    with pytest.raises(ArgumentError, match=r"argument 'A' is .*, expected tensor<\?x\?xf32>|argument 'A' has"):
         exe(MATRIX[0])
 
 
@@ -138,9 +136,7 @@ def test_buffers_of_its_own_and_calls() -> None:
 
 def test_results_without_names_need_arrays() -> None:
     exe = stepwell.compile(SUMS.replace("TYPE", STRIDED))
-    with pytest.raises(
-        ArgumentError, match=r"the size of result 'B' \(tensor<\?xf32>\) does not follow from names"
-    ):
+    with pytest.raises(ArgumentError, match=r"the size of result 'B' \(tensor<\?xf32>\) does not follow from names"):
         exe(MATRIX)
 
 

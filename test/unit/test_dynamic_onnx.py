@@ -117,9 +117,7 @@ CASES: dict[str, ModelProto] = {
         one=np.array([1]),
         c=np.array([True, True, False]),
     ),
-    "expand of unknown": model(
-        [node("Expand", "x t", "y")], {"x": (FLOAT, ["n", 1])}, "y", t=np.array([2, 1, 3])
-    ),
+    "expand of unknown": model([node("Expand", "x t", "y")], {"x": (FLOAT, ["n", 1])}, "y", t=np.array([2, 1, 3])),
     "slice": model(
         [
             node("Shape", "x", "s"),
@@ -285,9 +283,7 @@ def test_equal_sizes_cancel() -> None:
         node("Reshape", "x t", "y"),
         node("MatMul", "y w", "z"),
     ]
-    proto = model(
-        nodes, {"x": (FLOAT, ["n", "m", 2, 3])}, "z", rest=np.array([-1]), w=np.ones((6, 2), np.float32)
-    )
+    proto = model(nodes, {"x": (FLOAT, ["n", "m", 2, 3])}, "z", rest=np.array([-1]), w=np.ones((6, 2), np.float32))
     assert "tensor<?x?x6xf32>" in check(proto, SMALL, native=0)
 
 
@@ -335,9 +331,7 @@ def test_sizes_that_do_not_fit_are_an_error_of_the_call() -> None:
     ]
     proto = model(nodes, XY, "y", one=np.array([1]), left=np.array([-1]))
     exe = stepwell.compile(stepwell.from_onnx(proto))
-    with pytest.raises(
-        DiagnosticException, match=r"with the given sizes .* do not divide into shape \[2, -1\]"
-    ):
+    with pytest.raises(DiagnosticException, match=r"with the given sizes .* do not divide into shape \[2, -1\]"):
         exe(np.ones((3, 3), np.float32))
 
 

@@ -49,9 +49,7 @@ def doubled() -> GraphProto:
         node("Identity", "next", "out"),
     ]
     inputs = [info("number", INT64), info("on", 9), info("v", FLOAT, 6)]
-    return helper.make_graph(
-        nodes, "turn", inputs, [info("still", 9), info("next", FLOAT, 6), info("out", FLOAT, 6)]
-    )
+    return helper.make_graph(nodes, "turn", inputs, [info("still", 9), info("next", FLOAT, 6), info("out", FLOAT, 6)])
 
 
 def summed() -> GraphProto:
@@ -74,9 +72,7 @@ CASES: dict[str, ModelProto] = {
     "max pool": pooled("MaxPool", kernel_shape=[3, 2], strides=[2, 3], pads=[1, 0, 1, 0], ceil_mode=1),
     "max pool of lines": pooled("MaxPool", 1, kernel_shape=[3], strides=[2], ceil_mode=1),
     "max pool of volumes": pooled("MaxPool", 3, kernel_shape=[2, 2, 2], strides=[1, 2, 1]),
-    "average pool": pooled(
-        "AveragePool", kernel_shape=[3, 2], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1
-    ),
+    "average pool": pooled("AveragePool", kernel_shape=[3, 2], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1),
     "average with padding": pooled(
         "AveragePool",
         kernel_shape=[3, 3],
@@ -142,12 +138,8 @@ CASES: dict[str, ModelProto] = {
         block=np.array([2, 2]),
     ),
     "cumulative sum": model([node("CumSum", "x a", "y", reverse=1)], ROWS, "y", a=np.array(0)),
-    "instance norm": model(
-        [node("InstanceNormalization", "x s b", "y")], IMAGES, "y", s=floats(3), b=floats(3)
-    ),
-    "depth to space": model(
-        [node("DepthToSpace", "x", "y", blocksize=2)], {"x": (FLOAT, ["n", 4, "h", "w"])}, "y"
-    ),
+    "instance norm": model([node("InstanceNormalization", "x s b", "y")], IMAGES, "y", s=floats(3), b=floats(3)),
+    "depth to space": model([node("DepthToSpace", "x", "y", blocksize=2)], {"x": (FLOAT, ["n", 4, "h", "w"])}, "y"),
 }
 for _name in ("regions of images", "regions, adaptive"):
     CASES[_name] = model(

@@ -19,9 +19,7 @@ EXAMPLES = 2000 if FULL else 200
 
 numbers = st.integers(-3, 4)
 extents = st.tuples(*[st.integers(0, 5)] * 3)
-programs = st.lists(
-    st.tuples(st.sampled_from(sorted(NUMBERS)), st.integers(0, 30), st.integers(0, 30)), max_size=12
-)
+programs = st.lists(st.tuples(st.sampled_from(sorted(NUMBERS)), st.integers(0, 30), st.integers(0, 30)), max_size=12)
 
 
 def value(extent: Any, sizes: tuple[int, ...]) -> Any:
@@ -31,18 +29,12 @@ def value(extent: Any, sizes: tuple[int, ...]) -> Any:
     if extent.op == "size":
         return sizes[extent.args[1]]
     operands = [value(each, sizes) for each in extent.args]
-    return (
-        (operands[1] if operands[0] else operands[2])
-        if extent.op == "where"
-        else NUMBERS[extent.op](*operands)
-    )
+    return (operands[1] if operands[0] else operands[2]) if extent.op == "where" else NUMBERS[extent.op](*operands)
 
 
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 @given(programs, st.lists(numbers, min_size=2, max_size=3), extents)
-def test_simplified_expressions_have_the_same_value(
-    program: Any, literals: list[int], sizes: tuple[int, ...]
-) -> None:
+def test_simplified_expressions_have_the_same_value(program: Any, literals: list[int], sizes: tuple[int, ...]) -> None:
     expressions: list[Any] = [*LEAVES, *literals]
     plain: list[Any] = [*sizes, *literals]
     for op, first, second in program:
@@ -61,9 +53,7 @@ def test_simplified_expressions_have_the_same_value(
 
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
 @given(st.permutations(LEAVES), st.integers(0, 3), st.integers(1, 4), st.integers(1, 4), extents)
-def test_quotients_of_products(
-    order: list[Size], shared: int, a: int, b: int, sizes: tuple[int, ...]
-) -> None:
+def test_quotients_of_products(order: list[Size], shared: int, a: int, b: int, sizes: tuple[int, ...]) -> None:
     """Where a quotient is known, it is that of the products, whatever the sizes are."""
     above, below = [*LEAVES[: shared + 1], a * b], [*order[:shared], b]
     found = quotient(above, below)

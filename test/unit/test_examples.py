@@ -22,9 +22,7 @@ from stepwell.testing.lit_format import IN_PROCESS_TOOLS
 from stepwell.testing.run_line import Finished, parse_run_line
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = [
-    ROOT / "examples" / name for name in ("graph_rewriting", "passes", "pattern_matching", "schedules")
-]
+EXAMPLES = [ROOT / "examples" / name for name in ("graph_rewriting", "passes", "pattern_matching", "schedules")]
 BLOCK = re.compile(r"^```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -89,11 +87,7 @@ def test_the_programs_pass_their_checks() -> None:
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
 def test_every_file_is_mentioned(folder: Path) -> None:
     text = (folder / "README.md").read_text()
-    names = [
-        path.name
-        for path in folder.rglob("*")
-        if path.suffix in (".mlir", ".py") and "Output" not in path.parts
-    ]
+    names = [path.name for path in folder.rglob("*") if path.suffix in (".mlir", ".py") and "Output" not in path.parts]
     assert names
     assert not [name for name in sorted(names) if name not in text]
 
@@ -114,9 +108,7 @@ def test_the_formula_and_the_batch_norm_agree() -> None:
     driver.run(after)
     assert driver.statistics["batch-norm"].hits == 8
     random = np.random.default_rng(0)
-    arrays = [
-        random.uniform(0.5, 2.0, shape).astype(np.float32) for shape in ((4, 8), (8,), (8,), (8,), (8,))
-    ]
+    arrays = [random.uniform(0.5, 2.0, shape).astype(np.float32) for shape in ((4, 8), (8,), (8,), (8,), (8,))]
     for function in functions_of(before):
         name = function.sym_name.data
         (found,), (expected,) = run(after, name, *arrays), run(before, name, *arrays)

@@ -71,9 +71,7 @@ def test_follows_its_formula(operator: str, dtype: str) -> None:
     with np.errstate(all="ignore"):
         wanted = formula(x.astype(np.float64), **attributes).astype(dtype)
     assert found.dtype == wanted.dtype
-    least = (
-        np.finfo(dtype).eps if operator == "HardSwish" else np.finfo(dtype).smallest_subnormal
-    )  # x / 6 + 1/2
+    least = np.finfo(dtype).eps if operator == "HardSwish" else np.finfo(dtype).smallest_subnormal  # x / 6 + 1/2
     np.testing.assert_allclose(found, wanted, rtol=TOLERANCE[dtype], atol=float(least))
 
 
@@ -99,9 +97,7 @@ def test_swiglu(dtype: str) -> None:
     (found,) = run("SwiGLU", {"a": x, "b": y}, version=28, alpha=0.5)
     a, b = x.astype(np.float64), y.astype(np.float64)
     np.testing.assert_allclose(found, (a * logistic(0.5 * a) * b).astype(dtype), rtol=TOLERANCE[dtype])
-    with pytest.raises(
-        OnnxError, match=r"the inputs are tensor<4xf32> and tensor<1xf32>, expected the same shape"
-    ):
+    with pytest.raises(OnnxError, match=r"the inputs are tensor<4xf32> and tensor<1xf32>, expected the same shape"):
         text_of("SwiGLU", {"a": np.zeros(4, np.float32), "b": np.zeros(1, np.float32)}, version=28)
 
 

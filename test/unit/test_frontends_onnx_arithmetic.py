@@ -133,9 +133,7 @@ def test_triangles(rows: int, columns: int, k: int, upper: int, dtype: str) -> N
 def test_triangles_are_of_matrices() -> None:
     with pytest.raises(OnnxError, match=r"the input is tensor<4xf32>, expected matrices"):
         text_of("Trilu", {"x": np.zeros(4, np.float32)}, version=14)
-    with pytest.raises(
-        OnnxError, match=r"input 1, 'k', is computed at run time, expected it to be known at import"
-    ):
+    with pytest.raises(OnnxError, match=r"input 1, 'k', is computed at run time, expected it to be known at import"):
         text_of("Trilu", {"x": np.zeros((4, 4), np.float32), "k": np.array(1)}, version=14)
 
 
@@ -150,9 +148,7 @@ def test_unit_matrices(shape: tuple[int, int], k: int, dtype: int | None) -> Non
     assert found.dtype == target
 
 
-@pytest.mark.parametrize(
-    "numbers", [(0, 10, 3), (10, 0, -3), (1.5, 3.0, 0.25), (0, 9000, 2), (5, 5, 1), (5, 0, 1)]
-)
+@pytest.mark.parametrize("numbers", [(0, 10, 3), (10, 0, -3), (1.5, 3.0, 0.25), (0, 9000, 2), (5, 5, 1), (5, 0, 1)])
 def test_ranges(numbers: tuple[float, float, float]) -> None:
     dtype = np.float32 if isinstance(numbers[0], float) else np.int64
     start, limit, delta = (np.array(number, dtype) for number in numbers)
@@ -174,9 +170,7 @@ def test_windows_are_tables(operator: str, periodic: int) -> None:
     }
     np.testing.assert_allclose(found, terms[operator], atol=1e-6)
     assert "graph.constant" in text_of(operator, size, version=17, known=["size"])
-    with pytest.raises(
-        OnnxError, match=r"input 0, 'size', is computed at run time, expected it to be known at import"
-    ):
+    with pytest.raises(OnnxError, match=r"input 0, 'size', is computed at run time, expected it to be known at import"):
         text_of(operator, size, version=17)
 
 
@@ -195,9 +189,7 @@ def test_determinants(size: int, batch: tuple[int, ...]) -> None:
 def test_determinants_of_larger_matrices() -> None:
     with pytest.raises(OnnxError, match=r"the matrices have 5 rows, expected at most 4"):
         text_of("Det", {"x": np.zeros((5, 5), np.float32)}, version=22)
-    with pytest.raises(
-        OnnxError, match=r"the input is tensor<2x3xf32>, expected square matrices of known size"
-    ):
+    with pytest.raises(OnnxError, match=r"the input is tensor<2x3xf32>, expected square matrices of known size"):
         text_of("Det", {"x": np.zeros((2, 3), np.float32)}, version=22)
 
 
@@ -207,9 +199,7 @@ def test_determinants_of_larger_matrices() -> None:
 @pytest.mark.parametrize("target", [*INTEGERS, "bool", "float16", "float32", "float64"])
 def test_casts_saturate_and_wrap(target: str) -> None:
     """Floats beyond the range give its end, NaN gives 0; integers wrap."""
-    floats = np.array(
-        [-np.inf, -1e20, -300.7, -1.5, -0.0, 0.4, 1.9, 300.7, 7e4, 1e20, np.inf, np.nan], np.float32
-    )
+    floats = np.array([-np.inf, -1e20, -300.7, -1.5, -0.0, 0.4, 1.9, 300.7, 7e4, 1e20, np.inf, np.nan], np.float32)
     integers = np.array([-(2**63), -300, -1, 0, 1, 127, 128, 255, 256, 65536, 2**63 - 1], np.int64)
     to = helper.np_dtype_to_tensor_dtype(np.dtype(target))
     (from_floats,) = run("Cast", {"x": floats}, version=21, to=to)
@@ -218,8 +208,7 @@ def test_casts_saturate_and_wrap(target: str) -> None:
         if target in INTEGERS:
             bounds = np.iinfo(target)
             wanted = [
-                0 if np.isnan(x) else int(max(min(np.trunc(np.float64(x)), bounds.max), bounds.min))
-                for x in floats
+                0 if np.isnan(x) else int(max(min(np.trunc(np.float64(x)), bounds.max), bounds.min)) for x in floats
             ]
             np.testing.assert_array_equal(from_floats, np.array(wanted, target))
         else:
@@ -243,9 +232,7 @@ def test_clip_of_all_types(dtype: str) -> None:
         for known in (bounds, []):
             (found,) = run("Clip", inputs, version=13, known=known)
             wanted = x if low is None else np.maximum(x, np.array(low, dtype))
-            np.testing.assert_array_equal(
-                found, wanted if high is None else np.minimum(wanted, np.array(high, dtype))
-            )
+            np.testing.assert_array_equal(found, wanted if high is None else np.minimum(wanted, np.array(high, dtype)))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "uint64", "float16", "float32", "float64"])
@@ -264,9 +251,7 @@ def test_extrema_of_three(operator: str, function: Any, dtype: str) -> None:
 def test_infinities(dtype: str, negative: int, positive: int) -> None:
     x = np.array([-np.inf, np.inf, np.nan, 0.0, 1.0], dtype)
     (found,) = run("IsInf", {"x": x}, version=20, detect_negative=negative, detect_positive=positive)
-    np.testing.assert_array_equal(
-        found, (np.isneginf(x) & bool(negative)) | (np.isposinf(x) & bool(positive))
-    )
+    np.testing.assert_array_equal(found, (np.isneginf(x) & bool(negative)) | (np.isposinf(x) & bool(positive)))
 
 
 def test_optional_values_are_known_at_import() -> None:

@@ -32,9 +32,7 @@ def row(scores: Array, seen: Array, values: Array) -> tuple[Array, Array]:
     return weights, weights @ values
 
 
-def attention(
-    q: Array, k: Array, v: Array, mask: Array | None, offsets: list[int], **options: Any
-) -> list[Array]:
+def attention(q: Array, k: Array, v: Array, mask: Array | None, offsets: list[int], **options: Any) -> list[Array]:
     """The result, and the scores that mode 0 to 3 show, of batch x heads x sequence x size."""
     q, k, v = (each.astype(np.float64) for each in (q, k, v))
     factor = options.get("scale", 1 / np.sqrt(q.shape[3]))
@@ -205,9 +203,7 @@ def test_sizes_that_are_not_known() -> None:
         k, v = np.concatenate([arrays["past_k"], k], axis=2), np.concatenate([arrays["past_v"], v], axis=2)
         wanted = attention(q, k, v, arrays["mask"], [past] * batch, **options)[0]
         found = np.asarray(executable(*arrays.values())).reshape(batch, rows, 24)
-        np.testing.assert_allclose(
-            found, wanted.transpose(0, 2, 1, 3).reshape(found.shape), rtol=1e-4, atol=1e-5
-        )
+        np.testing.assert_allclose(found, wanted.transpose(0, 2, 1, 3).reshape(found.shape), rtol=1e-4, atol=1e-5)
 
 
 # Positions
@@ -260,9 +256,7 @@ def test_a_definition_with_an_input_left_out_in_the_middle() -> None:
         "past": floats(rng, 2, 3, 3),
     }
     found = run("CausalConvWithState", inputs, version=27, outputs=2)
-    for ours, theirs in zip(
-        found, expected("CausalConvWithState", inputs, version=27, outputs=2), strict=True
-    ):
+    for ours, theirs in zip(found, expected("CausalConvWithState", inputs, version=27, outputs=2), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -279,9 +273,7 @@ def test_a_definition_that_depends_on_a_type_that_onnx_does_not_know() -> None:
     opsets = [helper.make_opsetid("", 27), helper.make_opsetid("com.microsoft", 1)]
     with pytest.raises(OnnxError) as error:
         stepwell.from_onnx(helper.make_model(graph, opset_imports=opsets))
-    assert "CausalConvWithState: the definition by other operators fails: Type unknown for y" in str(
-        error.value
-    )
+    assert "CausalConvWithState: the definition by other operators fails: Type unknown for y" in str(error.value)
     assert "hint: run shape inference over the model first" in str(error.value)
 
 
@@ -302,9 +294,7 @@ def test_attention_that_is_refused() -> None:
     assert "past_key and nonpad_kv_seqlen are given, expected one of them" in refused("Attention", inputs)
     packed = np.zeros((1, 4, 15), np.float32)
     three = {"q": packed, "k": packed, "v": packed}
-    assert "Q is tensor<1x4x15xf32>, expected the number of heads as an attribute" in refused(
-        "Attention", three
-    )
+    assert "Q is tensor<1x4x15xf32>, expected the number of heads as an attribute" in refused("Attention", three)
     message = refused("Attention", three, q_num_heads=2, kv_num_heads=2)
     assert "Q is tensor<1x4x15xf32>, which does not divide into 2 heads" in message
     message = refused("Attention", {"q": x[:, :, 0, 0], "k": x, "v": x})

@@ -100,9 +100,7 @@ def test_as_a_program(tmp_path: Path) -> None:
 
 def test_a_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nowhere.onnx"]) == 1
-    assert (
-        capsys.readouterr().err == "error: model 'nowhere.onnx': cannot read it: no such file or directory\n"
-    )
+    assert capsys.readouterr().err == "error: model 'nowhere.onnx': cannot read it: no such file or directory\n"
 
 
 # Damage at random

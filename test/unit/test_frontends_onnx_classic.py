@@ -195,9 +195,7 @@ def test_shapes_that_depend_on_data_want_known_inputs() -> None:
             11,
         ),
     ):
-        with pytest.raises(
-            OnnxError, match=r"input 0.* is computed at run time, expected it to be known at import"
-        ):
+        with pytest.raises(OnnxError, match=r"input 0.* is computed at run time, expected it to be known at import"):
             text_of(operator, inputs, version=version)
 
 
@@ -207,6 +205,4 @@ def test_unique_of_many_known_elements(sort: int) -> None:
     values, first, inverse, counts = run("Unique", {"x": x}, version=11, outputs=4, known=["x"], sorted=sort)
     assert np.array_equal(values[inverse], x) and np.array_equal(x[first], values)
     assert np.array_equal(counts, [np.count_nonzero(x == value) for value in values])
-    assert (
-        np.array_equal(np.sort(first) == first, [True] * 9) if not sort else np.array_equal(values, range(9))
-    )
+    assert np.array_equal(np.sort(first) == first, [True] * 9) if not sort else np.array_equal(values, range(9))

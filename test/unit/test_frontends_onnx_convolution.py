@@ -24,16 +24,11 @@ def whole(rng: np.random.Generator, *shape: int) -> Array:
     return rng.integers(-3, 4, shape).astype(np.float32)
 
 
-def correlated(
-    x: Array, w: Array, strides: Ints, dilations: Ints, before: Ints, after: Ints, groups: int
-) -> Array:
+def correlated(x: Array, w: Array, strides: Ints, dilations: Ints, before: Ints, after: Ints, groups: int) -> Array:
     """Every tap of the filter with the slice of the padded input that it meets."""
     padded = np.pad(x, [(0, 0), (0, 0), *zip(before, after, strict=True)])
     reach = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], dilations, strict=True)]
-    counts = [
-        (size - each) // stride + 1
-        for size, each, stride in zip(padded.shape[2:], reach, strides, strict=True)
-    ]
+    counts = [(size - each) // stride + 1 for size, each, stride in zip(padded.shape[2:], reach, strides, strict=True)]
     result = np.zeros((len(x), len(w), *counts), x.dtype)
     outputs, inputs = len(w) // groups, w.shape[1]
     for o, i in product(range(len(w)), range(inputs)):
@@ -46,18 +41,13 @@ def correlated(
     return result
 
 
-def scattered(
-    x: Array, w: Array, strides: Ints, dilations: Ints, before: Ints, shape: Ints, groups: int
-) -> Array:
+def scattered(x: Array, w: Array, strides: Ints, dilations: Ints, before: Ints, shape: Ints, groups: int) -> Array:
     """Every element of the input times the filter, added at its place."""
     result = np.zeros((len(x), w.shape[1] * groups, *shape), x.dtype)
     inputs = x.shape[1] // groups
     for place in np.ndindex(x.shape[2:]):
         for tap in np.ndindex(w.shape[2:]):
-            at = [
-                p * s + t * d - b
-                for p, s, t, d, b in zip(place, strides, tap, dilations, before, strict=True)
-            ]
+            at = [p * s + t * d - b for p, s, t, d, b in zip(place, strides, tap, dilations, before, strict=True)]
             if any(not 0 <= each < size for each, size in zip(at, shape, strict=True)):
                 continue
             for c, o in product(range(x.shape[1]), range(w.shape[1])):
@@ -119,8 +109,7 @@ def test_transposed_convolutions(data: st.DataObject) -> None:
     after = [data.draw(st.integers(0, r - 1 - b)) for r, b in zip(reach, before, strict=True)]
     more = [data.draw(st.integers(0, max(s, d) - 1)) for s, d in zip(strides, dilations, strict=True)]
     shape = [
-        (n - 1) * s + r - b - a + m
-        for n, s, r, b, a, m in zip(sizes, strides, reach, before, after, more, strict=True)
+        (n - 1) * s + r - b - a + m for n, s, r, b, a, m in zip(sizes, strides, reach, before, after, more, strict=True)
     ]
     groups = data.draw(st.integers(1, 2))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
@@ -142,9 +131,7 @@ def test_transposed_convolutions(data: st.DataObject) -> None:
         ({"output_shape": [12]}, 2, 12),
     ],
 )
-def test_what_is_cut_off_may_follow_from_the_shape(
-    attributes: dict[str, Any], before: int, shape: int
-) -> None:
+def test_what_is_cut_off_may_follow_from_the_shape(attributes: dict[str, Any], before: int, shape: int) -> None:
     rng = np.random.default_rng(5)
     x, w = whole(rng, 1, 2, 4), whole(rng, 2, 1, 6)
     (found,) = run("ConvTranspose", {"x": x, "w": w}, version=22, known=["w"], strides=[3], **attributes)

@@ -46,9 +46,7 @@ def test_the_programs_of_the_page(own_table: None, tmp_path: Path, monkeypatch: 
     for rows, code in zip((2, 3, 3, 3, 3), programs, strict=True):
         exec(code, scope)
         assert np.array_equal(scope["y"], np.ones((rows, 8)))  # pyright: ignore[reportArgumentType]
-    made = model(
-        [node("Bend", "x floor", "y", domain="com.acme", scale=2.0)], inputs=[info("x"), info("floor", ())]
-    )
+    made = model([node("Bend", "x floor", "y", domain="com.acme", scale=2.0)], inputs=[info("x"), info("floor", ())])
     (found,) = stepwell.compile(stepwell.from_onnx(made), cache=False)(
         np.array([[-3, -1, 0], [1, 2, 3]], np.float32), np.array(-2, np.float32)
     )
@@ -71,9 +69,7 @@ def test_the_options_of_the_page_are_there() -> None:
 
 
 def test_what_the_page_says_is_not_supported() -> None:
-    made = model(
-        [node("Identity", "x", "y")], inputs=[info("x", dtype=T.STRING)], outputs=[info("y", dtype=T.STRING)]
-    )
+    made = model([node("Identity", "x", "y")], inputs=[info("x", dtype=T.STRING)], outputs=[info("y", dtype=T.STRING)])
     with pytest.raises(stepwell.frontends.onnx.OnnxError, match="element type string"):
         stepwell.from_onnx(made)
 

@@ -59,9 +59,7 @@ def test_one_hot_encoder() -> None:
 
 def test_label_encoder() -> None:
     keys = np.array([3, 1, 9, 4])
-    agree(
-        "LabelEncoder", {"x": keys}, keys_int64s=[1, 3, 4], values_floats=[0.5, 1.5, 2.5], default_float=-2.0
-    )
+    agree("LabelEncoder", {"x": keys}, keys_int64s=[1, 3, 4], values_floats=[0.5, 1.5, 2.5], default_float=-2.0)
     (found,) = run(
         "LabelEncoder",
         {"x": np.array([1.5, np.nan, 2.0], np.float32)},
@@ -100,16 +98,12 @@ def test_linear_classifier_of_two() -> None:
 BRANCHES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
 
 
-def trees(
-    count: int, ids: int, prefix: str, same: bool = False, missing: bool = False
-) -> dict[str, list[Any]]:
+def trees(count: int, ids: int, prefix: str, same: bool = False, missing: bool = False) -> dict[str, list[Any]]:
     """Full trees of random depths whose leaves give one or two of `ids` something."""
     columns = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
     nodes: dict[str, list[Any]] = {f"nodes_{name}": [] for name in columns}
     tracks: list[int] = []
-    gifts: dict[str, list[Any]] = {
-        f"{prefix}_{name}": [] for name in ("treeids", "nodeids", "ids", "weights")
-    }
+    gifts: dict[str, list[Any]] = {f"{prefix}_{name}": [] for name in ("treeids", "nodeids", "ids", "weights")}
     for tree in range(count):
         depth = int(RNG.integers(0, 4))
         total = 2 ** (depth + 1) - 1
@@ -147,12 +141,8 @@ def test_regression_by_trees(how: str) -> None:
 
 def test_missing_values_go_one_way() -> None:
     options = trees(4, 1, "target", missing=True)  # `x != split` holds for NaN, for the evaluator it does not
-    options["nodes_modes"] = [
-        "BRANCH_LEQ" if mode == "BRANCH_NEQ" else mode for mode in options["nodes_modes"]
-    ]
-    agree(
-        "TreeEnsembleRegressor", {"x": np.where(GRID == 0, np.float32(np.nan), GRID)}, n_targets=1, **options
-    )
+    options["nodes_modes"] = ["BRANCH_LEQ" if mode == "BRANCH_NEQ" else mode for mode in options["nodes_modes"]]
+    agree("TreeEnsembleRegressor", {"x": np.where(GRID == 0, np.float32(np.nan), GRID)}, n_targets=1, **options)
 
 
 @pytest.mark.parametrize("how", ["NONE", "SOFTMAX", "LOGISTIC"])

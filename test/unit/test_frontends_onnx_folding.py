@@ -34,9 +34,7 @@ def test_flattening_by_its_shape() -> None:
     assert ops(module) == ["graph.reshape"]
 
 
-@pytest.mark.parametrize(
-    ("bounds", "part"), [({}, [2, 3, 4]), ({"start": 1}, [3, 4]), ({"start": -2, "end": -1}, [3])]
-)
+@pytest.mark.parametrize(("bounds", "part"), [({}, [2, 3, 4]), ({"start": 1}, [3, 4]), ({"start": -2, "end": -1}, [3])])
 def test_parts_of_a_shape(bounds: dict[str, int], part: list[int]) -> None:
     module = of(node("Shape", "x", "y", **bounds), inputs=[info("x", (2, 3, 4))], dtype=T.INT64)
     assert ops(module) == ["graph.constant"]
@@ -67,25 +65,19 @@ def test_a_known_condition_chooses_the_branch() -> None:
 
 def test_large_results_are_computed_at_run_time() -> None:
     for count, folded in ((LARGEST, True), (LARGEST + 1, False)):
-        module = of(
-            node("Expand", "one n", "y"), inputs=[], tensors=[tensor("one", [1]), tensor("n", [count], int)]
-        )
+        module = of(node("Expand", "one n", "y"), inputs=[], tensors=[tensor("one", [1]), tensor("n", [count], int)])
         assert any(name not in ("graph.constant", "graph.weight") for name in ops(module)) != folded
         np.testing.assert_array_equal(run(module)[0], np.ones(count))
 
 
 def test_nodes_of_no_inputs_are_constants() -> None:
-    module = of(
-        node("Constant", "", "k", value_floats=[1.0, 2.0, 3.0]), node("Add", "x k", "y"), shape=(2, 3)
-    )
+    module = of(node("Constant", "", "k", value_floats=[1.0, 2.0, 3.0]), node("Add", "x k", "y"), shape=(2, 3))
     assert ops(module) == ["graph.constant", "graph.add"]
     np.testing.assert_array_equal(run(module, X)[0], X + [1, 2, 3])
 
 
 def test_what_is_random_is_not_folded() -> None:
-    made = model(
-        [node("Bernoulli", "p", "y", "dice")], outputs=[info("y", (2,))], tensors=[tensor("p", [0.5, 0.5])]
-    )
+    made = model([node("Bernoulli", "p", "y", "dice")], outputs=[info("y", (2,))], tensors=[tensor("p", [0.5, 0.5])])
     assert "node 'dice' (Bernoulli, opset 20): the result is random" in error(made)
 
 

@@ -82,10 +82,7 @@ def test_windows_that_overlap_are_summed(data: st.DataObject) -> None:
     by_hand = np.zeros((1, 2, *image), np.float32)
     columns = x.reshape(1, 2, *kernel, *counts)
     for tap, number in product(np.ndindex(*kernel), np.ndindex(*counts)):
-        at = [
-            n * s + t * d - p
-            for n, s, t, d, p in zip(number, strides, tap, dilations, pads[:rank], strict=True)
-        ]
+        at = [n * s + t * d - p for n, s, t, d, p in zip(number, strides, tap, dilations, pads[:rank], strict=True)]
         if all(0 <= each < size for each, size in zip(at, image, strict=True)):
             by_hand[(0, slice(None), *at)] += columns[(0, slice(None), *tap, *number)]
     assert np.array_equal(found, by_hand)

@@ -135,9 +135,7 @@ def test_functions_of_the_model(version: int) -> None:
     """A function written for another version of the operators is converted."""
     opsets = [h.make_opsetid("", version), h.make_opsetid("com.acme", 1)]
     body = [node("Neg", "a", "c"), node("LeakyRelu", "c", "b")]
-    body[1].attribute.append(
-        onnx.AttributeProto(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT)
-    )
+    body[1].attribute.append(onnx.AttributeProto(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT))
     made = model([node("F", "x", "y", "call", domain="com.acme", slope=0.5)])
     made.opset_import.append(opsets[1])
     made.functions.append(h.make_function("com.acme", "F", ["a"], ["b"], body, opsets, ["slope"]))
@@ -225,9 +223,7 @@ def test_a_size_that_is_not_there() -> None:
 
 
 def test_a_size_that_cannot_be() -> None:
-    assert error(dynamic(), dims={"batch": -2}).endswith(
-        "'x' has extent -2 in dimension 0, expected 0 to 2^40"
-    )
+    assert error(dynamic(), dims={"batch": -2}).endswith("'x' has extent -2 in dimension 0, expected 0 to 2^40")
 
 
 def test_inputs_with_a_value_are_no_arguments() -> None:

@@ -108,9 +108,7 @@ def test_compress_by_a_known_condition() -> None:
     inputs = {"x": X, "c": np.array([False, True, True])}
     (found,) = run("Compress", inputs, version=11, known=["c"], axis=-2)
     assert np.array_equal(found, X[:, 1:3])
-    with pytest.raises(
-        OnnxError, match=r"input 1.* is computed at run time, expected it to be known at import"
-    ):
+    with pytest.raises(OnnxError, match=r"input 1.* is computed at run time, expected it to be known at import"):
         text_of("Compress", inputs, version=11, axis=1)
 
 
@@ -185,7 +183,5 @@ def test_the_evaluator_of_onnx_agrees_on_gathers() -> None:
         ("GatherND", {"x": X, "i": np.array([[1], [-4], [0]])}, {"batch_dims": 1}),
         ("GatherElements", {"x": X, "i": np.arange(60).reshape(3, 4, 5) % 6 - 3}, {}),
     ):
-        (found,), (wanted,) = (
-            function(operator, inputs, version=13, **options) for function in (run, expected)
-        )
+        (found,), (wanted,) = (function(operator, inputs, version=13, **options) for function in (run, expected))
         assert np.array_equal(found, wanted), operator

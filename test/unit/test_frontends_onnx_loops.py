@@ -53,9 +53,7 @@ def test_a_branch_that_is_known_leaves_no_trace() -> None:
 
 def test_branches_of_other_types_are_refused() -> None:
     other = IF.replace("float[3] {1, 2, 3}", "float[2] {1, 2}")
-    with pytest.raises(
-        OnnxError, match=r"output 1 is tensor<3xf32> in one branch and tensor<2xf32> in the other"
-    ):
+    with pytest.raises(OnnxError, match=r"output 1 is tensor<3xf32> in one branch and tensor<2xf32> in the other"):
         imported(other)
 
 
@@ -136,22 +134,14 @@ def test_trip_count_and_condition_at_run_time() -> None:
 
 
 def test_stacks_of_an_unknown_number_of_turns_are_refused() -> None:
-    text = (
-        LOOP.format(turns=3)
-        .replace("x) =>", "x, bool t) =>")
-        .replace("  t = Constant<value = bool {1}>()\n", "")
-    )
-    with pytest.raises(
-        OnnxError, match="number of turns is computed at run time, and with it the shape of 1 outputs"
-    ):
+    text = LOOP.format(turns=3).replace("x) =>", "x, bool t) =>").replace("  t = Constant<value = bool {1}>()\n", "")
+    with pytest.raises(OnnxError, match="number of turns is computed at run time, and with it the shape of 1 outputs"):
         imported(text)
     assert results(imported(text, {"t": np.array(True)}), X)[1].shape == (3, 2, 3)
 
 
 def test_a_loop_without_a_bound_is_refused() -> None:
-    text = WHILE.format(inputs="", constants="t = Constant<value = bool {1}>()").replace(
-        "(m, t, x", '("", t, x'
-    )
+    text = WHILE.format(inputs="", constants="t = Constant<value = bool {1}>()").replace("(m, t, x", '("", t, x')
     with pytest.raises(OnnxError, match="there is no trip count, expected the number of turns to be bounded"):
         imported(text)
 
@@ -166,9 +156,7 @@ def test_values_that_change_their_shape_are_refused_where_there_are_many_turns()
   }}>
 }}"""
     assert results(imported(text.format(turns=2)), X[0, :2])[0].shape == (6,)
-    with pytest.raises(
-        OnnxError, match=r"carried value 0 is tensor<2xf32> before a turn and tensor<4xf32> after it"
-    ):
+    with pytest.raises(OnnxError, match=r"carried value 0 is tensor<2xf32> before a turn and tensor<4xf32> after it"):
         imported(text.format(turns=100_000))
 
 

@@ -48,9 +48,7 @@ def test_losses(reduction: str, weighted: bool, ignored: int | None) -> None:
     if ignored is not None:
         labels[0, 0] = ignored
     weights = rng.uniform(0.5, 2, 4).astype(np.float32) if weighted else None
-    options: dict[str, Any] = {"reduction": reduction} | (
-        {} if ignored is None else {"ignore_index": ignored}
-    )
+    options: dict[str, Any] = {"reduction": reduction} | ({} if ignored is None else {"ignore_index": ignored})
     inputs = {"x": x, "labels": labels} | ({} if weights is None else {"weights": weights})
     logarithms = x - np.log(np.exp(x.astype(np.float64)).sum(axis=1, keepdims=True))
     found, log_prob = run("SoftmaxCrossEntropyLoss", inputs, version=13, outputs=2, **options)
@@ -94,9 +92,7 @@ def groups(arrays: dict[str, Array]) -> list[list[Array]]:
 
 
 def check(found: list[Array], wanted: list[tuple[Array, ...]]) -> None:
-    for ours, theirs in zip(
-        found, [each for kind in zip(*wanted, strict=True) for each in kind], strict=True
-    ):
+    for ours, theirs in zip(found, [each for kind in zip(*wanted, strict=True) for each in kind], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
@@ -224,9 +220,7 @@ def test_batches_of_any_size() -> None:
     executable = stepwell.compile(module, cache=False)
     for batch in (1, 3):
         x = np.random.default_rng(batch).standard_normal((batch, 9, 1)).astype(np.float32)
-        wanted = np.fft.rfft(
-            np.stack([x[:, at : at + 4, 0] for at in range(0, 6, 2)], axis=1).astype(np.float64)
-        )
+        wanted = np.fft.rfft(np.stack([x[:, at : at + 4, 0] for at in range(0, 6, 2)], axis=1).astype(np.float64))
         np.testing.assert_allclose(executable(x)[0], parts(wanted), rtol=1e-4, atol=1e-5)
 
 

@@ -40,9 +40,7 @@ def test_layer_normalization_with_its_statistics(axis: int, dtype: str) -> None:
     x = normal(0, 3, 4, 5, dtype=dtype)
     weight, bias = normal(1, *x.shape[axis:], dtype=dtype), normal(2, *x.shape[axis:], dtype=dtype)
     inputs = {"x": x, "w": weight, "b": bias}
-    result, mean, deviation = run(
-        "LayerNormalization", inputs, version=17, outputs=3, axis=axis, epsilon=2**-10
-    )
+    result, mean, deviation = run("LayerNormalization", inputs, version=17, outputs=3, axis=axis, epsilon=2**-10)
     wanted, m, d = standard(x, tuple(range(axis % 3, 3)), 2**-10)
     wide = wanted * weight.astype(np.float64) + bias.astype(np.float64)
     np.testing.assert_allclose(result, wide, rtol=RTOL[dtype], atol=RTOL[dtype])
@@ -103,9 +101,7 @@ def test_batch_normalization_of_training(shape: tuple[int, ...]) -> None:
     variance = np.abs(normal(4, shape[1]))
     inputs = {"x": x, "w": weight, "b": bias, "m": mean, "v": variance}
     attributes: dict[str, Any] = {"training_mode": 1, "momentum": 0.75, "epsilon": 2**-10}
-    result, moved_mean, moved_variance = run(
-        "BatchNormalization", inputs, version=15, outputs=3, **attributes
-    )
+    result, moved_mean, moved_variance = run("BatchNormalization", inputs, version=15, outputs=3, **attributes)
     axes = tuple(axis for axis in range(len(shape)) if axis != 1)
     spread = (slice(None), *(None,) * (len(shape) - 2))
     wide = standard(x, axes, 2**-10)[0] * weight[spread] + bias[spread]
@@ -210,9 +206,7 @@ def test_halves_are_wide_in_between() -> None:
     """The squares do not fit, their root does."""
     x = np.array([3000, 4000], np.float16)
     assert run("ReduceL2", {"x": x}, version=18)[0] == 5000
-    assert run("ReduceLogSum", {"x": np.full(4, 60000, np.float16)}, version=18)[0] == np.float16(
-        math.log(240000)
-    )
+    assert run("ReduceLogSum", {"x": np.full(4, 60000, np.float16)}, version=18)[0] == np.float16(math.log(240000))
 
 
 def test_logarithms_of_large_and_small_exponentials() -> None:
@@ -273,9 +267,7 @@ def test_extrema_of_booleans(operator: str, function: Any) -> None:
 
 def test_axes_are_known_at_import() -> None:
     for operator in REDUCTIONS:
-        with pytest.raises(
-            OnnxError, match=r"'axes', is computed at run time, expected it to be known at import"
-        ):
+        with pytest.raises(OnnxError, match=r"'axes', is computed at run time, expected it to be known at import"):
             text_of(operator, {"x": normal(0, 2), "axes": np.array([0])}, version=18)
 
 
@@ -323,9 +315,7 @@ def test_running_sums_and_products(
 def test_running_sums_have_an_axis() -> None:
     with pytest.raises(OnnxError, match=r"axis 1 is out of range"):
         text_of("CumSum", {"x": normal(0, 2), "axis": np.array(1)}, version=14, known=["axis"])
-    with pytest.raises(
-        OnnxError, match=r"'axis', is computed at run time, expected it to be known at import"
-    ):
+    with pytest.raises(OnnxError, match=r"'axis', is computed at run time, expected it to be known at import"):
         text_of("CumSum", {"x": normal(0, 2), "axis": np.array(0)}, version=14)
 
 

@@ -23,12 +23,8 @@ def windows(x: Array, kernel: list[int], strides: list[int], pads: list[int], ce
         counts.append(extra + 1 - (ceil and extra * s >= n + b))
     for place in np.ndindex(*counts):
         starts = [p * s - b for p, s, b in zip(place, strides, before, strict=True)]
-        inside = [
-            slice(max(t, 0), min(t + k, n)) for t, k, n in zip(starts, kernel, x.shape[2:], strict=True)
-        ]
-        declared = [
-            min(t + k, n + a) - t for t, k, n, a in zip(starts, kernel, x.shape[2:], after, strict=True)
-        ]
+        inside = [slice(max(t, 0), min(t + k, n)) for t, k, n in zip(starts, kernel, x.shape[2:], strict=True)]
+        declared = [min(t + k, n + a) - t for t, k, n, a in zip(starts, kernel, x.shape[2:], after, strict=True)]
         yield place, x[(slice(None), slice(None), *inside)], int(np.prod(declared))
 
 

@@ -114,9 +114,7 @@ def test_products_are_exact(types: tuple[Any, Any], known: tuple[str, ...]) -> N
     st.sampled_from(["scalar", "one", "each"]),
     st.integers(0, 2**32 - 1),
 )
-def test_zero_points_of_rows_and_columns(
-    extents: tuple[int, int, int], rows: str, columns: str, seed: int
-) -> None:
+def test_zero_points_of_rows_and_columns(extents: tuple[int, int, int], rows: str, columns: str, seed: int) -> None:
     m, k, n = extents
     rng = np.random.default_rng(seed)
     sizes = {"scalar": (), "one": (1,)}
@@ -195,9 +193,7 @@ def test_quantized_convolutions(zero: int) -> None:
     zx, zw, zy = np.uint8(100), np.full(4, zero, np.int8), np.uint8(7)
     names = ("x", "sx", "zx", "w", "sw", "zw", "sy", "zy", "bias")
     values = map(np.asarray, (x, sx, zx, w, sw, zw, sy, zy, bias))
-    (found,) = run(
-        "QLinearConv", dict(zip(names, values, strict=True)), version=10, known=names[1:], pads=(1, 1, 1, 1)
-    )
+    (found,) = run("QLinearConv", dict(zip(names, values, strict=True)), version=10, known=names[1:], pads=(1, 1, 1, 1))
     sums = convolution(x.astype(np.int64) - zx, w.astype(np.int64) - zero, (1, 1, 1, 1), (1, 1), 1)
     real = (sums + bias.reshape(-1, 1, 1)).astype(np.float32) * (sx * sw / sy).reshape(-1, 1, 1)
     np.testing.assert_array_equal(found, quantized(real, np.ones((), np.float32), zy))
@@ -222,9 +218,7 @@ def test_volumes(outputs: int) -> None:
     x, w = bytes_of(rng, (1, 3, 4, 5, 5), np.int8), bytes_of(rng, (outputs, 3, 2, 3, 3), np.int8)
     (found,) = run("ConvInteger", {"x": x, "w": w}, version=10)
     for depth in range(3):
-        images = (
-            convolution(x[:, :, depth + k].astype(np.int64), w[:, :, k], (0,) * 4, (1, 1), 1) for k in (0, 1)
-        )
+        images = (convolution(x[:, :, depth + k].astype(np.int64), w[:, :, k], (0,) * 4, (1, 1), 1) for k in (0, 1))
         np.testing.assert_array_equal(found[:, :, depth], sum(images))
 
 

@@ -145,9 +145,7 @@ def test_versions() -> None:
 
     for opset, factor in ((3, 3), (6, 3), (7, 7), (20, 7)):
         np.testing.assert_array_equal(run(acme("Scale", opset=opset)), X * factor)
-    assert "com.acme:Scale (opset 2), node 'n'; supported from version 3 on" in message(
-        acme("Scale", opset=2)
-    )
+    assert "com.acme:Scale (opset 2), node 'n'; supported from version 3 on" in message(acme("Scale", opset=2))
 
 
 def test_the_same_version_twice() -> None:
@@ -272,17 +270,13 @@ def test_an_installed_package_brings_converters(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_array_equal(run(acme("Scale")), X * 5)
 
 
-def test_a_package_that_fails_is_skipped(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_package_that_fails_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def load() -> None:
         raise ImportError("no module named acme")
 
     install(monkeypatch, "acme", load)
     assert "com.acme:Scale (opset 1), node 'n'" in message(acme("Scale"))
-    warning = (
-        "warning: converters 'acme': skipped, they cannot be loaded: ImportError: no module named acme\n"
-    )
+    warning = "warning: converters 'acme': skipped, they cannot be loaded: ImportError: no module named acme\n"
     assert capsys.readouterr().err == warning
 
 

@@ -43,9 +43,7 @@ def resized(way: Any, x: Array, *, version: int = 19, **options: Any) -> Any:
 @given(data=st.data())
 def test_as_the_specification(data: st.DataObject) -> None:
     mode = data.draw(st.sampled_from(("nearest", "linear", "cubic")))
-    x = RNG.standard_normal((2, data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6)))).astype(
-        np.float32
-    )
+    x = RNG.standard_normal((2, data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6)))).astype(np.float32)
     options: dict[str, Any] = {"mode": mode}
     options["coordinate_transformation_mode"] = data.draw(st.sampled_from(COORDINATES))
     if mode == "nearest":

@@ -31,9 +31,7 @@ def test_samples_of_grids(data: st.DataObject) -> None:
     spatial = [data.draw(st.integers(2, 4)) for _ in range(rank)]
     x = RNG.standard_normal((2, 2, *spatial)).astype(np.float32)
     grid = RNG.uniform(-1.9, 1.9, (2, *[3, 2, 2][:rank], rank)).astype(np.float32)
-    (found,), (wanted,) = (
-        way("GridSample", {"x": x, "g": grid}, version=20, **options) for way in (run, expected)
-    )
+    (found,), (wanted,) = (way("GridSample", {"x": x, "g": grid}, version=20, **options) for way in (run, expected))
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 

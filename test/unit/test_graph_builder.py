@@ -165,7 +165,5 @@ def test_mutator_checks_the_number_of_results() -> None:
 
     with pytest.raises(ValueError, match="'graph.exp' has 1 results but its replacement has 2"):
         Broken().mutate(
-            parse(
-                "func.func @f(%x: tensor<2xf32>) {\n  %y = graph.exp %x : (tensor<2xf32>)\n  func.return\n}"
-            )
+            parse("func.func @f(%x: tensor<2xf32>) {\n  %y = graph.exp %x : (tensor<2xf32>)\n  func.return\n}")
         )

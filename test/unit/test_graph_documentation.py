@@ -15,9 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_reference_page_is_up_to_date() -> None:
     text = (DOCS / "graph.md").read_text(encoding="utf-8")
-    assert text == documentation.reference_page(), (
-        "run python -m stepwell.dialects.graph.documentation > docs/graph.md"
-    )
+    assert text == documentation.reference_page(), "run python -m stepwell.dialects.graph.documentation > docs/graph.md"
 
 
 def rows_of_semantics() -> set[str]:

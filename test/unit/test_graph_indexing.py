@@ -86,12 +86,8 @@ def test_scatter_of_many_rows() -> None:
     indices, updates = rng.integers(-100, 100, places), rng.standard_normal(places)
     types = "tensor<33x100x9xf64>, tensor<33x250x9xi64>, tensor<33x250x9xf64>"
     line = f'graph.scatter_elements %x, %i, %u, axis = 1, reduction = "add" : ({types})'
-    arguments = ", ".join(
-        f"{name}: {type_}" for name, type_ in zip(("%x", "%i", "%u"), types.split(", "), strict=True)
-    )
-    found = stepwell.compile(program_of(line, arguments, "tensor<33x100x9xf64>"), cache=False)(
-        x, indices, updates
-    )[0]
+    arguments = ", ".join(f"{name}: {type_}" for name, type_ in zip(("%x", "%i", "%u"), types.split(", "), strict=True))
+    found = stepwell.compile(program_of(line, arguments, "tensor<33x100x9xf64>"), cache=False)(x, indices, updates)[0]
     expected = x.copy()
     a, _, c = np.indices(places)
     np.add.at(expected, (a, indices % 100, c), updates)

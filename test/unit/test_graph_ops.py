@@ -146,9 +146,7 @@ def test_dynamic_extents_infer_dynamic_extents() -> None:
                 if op in ("gather_nd", "scatter_nd") and number == 1:
                     continue  # the rank of the result hangs on an extent of the indices
                 values = [create_ssa_value(value.type) for value in found.operands]
-                dims = [
-                    -(2**63) if i == seed % max(1, operand.rank) else d for i, d in enumerate(operand.shape)
-                ]
+                dims = [-(2**63) if i == seed % max(1, operand.rank) else d for i, d in enumerate(operand.shape)]
                 values[number] = create_ssa_value(TensorType(values[number].type.element_type, dims))  # pyright: ignore
                 inferred = base.infer_from(type(found), values, found.properties)  # pyright: ignore
                 assert len(inferred) == len(static)
@@ -168,9 +166,9 @@ def test_builders_infer_result_types() -> None:
     assert str(binary.AddOp(value(1, 128), value(128)).results[0].type) == "tensor<1x128xf32>"
     softmax = reduction.SoftmaxOp(value(4, 8), axis=0)
     assert softmax.properties["axis"] == IntegerAttr(0, i64)
-    assert str(
-        contraction.MatmulOp(value(4, 8, dtype=i8), value(8, 2, dtype=i8), out_dtype="i32").results[0].type
-    ) == ("tensor<4x2xi32>")
+    assert str(contraction.MatmulOp(value(4, 8, dtype=i8), value(8, 2, dtype=i8), out_dtype="i32").results[0].type) == (
+        "tensor<4x2xi32>"
+    )
     concat = movement.ConcatOp(value(1, 2), value(3, 2), value(4, 2))
     assert str(concat.results[0].type) == "tensor<8x2xf32>"
     first, second = movement.SplitOp(value(4, 8), sections=2, axis=-1).results
@@ -279,9 +277,7 @@ def test_integer_bounds_beyond_63_bits() -> None:
 
 
 def test_commutative_ops() -> None:
-    commutative = {
-        op.name.removeprefix("graph.") for op in Graph.operations if op.has_trait(traits.Commutative)
-    }
+    commutative = {op.name.removeprefix("graph.") for op in Graph.operations if op.has_trait(traits.Commutative)}
     assert commutative == {"add", "multiply", "maximum", "minimum", "equal", "not_equal"} | {
         f"{kind}_{function}" for kind in ("logical", "bitwise") for function in ("and", "or", "xor")
     }

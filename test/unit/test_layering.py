@@ -87,9 +87,7 @@ def sibling_violation(importer: tuple[str, ...], imported: tuple[str, ...]) -> s
 
 def without_script_part(tree: ast.Module) -> ast.Module:
     """The module without `if __name__ == "__main__"…`: a script imports the package by its name."""
-    body = [
-        node for node in tree.body if not (isinstance(node, ast.If) and "__main__" in ast.dump(node.test))
-    ]
+    body = [node for node in tree.body if not (isinstance(node, ast.If) and "__main__" in ast.dump(node.test))]
     return ast.Module(body, tree.type_ignores)
 
 

@@ -45,8 +45,7 @@ def test_random_graphs_come_close_to_their_bound(seed: int) -> None:
     count = choose.randint(5, 200)
     sizes = [choose.choice((1, 2, 4, 4, 8, 16)) * choose.choice((1000, 1024, 4096, 3136)) for _ in range(6)]
     buffers = [
-        Lifetime(choose.choice(sizes), i, min(i + 1 + int(choose.expovariate(0.5)), count))
-        for i in range(count)
+        Lifetime(choose.choice(sizes), i, min(i + 1 + int(choose.expovariate(0.5)), count)) for i in range(count)
     ]
     plan = plan_arena(buffers)
     assert plan.size <= 1.1 * plan.peak
@@ -98,9 +97,6 @@ def test_no_two_live_buffers_overlap(buffers: list[Lifetime], reuse: bool, many:
         assert plan.offsets[i] + one.size <= plan.size
         for j, other in enumerate(buffers[:i]):
             if one.overlaps(other) and one.size and other.size:
-                apart = (
-                    plan.offsets[i] + one.size <= plan.offsets[j]
-                    or plan.offsets[j] + other.size <= plan.offsets[i]
-                )
+                apart = plan.offsets[i] + one.size <= plan.offsets[j] or plan.offsets[j] + other.size <= plan.offsets[i]
                 assert apart
     assert plan.peak <= plan.size <= sum(aligned(b.size) for b in buffers)

@@ -54,9 +54,7 @@ def values_of(dtype: str) -> Array:
         return np.array([False, True])
     if numpy_type.itemsize <= 2:
         return np.arange(2 ** (8 * numpy_type.itemsize), dtype=f"u{numpy_type.itemsize}").view(numpy_type)
-    random = (
-        np.random.default_rng(5).integers(0, 256, 4096 * numpy_type.itemsize, dtype=np.uint8).view(numpy_type)
-    )
+    random = np.random.default_rng(5).integers(0, 256, 4096 * numpy_type.itemsize, dtype=np.uint8).view(numpy_type)
     with np.errstate(all="ignore"):
         if dtype in FLOATS:
             small = (np.random.default_rng(6).standard_normal(4096) * 2.0**16).astype(numpy_type)
@@ -66,11 +64,7 @@ def values_of(dtype: str) -> Array:
     edges += [2**60 + 2 ** (60 - bits) + step for bits in (8, 9, 11, 12, 24, 25, 53) for step in (-1, 0, 1)]
     edges += [2**15 + 16 + step for step in (-1, 0, 1)] + [65519, 65520, 65521]
     width = 8 * numpy_type.itemsize
-    kept = (
-        np.array([edge % 2**width for edge in edges], np.uint64)
-        .astype(f"u{numpy_type.itemsize}")
-        .view(numpy_type)
-    )
+    kept = np.array([edge % 2**width for edge in edges], np.uint64).astype(f"u{numpy_type.itemsize}").view(numpy_type)
     return np.concatenate([kept, random])
 
 

@@ -174,7 +174,5 @@ def test_more_memory_than_there_is_fails_and_does_not_crash() -> None:
   %c = graph.max %b, axis = [1] : (tensor<4000000x400000000xf32>) -> tensor<4000000xf32>
   func.return %c : tensor<4000000xf32>
 }"""
-    with pytest.raises(
-        ExecutionError, match="@main: error: no memory for [0-9]+ bytes of intermediate results"
-    ):
+    with pytest.raises(ExecutionError, match="@main: error: no memory for [0-9]+ bytes of intermediate results"):
         stepwell.compile(text, cache=False)(np.ones(1, np.float32))

@@ -88,9 +88,7 @@ def test_conv2d_with_padding() -> None:
     image, kernel = te.placeholder((1, 2, 5, 5), "f32", "I"), te.placeholder((3, 2, 3, 3), "f32", "K")
     padded = te.compute(
         (1, 2, 7, 7),
-        lambda n, c, h, w: te.if_then_else(
-            te.all(h >= 1, h < 6, w >= 1, w < 6), image[n, c, h - 1, w - 1], 0.0
-        ),
+        lambda n, c, h, w: te.if_then_else(te.all(h >= 1, h < 6, w >= 1, w < 6), image[n, c, h - 1, w - 1], 0.0),
         name="padded",
     )
     c, i, j = te.reduce_axis(2, "c"), te.reduce_axis(3, "i"), te.reduce_axis(3, "j")

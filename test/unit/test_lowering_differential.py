@@ -106,9 +106,7 @@ def test_passes_change_nothing_the_second_time(name: str) -> None:
     for seed in range(20 if FULL else 4):
         context = make_context()
         module = parse_text(context, random_program(seed, 10, smooth=True).text, "p.mlir")
-        run_pipeline(
-            context, module, parse_pipeline(f"{before},{name}" if before else name), verify_each=True
-        )
+        run_pipeline(context, module, parse_pipeline(f"{before},{name}" if before else name), verify_each=True)
         once = str(module)
         run_pipeline(context, module, parse_pipeline(name), verify_each=True)
         assert str(module) == once

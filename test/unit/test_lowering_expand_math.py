@@ -85,9 +85,7 @@ def assert_within(name: str, found: Array, exact: Array, bound: float, *argument
     worst = int(np.argmax(errors))
     where = [float(argument[worst]) for argument in arguments]
     print(f"{name}: {errors[worst]:.3f} ulp at {where}")
-    assert errors[worst] <= bound, (
-        f"{name}{where}: {found[worst]}, exact {exact[worst]}, {errors[worst]:.3f} ulp"
-    )
+    assert errors[worst] <= bound, f"{name}{where}: {found[worst]}, exact {exact[worst]}, {errors[worst]:.3f} ulp"
     zero = exact == 0
     assert np.array_equal(np.signbit(found[zero]), np.signbit(exact[zero]))
 
@@ -257,9 +255,7 @@ def test_limits_are_exact(name: str) -> None:
     x, expected = (np.array(column, np.float32) for column in zip(*LIMITS[name], (NAN, NAN), strict=True))
     found = native.run_f32(name, x)
     for argument, value, limit in zip(x, found, expected, strict=True):
-        same = (
-            value == limit and np.signbit(value) == np.signbit(limit) or np.isnan(value) and np.isnan(limit)
-        )
+        same = value == limit and np.signbit(value) == np.signbit(limit) or np.isnan(value) and np.isnan(limit)
         assert same, f"{name}({argument}) is {value}, expected {limit}"
 
 

@@ -92,9 +92,7 @@ def _fma_inputs(kind: str) -> list[np.ndarray]:
     rng = np.random.default_rng(6)
     x[tie] = (rng.integers(half // 2, half * 2 // 3, len(x[tie])) * 2 + 1).astype(TYPES[kind])
     y[tie] = 3
-    z[tie] = (rng.choice([-1, 1], len(x[tie])) * 2.0 ** rng.integers(-24, -16, len(x[tie]))).astype(
-        TYPES[kind]
-    )
+    z[tie] = (rng.choice([-1, 1], len(x[tie])) * 2.0 ** rng.integers(-24, -16, len(x[tie]))).astype(TYPES[kind])
     return [x, y, z]
 
 
@@ -138,9 +136,7 @@ def _near_ties(kind: str, count: int, seed: int) -> np.ndarray:
     low = np.abs(random_values(kind, count, seed))
     low = low[np.isfinite(low)]
     high = (low.view(np.uint16) + 1).view(TYPES[kind]).astype(np.float64)
-    high = np.where(
-        np.isinf(high), low.astype(np.float64) + 2.0 ** (FORMATS[kind][2] - FORMATS[kind][0] + 1), high
-    )
+    high = np.where(np.isinf(high), low.astype(np.float64) + 2.0 ** (FORMATS[kind][2] - FORMATS[kind][0] + 1), high)
     middle = (low.astype(np.float64) + high) / 2
     offset = rng.choice([0, 1e-16, 1e-12, 1e-8, 1e-5], len(middle)) * rng.choice([-1, 1], len(middle))
     return middle * (1 + offset) * rng.choice([-1, 1], len(middle))
@@ -173,13 +169,11 @@ def test_integers_round_once(kind: str, op: str, width: int) -> None:
     rng = np.random.default_rng(width)
     dtype = np.dtype(f"{'u' if op == 'uitofp' else ''}int{width}")
     bits = rng.integers(0, 1 << 64, COUNT, dtype=np.uint64) >> rng.integers(0, 64, COUNT).astype(np.uint64)
-    ties = (np.uint64(0x101) << rng.integers(0, 55, COUNT).astype(np.uint64)) + rng.integers(
-        -1, 2, COUNT
-    ).astype(np.uint64)
-    x = np.concatenate([bits, ties, -bits]).astype(dtype)
-    found = native.run(
-        f"%r = arith.{op} %x0 : i{width} to {kind}", [(f"i{width}", x)], (kind, TYPES[kind].type)
+    ties = (np.uint64(0x101) << rng.integers(0, 55, COUNT).astype(np.uint64)) + rng.integers(-1, 2, COUNT).astype(
+        np.uint64
     )
+    x = np.concatenate([bits, ties, -bits]).astype(dtype)
+    found = native.run(f"%r = arith.{op} %x0 : i{width} to {kind}", [(f"i{width}", x)], (kind, TYPES[kind].type))
     assert_same(found, np.array([rounded(Fraction(v), kind) for v in x.tolist()]), x)
 
 
@@ -203,9 +197,7 @@ def test_unary_ops_on_every_value(kind: str, op: str, exact: Callable[[np.ndarra
         expected = exact(x.astype(np.float64)).astype(np.float32).astype(TYPES[kind])
         if op in ("math.exp", "math.tanh"):
             finite = np.isfinite(expected)
-            steps = np.abs(
-                found[finite].view(np.int16).astype(int) - expected[finite].view(np.int16).astype(int)
-            )
+            steps = np.abs(found[finite].view(np.int16).astype(int) - expected[finite].view(np.int16).astype(int))
             assert steps.max() <= 1
             assert (steps > 0).mean() < 2e-3
             found, expected, x = found[~finite], expected[~finite], x[~finite]
@@ -218,9 +210,7 @@ def test_comparison_and_copysign(kind: str) -> None:
     body = f"%c = arith.cmpf olt, %x0, %x1 : {kind}\n%r = arith.extui %c : i1 to i8"
     found = native.run(body, [(kind, x), (kind, y)], ("i8", np.int8))
     assert np.array_equal(found != 0, x.astype(np.float32) < y.astype(np.float32))
-    signed = native.run(
-        f"%r = math.copysign %x0, %x1 : {kind}", [(kind, x), (kind, y)], (kind, TYPES[kind].type)
-    )
+    signed = native.run(f"%r = math.copysign %x0, %x1 : {kind}", [(kind, x), (kind, y)], (kind, TYPES[kind].type))
     assert_same(signed, np.copysign(x.astype(np.float32), y.astype(np.float32)), x, y)
 
 

@@ -91,8 +91,7 @@ def test_extended_operations_match_python(width: int):
             body += f"%z = arith.constant 0 : {t}\n%r = arith.addi %p#{number}, %z : {t}"
             got = run_map(body, [(t, a), (t, b)], (t, UNSIGNED[width]))
             product = [
-                int(x) * int(y) if signed else (int(x) % half) * (int(y) % half)
-                for x, y in zip(a, b, strict=True)
+                int(x) * int(y) if signed else (int(x) % half) * (int(y) % half) for x, y in zip(a, b, strict=True)
             ]
             assert got.tolist() == [(p >> shift) % half for p in product]
     body = f"%s, %o = arith.addui_extended %x0, %x1 : {t}, i1\n%r = arith.extui %o : i1 to {t}"
@@ -191,9 +190,7 @@ def test_casts_of_every_pair_match_numpy(float_name: str, width: int):
     got = run_map(f"%r = arith.fptosi %x0 : {float_name} to {t}", [(float_name, values)], (t, SIGNED[width]))
     assert got.tolist() == [int(v) for v in values]
     values = np.abs(values)
-    got = run_map(
-        f"%r = arith.fptoui %x0 : {float_name} to {t}", [(float_name, values)], (t, UNSIGNED[width])
-    )
+    got = run_map(f"%r = arith.fptoui %x0 : {float_name} to {t}", [(float_name, values)], (t, UNSIGNED[width]))
     assert got.tolist() == [int(v) for v in values]
 
 
@@ -239,9 +236,7 @@ def test_direct_math_matches_numpy(name: str):
             assert np.array_equal(got, want, equal_nan=True), op
         got = run_map("%r = math.round %x0 : " + name, [(name, x[-7:])], (name, dtype))
         assert got.tolist() == [1, 2, 3, -1, -3, 8, -8]
-        got = run_map(
-            f"%r = math.copysign %x0, %x1 : {name}", [(name, x), (name, x[::-1].copy())], (name, dtype)
-        )
+        got = run_map(f"%r = math.copysign %x0, %x1 : {name}", [(name, x), (name, x[::-1].copy())], (name, dtype))
         assert np.array_equal(got, np.copysign(x, x[::-1]), equal_nan=True)
 
 

@@ -402,9 +402,7 @@ def test_masked_accesses_may_begin_outside_of_the_buffer():
       %p = arith.constant dense<0.0> : vector<8xf32>
       %v = vector.maskedload %x[%i], %m, %p : memref<8xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
       vector.store %v, %o[%c0] : memref<8xf32>, vector<8xf32>"""
-    source = (
-        f"func.func @f(%x: memref<8xf32>, %o: memref<8xf32>, %i: index) {{ {CONSTANTS} {body} func.return }}"
-    )
+    source = f"func.func @f(%x: memref<8xf32>, %o: memref<8xf32>, %i: index) {{ {CONSTANTS} {body} func.return }}"
     program = Program(source)
     program.call("f", page, out, I64(-2))
     assert out.tolist() == [0, 0, 0, 1, 2, 3, 4, 5]

@@ -45,9 +45,7 @@ def f64_ties(dtype: type, upper: int) -> np.ndarray:
     patterns = np.arange(upper, dtype=np.uint16)
     values = patterns.view(dtype).astype(np.float64)
     middle = (values[:-1] + values[1:]) / 2
-    result = np.concatenate(
-        [values[:-1], middle, np.nextafter(middle, np.inf), np.nextafter(middle, -np.inf)]
-    )
+    result = np.concatenate([values[:-1], middle, np.nextafter(middle, np.inf), np.nextafter(middle, -np.inf)])
     return np.concatenate([result, -result, [np.inf, -np.inf, np.nan, 1e300, -1e300, 5e-324, 0.0, -0.0]])
 
 

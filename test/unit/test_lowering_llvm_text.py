@@ -185,9 +185,7 @@ def test_large_globals_are_one_string_of_bytes():
 
     data = np.random.default_rng(0).integers(0, 256, 4_000_000, np.uint8).tobytes()
     value = DenseIntOrFPElementsAttr(TensorType(i8, [len(data)]), BytesAttr(data))
-    module = ModuleOp(
-        [llvm.GlobalOp(llvm.LLVMArrayType(len(data), i8), "w", "external", constant=True, value=value)]
-    )
+    module = ModuleOp([llvm.GlobalOp(llvm.LLVMArrayType(len(data), i8), "w", "external", constant=True, value=value)])
     text = emit_llvm_text(module)
     assert binding.parse_assembly(text).get_global_variable("w").name == "w"
 
@@ -248,9 +246,7 @@ def test_nothing_is_dropped_silently(source: str, message: str):
 
 def test_our_own_attributes_stay_behind():
     text = text_of(
-        function(
-            "%a = llvm.add %i, %i {stepwell.note = 1 : i64} : i64", head="attributes {stepwell.signature}"
-        )
+        function("%a = llvm.add %i, %i {stepwell.note = 1 : i64} : i64", head="attributes {stepwell.signature}")
     )
     assert "stepwell" not in text
 

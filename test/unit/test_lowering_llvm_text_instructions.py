@@ -179,9 +179,7 @@ def test_loops_get_distinct_metadata_and_shared_properties():
 
 
 def test_inline_assembly():
-    text = text_of(
-        function('%r = llvm.inline_asm has_side_effects "bswap $0", "=r,r" %i : (i64) -> i64', "%i: i64")
-    )
+    text = text_of(function('%r = llvm.inline_asm has_side_effects "bswap $0", "=r,r" %i : (i64) -> i64', "%i: i64"))
     assert 'call i64 asm sideeffect "bswap $0", "=r,r"(i64 %i.0)' in text
 
 

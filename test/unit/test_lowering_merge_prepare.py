@@ -33,9 +33,7 @@ def net(layers: int = LAYERS, last: str | None = None) -> str:
     lines = [f'%w{i} = graph.weight "{key}" : tensor<32x32xf32>' for i, key in enumerate(keys)]
     for i in range(layers):
         x = "%x" if i == 0 else f"%y{i - 1}"
-        lines.append(
-            f"%y{i} = graph.matmul {x}, %w{i} : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>"
-        )
+        lines.append(f"%y{i} = graph.matmul {x}, %w{i} : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>")
     body = "\n".join((*lines, f"func.return %y{layers - 1} : tensor<4x32xf32>"))
     return f"func.func @main(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {{\n{body}\n}}\n"
 
@@ -101,9 +99,7 @@ def test_keys_that_are_missing_are_an_error() -> None:
     module = parse(net(2))
     run_pipeline(make_context(), module, PIPELINE)
     text = str(module).replace('= ["w1"]', "= []")
-    with pytest.raises(
-        OperationError, match=r"'stepwell.instances' has 0 keys for @prepare_panels1, expected 1"
-    ):
+    with pytest.raises(OperationError, match=r"'stepwell.instances' has 0 keys for @prepare_panels1, expected 1"):
         stepwell.compile(text, weights=arrays("w0", "w1"))
 
 

@@ -57,7 +57,9 @@ def test_a_group_of_300_ops_becomes_one_block() -> None:
         .replace("@main", "private @group")
         .replace(f"-> {T} {{", f"-> {T} attributes {{graph.primitive}} {{", 1)
     )
-    text += f"func.func @main(%x: {T}) -> {T} {{\n  %0 = func.call @group(%x) : ({T}) -> {T}\n  func.return %0 : {T}\n}}\n"
+    text += (
+        f"func.func @main(%x: {T}) -> {T} {{\n  %0 = func.call @group(%x) : ({T}) -> {T}\n  func.return %0 : {T}\n}}\n"
+    )
     x = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)
     program = stepwell.compile(text, pipeline="to-loops", cache=False)
     np.testing.assert_array_equal(program(x)[0], expected(300, x))

@@ -111,9 +111,7 @@ def exact_silu(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("body", "exact"), [(GELU, exact_gelu), (GELU_BY_TANH, exact_gelu_by_tanh)], ids=["erf", "tanh"]
 )
-def test_gelu_is_good_to_a_millionth(
-    body: str, exact: Callable[[np.ndarray], np.ndarray], wide: bool
-) -> None:
+def test_gelu_is_good_to_a_millionth(body: str, exact: Callable[[np.ndarray], np.ndarray], wide: bool) -> None:
     """Up to 8, and to 6 ulp for positive numbers and near 0 where it is found as a whole."""
     x = points.unary_points([(-8, 8), (-1, 1)])
     x = x[np.isfinite(x)]
@@ -187,10 +185,6 @@ def test_tails_of_rows_have_the_bits_of_whole_registers(name: str) -> None:
 
 
 def test_code_for_avx_512_is_refused_elsewhere() -> None:
-    text = emit_llvm_text(
-        llvm_jit.lower(native.expanded(native.tile_source("%r = math.exp %x0 : f32", 64), True))
-    )
-    with pytest.raises(
-        RuntimeError, match="the program has instructions of AVX-512, which this machine does not"
-    ):
+    text = emit_llvm_text(llvm_jit.lower(native.expanded(native.tile_source("%r = math.exp %x0 : f32", 64), True)))
+    with pytest.raises(RuntimeError, match="the program has instructions of AVX-512, which this machine does not"):
         compile_object(text, Target("x86_64-unknown-linux-gnu", "x86-64", ""))

@@ -224,9 +224,7 @@ def rows(columns: int) -> str:
 def test_rows_of_any_length(columns: int, seed: int) -> None:
     tiles, text = lowered(rows(columns), WIDE[-1])
     assert "tile.prefetch" in tiles and "vectorize" not in tiles
-    assert tiles.count('tile.reduce "addf"') == tiles.count(
-        "math.exp"
-    )  # one for each: the loops have been jammed
+    assert tiles.count('tile.reduce "addf"') == tiles.count("math.exp")  # one for each: the loops have been jammed
     x = np.random.default_rng(seed).standard_normal((5, columns)).astype(np.float32)
     y = np.zeros_like(x)
     llvm_jit.Program(text).call("f", x, y)

@@ -25,9 +25,7 @@ SCREEN_LINES = 24
 SCREEN_COLUMNS = 120
 
 
-def in_function(
-    body: str, arguments: str = "%x: i32, %y: i64, %f: f32, %m: memref<4x8xf32>, %i: index"
-) -> str:
+def in_function(body: str, arguments: str = "%x: i32, %y: i64, %f: f32, %m: memref<4x8xf32>, %i: index") -> str:
     """A function around `body`, whose first line becomes line 2."""
     return f"func.func @main({arguments}) {{\n{body}\n  func.return\n}}\n"
 

@@ -18,9 +18,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     import shutil
 
     source = tmp_path_factory.mktemp("source") / "package"
-    shutil.copytree(
-        EXAMPLE, source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "Output")
-    )
+    shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__", "Output"))
     target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--target", str(target), str(source)], check=True, capture_output=True)
@@ -39,9 +37,7 @@ def test_its_own_tests_pass(environment: dict[str, str]) -> None:
 def test_the_tools_list_and_explain_it(environment: dict[str, str]) -> None:
     assert "stepwell-quaternion" in run(environment, "stepwell.tools.opt", "--list-plugins").stdout
     assert "simplify-quaternions" in run(environment, "stepwell.tools.opt", "--list-passes").stdout
-    assert (
-        "Hamilton product" in run(environment, "stepwell.tools.opt", "--explain-op", "quaternion.mul").stdout
-    )
+    assert "Hamilton product" in run(environment, "stepwell.tools.opt", "--explain-op", "quaternion.mul").stdout
 
 
 def test_it_runs_natively_like_the_formula(environment: dict[str, str], tmp_path: Path) -> None:

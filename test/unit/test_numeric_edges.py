@@ -51,8 +51,6 @@ def test_floor_divide_is_exact_where_numpy_is_one_off(level: int) -> None:
     x = np.array([1.5139238e06, -2.2501412e06, 2.552424e06, 652010.9], np.float32)
     y = np.array([0.19104859, 0.32734668, 0.4148367, 0.09790936], np.float32)
     exact = [7924286, -6873879, 6152840, 6659331]
-    found = compiled(
-        "floor_divide", x, y, types="tensor<4xf32> tensor<4xf32>", result="tensor<4xf32>", level=level
-    )
+    found = compiled("floor_divide", x, y, types="tensor<4xf32> tensor<4xf32>", result="tensor<4xf32>", level=level)
     assert found.tolist() == exact
     assert reference.evaluate("graph.floor_divide", {}, x, y)[0].tolist() == exact

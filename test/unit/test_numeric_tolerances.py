@@ -144,9 +144,7 @@ def test_spacing_is_that_of_numpy() -> None:
     for dtype in ("f32", "f64", "f16"):
         numpy_type = {"f32": np.float32, "f64": np.float64, "f16": np.float16}[dtype]
         values = np.array([1.0, 1.5, 3.0, 1e-3, 6e-8, 1000.0, 60000.0], numpy_type)
-        assert np.array_equal(
-            spacing(values, dtype).astype(np.float64), np.spacing(values).astype(np.float64)
-        )
+        assert np.array_equal(spacing(values, dtype).astype(np.float64), np.spacing(values).astype(np.float64))
     assert float(spacing(np.array([1.0]), "bf16")[0]) == 2.0**-7
 
 

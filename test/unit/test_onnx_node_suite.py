@@ -46,9 +46,7 @@ def refused_by_the_page() -> set[str]:
 
 
 def unsound(found: list[Outcome]) -> list[str]:
-    return [
-        f"{each.name} {each.state}: {each.message}" for each in found if each.state not in (PASSES, REFUSED)
-    ]
+    return [f"{each.name} {each.state}: {each.message}" for each in found if each.state not in (PASSES, REFUSED)]
 
 
 @pytest.mark.parametrize("part", ["all"] if FULL else range(PARTS))

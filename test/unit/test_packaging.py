@@ -58,9 +58,7 @@ def test_data_files_in_packages_are_shipped(suffix: str):
         for path in (ROOT / folder).glob(f"*{suffix}"):
             if path.name in ("pyproject.toml", "pyrightconfig.json"):
                 continue
-            assert any(path.match(pattern) for pattern in patterns.get(name, [])), (
-                f"{path} would not be shipped"
-            )
+            assert any(path.match(pattern) for pattern in patterns.get(name, [])), f"{path} would not be shipped"
 
 
 def test_entry_points_name_functions_that_exist():

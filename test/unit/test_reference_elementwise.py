@@ -277,9 +277,7 @@ class TestBinary:
         same(apply("right_shift", np.array([255, 255], np.uint8), np.array([7, 8], np.uint8)), [1, 0])
 
     def test_where_broadcasts(self) -> None:
-        same(
-            apply("where", np.array([[True], [False]]), f32(1.0, 2.0), f32(-1.0)), [[1.0, 2.0], [-1.0, -1.0]]
-        )
+        same(apply("where", np.array([[True], [False]]), f32(1.0, 2.0), f32(-1.0)), [[1.0, 2.0], [-1.0, -1.0]])
 
     def test_fma_rounds_once(self) -> None:
         # (1 + e)(1 - e) - 1 = -e^2: a rounded product would give 0.
@@ -299,9 +297,7 @@ class TestBinary:
             [-131.125],
         )
         same(apply("ewise_fma", f32(3e38), f32(2.0), f32(-INF)), [-INF])
-        same(
-            apply("ewise_fma", np.array([127], np.int8), np.array([2], np.int8), np.array([3], np.int8)), [1]
-        )
+        same(apply("ewise_fma", np.array([127], np.int8), np.array([2], np.int8), np.array([3], np.int8)), [1])
 
     def test_broadcasting(self) -> None:
         x, y = np.ones((3, 1, 0), np.float32), np.ones((4, 1), np.float32)

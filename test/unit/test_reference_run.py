@@ -42,7 +42,9 @@ def test_literals_of_every_element_type() -> None:
     }
     for literal, expected in literals.items():
         element_type = literal.split(" : ")[1]
-        text = f"func.func @main() -> {element_type} {{ %c = graph.constant {literal} func.return %c : {element_type} }}"
+        text = (
+            f"func.func @main() -> {element_type} {{ %c = graph.constant {literal} func.return %c : {element_type} }}"
+        )
         (found,) = run(text)
         assert found.astype(np.float64).tolist() == [float(value) for value in expected], literal
 
@@ -118,9 +120,7 @@ def test_dynamic_extents_take_the_size_of_the_argument() -> None:
       func.return %y : tensor<?x2xf32>
     }"""
     assert run(text, np.zeros((5, 2), np.float32))[0].shape == (5, 2)
-    with pytest.raises(
-        ReferenceRunError, match="declares tensor<\\?x2xf32>, the reference gives float32 of shape"
-    ):
+    with pytest.raises(ReferenceRunError, match="declares tensor<\\?x2xf32>, the reference gives float32 of shape"):
         run(text, np.zeros((5, 3), np.float32))
 
 

@@ -57,9 +57,7 @@ class TestMatmul:
     def test_accumulates_beyond_the_element_type(self) -> None:
         x = np.full((1, 4096), 1.0, BF16)
         same(apply("matmul", x, x.T), [[4096.0]])
-        found = apply(
-            "matmul", np.full((1, 3), 200.0, np.float16), np.full((3, 1), 200.0, np.float16), out_dtype="f32"
-        )
+        found = apply("matmul", np.full((1, 3), 200.0, np.float16), np.full((3, 1), 200.0, np.float16), out_dtype="f32")
         assert found.dtype == np.float32
         same(found, [[120000.0]])
 
@@ -233,12 +231,10 @@ class TestNormalizationAndPooling:
         x = small((2, 3, 2))
         gamma, beta, mean, var = (small((3,), seed) for seed in range(1, 5))
         var = np.abs(var)
-        y, mean_out, var_out = reference.evaluate(
-            "graph.batch_norm", {"epsilon": 0.5}, x, gamma, beta, mean, var
+        y, mean_out, var_out = reference.evaluate("graph.batch_norm", {"epsilon": 0.5}, x, gamma, beta, mean, var)
+        expected = (float(x[1, 2, 0]) - float(mean[2])) / math.sqrt(float(var[2]) + 0.5) * float(gamma[2]) + float(
+            beta[2]
         )
-        expected = (float(x[1, 2, 0]) - float(mean[2])) / math.sqrt(float(var[2]) + 0.5) * float(
-            gamma[2]
-        ) + float(beta[2])
         assert y[1, 2, 0] == np.float32(expected)
         same(mean_out, mean)
         same(var_out, var)
@@ -269,9 +265,7 @@ class TestNormalizationAndPooling:
             apply("max_pool2d", np.array([[[[-5]]]], np.int8), pool_size=[2, 2], padding=[1, 1, 1, 1]),
             np.full((1, 1, 2, 2), -5),
         )
-        same(
-            apply("max_pool2d", x.transpose(0, 2, 3, 1), pool_size=[2, 2], layout="NHWC"), [[[[0.0], [NAN]]]]
-        )
+        same(apply("max_pool2d", x.transpose(0, 2, 3, 1), pool_size=[2, 2], layout="NHWC"), [[[[0.0], [NAN]]]])
         same(
             apply("max_pool2d", np.arange(5.0).reshape(1, 1, 1, 5), pool_size=[1, 2], dilation=[1, 3]),
             [[[[3.0, 4.0]]]],

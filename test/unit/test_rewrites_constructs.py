@@ -98,9 +98,7 @@ pattern.rule "log-of-softmax" numerics "rounding" {
     pattern.yield %l
   }
 }""")
-    module, _ = program(
-        u("softmax", "%m", "%q", M, ", axis = 0") + u("log", "%q", "%r", M) + u("exp", "%r", "%p", M)
-    )
+    module, _ = program(u("softmax", "%m", "%q", M, ", axis = 0") + u("log", "%q", "%r", M) + u("exp", "%r", "%p", M))
     Driver(CTX, [rule]).run(module)
     made = next(each for each in module.walk() if each.name == "graph.log_softmax")
     assert made.properties["axis"] == IntegerAttr(0, i64)
@@ -201,9 +199,7 @@ def test_explain_a_match_and_a_rule() -> None:
 def test_explain_in_a_module() -> None:
     module, _ = program(u("relu", result="%q") + u("exp", "%q") + u("exp", result="%e"))
     rules = rules_of_text(EXP_OF_TANH)
-    first = (
-        "t at %p ('graph.exp'): no match: 'graph.exp', operand 0: expected 'graph.tanh', found 'graph.relu'"
-    )
+    first = "t at %p ('graph.exp'): no match: 'graph.exp', operand 0: expected 'graph.tanh', found 'graph.relu'"
     assert explain_in(module, rules, "t@%p").startswith(first)
     everywhere = explain_in(module, rules, "t")
     assert everywhere.startswith(first) and "t at %e ('graph.exp'): no match" in everywhere

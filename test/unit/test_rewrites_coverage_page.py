@@ -110,8 +110,6 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_a_wrong_name_is_noticed() -> None:
     assert not exists("test_rewrites_coverage.py::test_matches[python-no-such-case]")
-    assert not exists("test_rewrites_coverage.py::test_no_such_test") and not exists(
-        "test/filecheck/none.mlir"
-    )
+    assert not exists("test_rewrites_coverage.py::test_no_such_test") and not exists("test/filecheck/none.mlir")
     assert not uses("test_rewrites_coverage.py::test_matches[python-splat]", "python", "Dominates")
     assert not uses("test_rewrites_coverage.py::test_matches[text-splat]", "text", "dominates")

@@ -19,9 +19,7 @@ def rows(heading: str) -> list[list[str]]:
     section = re.split(r"\n#+ ", TEXT)
     (body,) = [part for part in section if heading in part.splitlines()[0]]
     lines = [line for line in body.splitlines() if line.startswith("| `")]
-    return [
-        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines
-    ]
+    return [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -161,9 +161,7 @@ def test_results_and_rest() -> None:
     of_split = op("graph.split", a)
     assert probe(op("graph.exp", Result(of_split, 0)), split, line("%p", "exp", "%s"))
     assert not probe(op("graph.exp", Result(of_split, 1)), split, line("%p", "exp", "%s"))
-    assert not probe(op("graph.exp", of_split), split, line("%p", "exp", "%s")), (
-        "an op of two results is no value"
-    )
+    assert not probe(op("graph.exp", of_split), split, line("%p", "exp", "%s")), "an op of two results is no value"
     where = "%c = graph.isnan %x : (tensor<4xf32>) -> tensor<4xi1>"
     chosen = f"%p = graph.where %c, %x, %y : (tensor<4xi1>, {F}, {F}) -> {F}"
     assert probe(op("graph.where", op("graph.isnan", a), Rest()), where, chosen)
@@ -254,9 +252,7 @@ def test_deep_patterns_are_tried_again_at_distant_users() -> None:
 def test_alternating_rules_are_named() -> None:
     there = rule("there", op("graph.sin", a), create("graph.cos", a))
     back = rule("back", op("graph.cos", b), create("graph.sin", b))
-    with pytest.raises(
-        PassFailedException, match="no fixed point after 50 rewrites of one op.*'there'"
-    ) as caught:
+    with pytest.raises(PassFailedException, match="no fixed point after 50 rewrites of one op.*'there'") as caught:
         Driver(CTX, [there, back], limit=50).run(module_of(line("%r", "sin", "%x")))
     assert "'back'" in str(caught.value)
 
@@ -331,9 +327,7 @@ def test_broken_rule_is_not_compiled(broken: Rule, message: str) -> None:
 
 
 def test_unknown_numerics_class() -> None:
-    with pytest.raises(
-        ValueError, match="rule 'r' has numerics 'loose', expected one of exact, rounding, fast"
-    ):
+    with pytest.raises(ValueError, match="rule 'r' has numerics 'loose', expected one of exact, rounding, fast"):
         Rule("r", op("graph.relu", a), (), numerics="loose")  # type: ignore
 
 

@@ -40,10 +40,7 @@ def test_pattern_becomes_replacement() -> None:
 
 def test_properties_that_are_not_written_have_their_default() -> None:
     rules = (
-        function(
-            "pattern", u("softmax", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "fast"}'
-        )
-        + TANH
+        function("pattern", u("softmax", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "fast"}') + TANH
     )
     assert names_after(rules, u("softmax", "%x", "%r")) == ["tanh"]
     assert names_after(rules, u("softmax", "%x", "%r", ", axis = 0")) == ["softmax"]
@@ -83,9 +80,7 @@ def test_a_parameter_used_twice_is_one_value() -> None:
             "does not depend on %y",
         ),
         (
-            function(
-                "pattern", u("exp", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "loose"}'
-            )
+            function("pattern", u("exp", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "loose"}')
             + TANH,
             "expected one of exact, rounding, fast",
         ),

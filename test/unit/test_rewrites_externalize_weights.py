@@ -99,9 +99,7 @@ def test_verify_weights_points_at_the_op(tmp_path: Path, line: str, message: str
     source = tmp_path / "program.mlir"
     source.write_text(f'builtin.module attributes {{stepwell.weights = "w.safetensors"}} {{\n  {line}\n}}\n')
     finished = opt(str(source), "--verify-weights")
-    assert (
-        finished[0] == 1 and message in finished[2] and f"{source}:2:3: error: 'graph.weight'" in finished[2]
-    )
+    assert finished[0] == 1 and message in finished[2] and f"{source}:2:3: error: 'graph.weight'" in finished[2]
 
 
 def test_module_without_a_file_is_an_error() -> None:

@@ -39,9 +39,7 @@ def test_rule_of_a_module() -> None:
 
 
 def test_all_functions_of_a_module() -> None:
-    program = main(b("%r", "add", "%x", "%y")) + function(
-        "other", f"%p: {V}", b("%r", "add", "%p", "%p"), "%r", V
-    )
+    program = main(b("%r", "add", "%x", "%y")) + function("other", f"%p: {V}", b("%r", "add", "%p", "%p"), "%r", V)
     module = run(ADD, program)
     assert (names(module), names(module, "other")) == (["maximum"], ["maximum"])
 
@@ -160,12 +158,8 @@ def test_three_results_below_which_is_one_op() -> None:
     split = f"%s0, %s1, %s2 = graph.split %a, sections = 3 : (tensor<48xf32>) -> {three}\n"
     ends = u("%p", "sin", "%s0") + u("%q", "cos", "%s1") + u("%t", "exp", "%s2")
     others = u("%p", "exp", "%s0") + u("%q", "sin", "%s1") + u("%t", "cos", "%s2")
-    rules = of_two(
-        "three", "%a: tensor<48xf32>", split + ends, split + others, "%p, %q, %t", f"{V}, {V}, {V}"
-    )
-    body = (
-        (split + ends).replace("%a", "%x") + b("%v", "subtract", "%p", "%q") + b("%r", "subtract", "%v", "%t")
-    )
+    rules = of_two("three", "%a: tensor<48xf32>", split + ends, split + others, "%p, %q, %t", f"{V}, {V}, {V}")
+    body = (split + ends).replace("%a", "%x") + b("%v", "subtract", "%p", "%q") + b("%r", "subtract", "%v", "%t")
     module = run(rules, main(body, parameters="%x: tensor<48xf32>"))
     assert names(module) == ["split", "exp", "sin", "cos", "subtract", "subtract"]
 
@@ -199,9 +193,9 @@ def test_nothing_is_computed_twice() -> None:
 
 
 def test_what_computes_nothing_may_have_users_outside() -> None:
-    rules = of_two(
-        "double", f"%a: {V}", u("%n", "negative", "%a") + u("%r", "negative", "%n"), "", "%r"
-    ).replace(f"{{\n\nfunc.return %r : {V}", f"{{\nfunc.return %a : {V}")
+    rules = of_two("double", f"%a: {V}", u("%n", "negative", "%a") + u("%r", "negative", "%n"), "", "%r").replace(
+        f"{{\n\nfunc.return %r : {V}", f"{{\nfunc.return %a : {V}"
+    )
     body = u("%n", "negative", "%x") + u("%m", "negative", "%n") + b("%r", "subtract", "%n", "%m")
     assert names(run(rules, main(body))) == ["negative", "subtract"]
 
@@ -218,9 +212,7 @@ def test_no_order_across_an_effect() -> None:
 
 
 def test_between_effects() -> None:
-    module = run(
-        CHAIN, main(CALL + CHAIN_BODY[0] + CHAIN_BODY[1] + CALL, types=M, parameters=THREE, more=PRINT)
-    )
+    module = run(CHAIN, main(CALL + CHAIN_BODY[0] + CHAIN_BODY[1] + CALL, types=M, parameters=THREE, more=PRINT))
     assert names(module) == ["func.call", "matmul", "subtract", "func.call"]
 
 
@@ -234,9 +226,7 @@ def test_pure_calls_and_branches_in_between_are_no_effect() -> None:
 
 
 def test_no_move_into_a_branch() -> None:
-    inside = (
-        f"%i = scf.if %c -> ({M}) {{\n{CHAIN_BODY[1]}scf.yield %r : {M}\n}} else {{\nscf.yield %x : {M}\n}}\n"
-    )
+    inside = f"%i = scf.if %c -> ({M}) {{\n{CHAIN_BODY[1]}scf.yield %r : {M}\n}} else {{\nscf.yield %x : {M}\n}}\n"
     module = run(CHAIN, main(CHAIN_BODY[0] + inside, "%i", M, THREE + ", %c: i1"))
     assert names(module) == ["matmul", "scf.if", "add"]
 
@@ -335,8 +325,4 @@ def test_table_names_tests() -> None:
     for row in rows:
         for name in row.split(","):
             test, _, case = name.strip().partition("[")
-            assert (
-                case.removesuffix("]") in ERRORS
-                if test == "test_error"
-                else test in {**globals(), **vars(types)}
-            )
+            assert case.removesuffix("]") in ERRORS if test == "test_error" else test in {**globals(), **vars(types)}

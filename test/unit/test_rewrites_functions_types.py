@@ -24,9 +24,7 @@ from stepwell.core.diagnostics import OperationError
 
 def any_type(attributes: str, parameters: str = f"%a: {V}", name: str = "r") -> str:
     pattern = u("%s", "sqrt", "%a") + u("%r", "negative", "%s")
-    return of_two(
-        name, parameters, pattern, u("%s", "negative", "%a") + u("%r", "sqrt", "%s"), attributes=attributes
-    )
+    return of_two(name, parameters, pattern, u("%s", "negative", "%a") + u("%r", "sqrt", "%s"), attributes=attributes)
 
 
 @pytest.mark.parametrize(

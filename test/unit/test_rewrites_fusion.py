@@ -103,9 +103,7 @@ class TestRuleFile:
         module = ran(function("%0 = relu %x\n%1 = exp %0"), f'plan-fusion{{file="{empty}"}}')
         assert groups_of(module) == [0, 1]
 
-    def test_a_program_called_like_the_rule_file(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_program_called_like_the_rule_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Only `file` reads from the working directory."""
         (tmp_path / "fusion.mlir").write_text(function("%0 = relu %x\n%1 = exp %0"))
         monkeypatch.chdir(tmp_path)
@@ -334,9 +332,7 @@ class TestPlans:
 
     def test_locations(self) -> None:
         module = ran(function("%0 = relu %x\n%1 = exp %0"), "plan-fusion,apply-fusion-plan")
-        shown = {
-            op.name: str(op.location) for op in module.walk() if op.name.startswith(("graph", "func.call"))
-        }
+        shown = {op.name: str(op.location) for op in module.walk() if op.name.startswith(("graph", "func.call"))}
         assert shown["func.call"] == shown["graph.exp"] == 'loc("p.mlir":3:1)'
         assert shown["graph.relu"] == 'loc("p.mlir":2:1)'
 

@@ -68,8 +68,7 @@ def test_several_roots_as_their_definition(seed: int) -> None:
         for first in ops
         for way in op_assignments(pair[0], first, {pair[0].key: first})
         if any(
-            second is not first
-            and any(True for _ in op_assignments(pair[1], second, {**way, pair[1].key: second}))
+            second is not first and any(True for _ in op_assignments(pair[1], second, {**way, pair[1].key: second}))
             for second in ops
         )
     }
@@ -82,9 +81,7 @@ def test_several_roots_as_their_definition(seed: int) -> None:
             assert (match(alone, op.results[0]) is not None) is (op in wanted), f"{op}\n{module}"
 
 
-def same_expression(
-    one: SSAValue, other: SSAValue, holes: set[SSAValue], known: dict[SSAValue, SSAValue]
-) -> bool:
+def same_expression(one: SSAValue, other: SSAValue, holes: set[SSAValue], known: dict[SSAValue, SSAValue]) -> bool:
     """The description word by word, by recursion."""
     if one in known:
         return known[one] is other
@@ -174,13 +171,8 @@ def larger(choose: random.Random, module: ModuleOp) -> Pattern | tuple[Pattern, 
     pick = choose.random()
     users = [use.operation for use in value.uses if use.operation.results]
     if pick < 0.3 and users:
-        wrapped = [
-            Op((user.name,), tuple(pattern if v is value else Any_() for v in user.operands))
-            for user in users
-        ]
-        return choose.choice(
-            (pattern.used_by(*wrapped), pattern.only_used_by(*wrapped), (wrapped[0], *wrapped[1:]))
-        )
+        wrapped = [Op((user.name,), tuple(pattern if v is value else Any_() for v in user.operands)) for user in users]
+        return choose.choice((pattern.used_by(*wrapped), pattern.only_used_by(*wrapped), (wrapped[0], *wrapped[1:])))
     if pick < 0.5:
         holes = {v: Any_() for v in choose.sample(list(value.op.operands), min(len(value.op.operands), 1))}
         return is_expr(value, holes)
@@ -220,11 +212,9 @@ def test_no_crash(seed: int) -> None:
             return
         try:
             made = rule("r", pattern, tuple([leaf] * len(roots)))
-            (
-                Driver(CTX, [made], limit=20).run
-                if seed % 4
-                else lambda scope: rewrite_once([made], scope, ctx=CTX)
-            )(module)
+            (Driver(CTX, [made], limit=20).run if seed % 4 else lambda scope: rewrite_once([made], scope, ctx=CTX))(
+                module
+            )
         except (
             RuleError,
             OperationError,

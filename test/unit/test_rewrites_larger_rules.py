@@ -38,9 +38,7 @@ def names(module: ModuleOp) -> list[str]:
 
 
 def function_of(body: str, result: str, parameters: str, type_: str) -> ModuleOp:
-    text = (
-        f"func.func @main({parameters}) -> {type_} {{\n{body}\nfunc.return {result} : {type_}\n}}\n{HELPERS}"
-    )
+    text = f"func.func @main({parameters}) -> {type_} {{\n{body}\nfunc.return {result} : {type_}\n}}\n{HELPERS}"
     return parse_text(CTX, text, "t.mlir")
 
 
@@ -146,7 +144,9 @@ def test_roots_that_share_nothing_are_an_error() -> None:
 
 
 def test_roots_in_two_blocks_stay() -> None:
-    branch = f"%r = scf.if %b -> ({F}) {{\n{u('relu', result='%t')}scf.yield %t : {F}\n}} else {{\nscf.yield %y : {F}\n}}\n"
+    branch = (
+        f"%r = scf.if %b -> ({F}) {{\n{u('relu', result='%t')}scf.yield %t : {F}\n}} else {{\nscf.yield %y : {F}\n}}\n"
+    )
     module, _ = program(u("exp") + branch)
     pair = (exp(a), relu(a))
     assert find_all(pair, module) == []
@@ -181,9 +181,7 @@ def test_a_user_does_not_replace_what_comes_before_it() -> None:
 def test_assoc_is_never_exact() -> None:
     pattern = div(mul(a, b), c).assoc()
     compile_rule(rule("r", pattern, create("graph.multiply", a, b), numerics="rounding"))
-    with pytest.raises(
-        RuleError, match="re-associated forms do not give the same bits, so the rule cannot be exact"
-    ):
+    with pytest.raises(RuleError, match="re-associated forms do not give the same bits, so the rule cannot be exact"):
         compile_rule(rule("r", pattern, create("graph.multiply", a, b)))
     with pytest.raises(RuleError, match="only a quotient of a product, or a product with a quotient"):
         add(a, b).assoc()
@@ -215,12 +213,12 @@ def test_an_unknown_op_is_an_error_with_a_context() -> None:
 
 
 def test_an_unknown_op_in_text_is_an_error_with_its_place() -> None:
-    text = 'pattern.rule "r" {\n  %a = pattern.any\n  %o = pattern.op "graph.rellu"(%a)\n  pattern.replace %o with %a\n}'
+    text = (
+        'pattern.rule "r" {\n  %a = pattern.any\n  %o = pattern.op "graph.rellu"(%a)\n  pattern.replace %o with %a\n}'
+    )
     with pytest.raises(StepwellError, match="op 'graph.rellu' is unknown") as caught:
         rules_of_text(text, "r.mlir")
-    assert str(caught.value.diagnostic.point) == "r.mlir:3:3" and "graph.relu" in str(
-        caught.value.diagnostic.hint
-    )
+    assert str(caught.value.diagnostic.point) == "r.mlir:3:3" and "graph.relu" in str(caught.value.diagnostic.hint)
 
 
 def test_a_condition_is_about_what_is_matched() -> None:

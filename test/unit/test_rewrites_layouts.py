@@ -41,16 +41,12 @@ class Net:
         self.lines.append(f"{name} = graph.constant dense<{rows}> : {type_}")
         return name, type_
 
-    def add(
-        self, op: str, operands: list[tuple[str, str]], sizes: tuple[int, ...], element: str = "f32"
-    ) -> str:
+    def add(self, op: str, operands: list[tuple[str, str]], sizes: tuple[int, ...], element: str = "f32") -> str:
         name = f"%v{len(self.lines)}"
         values, types = ", ".join(v for v, _ in operands), ", ".join(t for _, t in operands)
         op, _, properties = op.partition(" ")
         properties = f", {properties}" if properties else ""
-        self.lines.append(
-            f"{name} = graph.{op} {values}{properties} : ({types}) -> {type_of(sizes, element)}"
-        )
+        self.lines.append(f"{name} = graph.{op} {values}{properties} : ({types}) -> {type_of(sizes, element)}")
         if len(sizes) == 4 and element == "f32":
             self.images.append((name, sizes))
         return name
@@ -60,16 +56,12 @@ class Net:
         groups = self.random.choice([1, 1, 2, channels])
         groups = groups if channels % groups == 0 else 1
         out = groups * self.random.choice([1, 2, 3])
-        kernel, stride, before, after = (
-            self.random.randrange(*bounds) for bounds in ((1, 4), (1, 3), (0, 2), (0, 2))
-        )
+        kernel, stride, before, after = (self.random.randrange(*bounds) for bounds in ((1, 4), (1, 3), (0, 2), (0, 2)))
         sizes = [(size + before + after - kernel) // stride + 1 for size in (high, wide)]
         if min(sizes) < 1:
             return
         hwio = self.random.random() < 0.3
-        shape = (
-            (kernel, kernel, channels // groups, out) if hwio else (out, channels // groups, kernel, kernel)
-        )
+        shape = (kernel, kernel, channels // groups, out) if hwio else (out, channels // groups, kernel, kernel)
         filters = self.argument(*shape)
         layout = 'kernel_layout = "HWIO", ' if hwio else ""
         padding = f"padding = [{before}, {before}, {after}, {after}]"
@@ -109,9 +101,7 @@ class Net:
                 shape = (batch, channels, high // 2, wide // 2)
                 self.add("max_pool2d pool_size = [2, 2], strides = [2, 2]", [image], shape)
             case "mean":
-                axes, kept = self.random.choice(
-                    [([2, 3], True), ([1], True), ([-1, -2], False), ([0, 2], False)]
-                )
+                axes, kept = self.random.choice([([2, 3], True), ([1], True), ([-1, -2], False), ([0, 2], False)])
                 gone = {axis % 4 for axis in axes}
                 shape = tuple(1 if a in gone else s for a, s in enumerate(sizes) if kept or a not in gone)
                 self.add(f"max axis = {axes}, keepdims = {str(kept).lower()}", [image], shape)

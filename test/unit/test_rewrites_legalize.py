@@ -136,9 +136,7 @@ def test_no_fixed_point_is_an_error(table: str) -> None:
     def _(op: Operation) -> Legalized:
         return graph.AbsOp(op.operands[0])
 
-    with pytest.raises(
-        PassFailedException, match="no fixed point after 5 rewrites of one op.*'test/graph.abs'"
-    ):
+    with pytest.raises(PassFailedException, match="no fixed point after 5 rewrites of one op.*'test/graph.abs'"):
         legalized(table, limit=5)
     with pytest.raises(PassFailedException, match="limit is 0, expected a positive number"):
         legalized(table, limit=0)

@@ -60,9 +60,7 @@ def kinds(function: func.FuncOp) -> list[str]:
 
 
 def test_a_match_becomes_a_function() -> None:
-    module, (made,), _ = split(
-        relu(exp(w())), g("%e", "exp", "%x") + g("%q", "relu", "%e") + g("%r", "tanh", "%q")
-    )
+    module, (made,), _ = split(relu(exp(w())), g("%e", "exp", "%x") + g("%q", "relu", "%e") + g("%r", "tanh", "%q"))
     assert kinds(made) == ["exp", "relu", "func.return"]
     assert made.attributes[PARTITIONED].data == "exp_relu_"  # type: ignore[attr-defined]
     main = module.body.ops.first

@@ -69,9 +69,7 @@ def test_any_number_of_operands(count: int) -> None:
     """Operands that a rest stands for are parameters, in their order."""
     _, made = split(op("graph.concat", Rest()), concat(count), f"tensor<{4 * count}xf32>")
     assert shape_of(made) == [("concat_", count)]
-    text = (
-        'pattern.rule "t" {\n%r = pattern.rest\n%o = pattern.op "graph.concat"(%r)\npattern.partition %o\n}'
-    )
+    text = 'pattern.rule "t" {\n%r = pattern.rest\n%o = pattern.op "graph.concat"(%r)\npattern.partition %o\n}'
     _, made = split(rules_of_text(text)[0], concat(count), f"tensor<{4 * count}xf32>")
     assert shape_of(made) == [("concat_", count)]
     assert [arg.name_hint for arg in made[0].body.block.args] == ["x", "y", "z"][:count]
@@ -181,9 +179,7 @@ def test_normalization_in_any_association(product: str, matches: bool, last: str
     assert len(made) == (matches and last == "add")
     if made:
         kinds = made[0].attributes[PARTITIONED].data  # type: ignore[attr-defined]
-        assert sorted(kinds.split("_")) == sorted(
-            ["subtract", "multiply", "add", "sqrt", "divide", "add", ""]
-        )
+        assert sorted(kinds.split("_")) == sorted(["subtract", "multiply", "add", "sqrt", "divide", "add", ""])
 
 
 def test_difference_of_products_is_left() -> None:

@@ -42,9 +42,7 @@ def own_targets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parsed(body: str, result: str = "%r", more: str = "") -> ModuleOp:
-    text = (
-        f"func.func @main(%x: {F}, %y: {F}, %c: i1) -> {F} {{\n{body}\nfunc.return {result} : {F}\n}}\n{more}"
-    )
+    text = f"func.func @main(%x: {F}, %y: {F}, %c: i1) -> {F} {{\n{body}\nfunc.return {result} : {F}\n}}\n{more}"
     return parse_text(CTX, text, "t.mlir")
 
 
@@ -138,9 +136,7 @@ def test_a_composite_function_is_asked_for_by_name():
     register_pattern_table("pairs", table)
     module = parsed(g("%a", "abs", "%x") + g("%b", "relu", "%a") + g("%r", "tanh", "%b"))
     apply(module, "merge-composite{table=pairs},annotate-target{targets=one}," + PARTITION)
-    before = run(
-        parsed(g("%a", "abs", "%x") + g("%b", "relu", "%a") + g("%r", "tanh", "%b")), "main", *inputs()
-    )
+    before = run(parsed(g("%a", "abs", "%x") + g("%b", "relu", "%a") + g("%r", "tanh", "%b")), "main", *inputs())
     np.testing.assert_array_equal(run(module, "main", *inputs())[0], before[0])
     names = [op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)]
     assert names == ["main", "one_pair_0", "one_main_0"]
@@ -208,9 +204,7 @@ def test_a_package_gives_tables_and_targets(monkeypatch: pytest.MonkeyPatch):
 
 def test_matches_that_use_each_other_are_outlined_in_order():
     register_pattern_table("t", [Rule("t.pair", is_op("graph.relu")(is_op("graph.abs")(Any_())), ())])
-    body = "".join(
-        g(f"%a{i}", "abs", f"%b{i - 1}" if i else "%x") + g(f"%b{i}", "relu", f"%a{i}") for i in range(5)
-    )
+    body = "".join(g(f"%a{i}", "abs", f"%b{i - 1}" if i else "%x") + g(f"%b{i}", "relu", f"%a{i}") for i in range(5))
     module = parsed(body, "%b4")
     apply(module, "partition-by-pattern{table=t}")
     calls = [op for op in main(module).body.block.ops if isinstance(op, func.CallOp)]
@@ -229,9 +223,7 @@ def random_program(seed: int) -> str:
         kind = source.random()
         if kind < 0.08:
             used = source.choice(values)
-            inner = g(f"%t{number}", source.choice(["abs", "tanh"]), used) + g(
-                f"%u{number}", "relu", f"%t{number}"
-            )
+            inner = g(f"%t{number}", source.choice(["abs", "tanh"]), used) + g(f"%u{number}", "relu", f"%t{number}")
             lines.append(
                 f"%v{number} = scf.if %c -> ({F}) {{\n{inner}scf.yield %u{number} : {F}\n}}"
                 f" else {{\nscf.yield {source.choice(values)} : {F}\n}}\n"
@@ -363,8 +355,6 @@ def test_long_chains(names: tuple[str, str]):
     body = "".join(g(f"%v{i}", names[i % 2], f"%v{i - 1}" if i else "%x") for i in range(length))
     module = parsed(body, f"%v{length - 1}")
     # without verification: that of xDSL looks for the callee of each call among all functions
-    run_pipeline(
-        CTX, module, parse_pipeline("annotate-target{targets=one,two}," + PARTITION), verify_each=False
-    )
+    run_pipeline(CTX, module, parse_pipeline("annotate-target{targets=one,two}," + PARTITION), verify_each=False)
     functions = len(list(module.ops)) - 1
     assert functions == {("abs", "abs"): 1, ("abs", "tanh"): length, ("abs", "negative"): length // 2}[names]

@@ -47,9 +47,7 @@ def apply(pipeline: str, module: ModuleOp) -> None:
 def assert_same_bits(found: tuple[Any, ...], expected: Any, text: str) -> None:
     for left, right in zip(found, expected, strict=True):
         same = left.dtype == right.dtype and left.shape == right.shape
-        wide = [
-            np.asarray(each, np.float64) if each.dtype.kind not in "iub" else each for each in (left, right)
-        ]
+        wide = [np.asarray(each, np.float64) if each.dtype.kind not in "iub" else each for each in (left, right)]
         same = same and np.array_equal(*wide, equal_nan=wide[0].dtype.kind == "f")
         if same and wide[0].dtype.kind == "f":
             numbers = ~np.isnan(wide[0])
@@ -91,9 +89,7 @@ def twice(module: ModuleOp) -> ModuleOp:
     last.detach()
     last.erase()
     inputs = list(function.function_type.inputs.data)
-    function.function_type = type(function.function_type).from_lists(
-        inputs, [value.type for value in results]
-    )
+    function.function_type = type(function.function_type).from_lists(inputs, [value.type for value in results])
     return copy
 
 
@@ -144,9 +140,7 @@ def test_what_is_written_twice_is_computed_once(seed: int) -> None:
     doubled = twice(module)
     apply("eliminate-common-subexpr", doubled)
     assert sum(1 for _ in doubled.walk()) == sum(1 for _ in module.walk())
-    assert_same_bits(
-        run(doubled, "main", *program.inputs), [*program.expected, *program.expected], program.text
-    )
+    assert_same_bits(run(doubled, "main", *program.inputs), [*program.expected, *program.expected], program.text)
 
 
 @given(seeds())
@@ -239,9 +233,7 @@ def chain(kind: str) -> ModuleOp:
         types = ", ".join([t] * (body.count(",") + 1))
         lines.append(f"%v{number} = graph.{body} : ({types}) -> {t}")
     body = "\n".join(lines)
-    return parse_text(
-        CTX, f"func.func @main(%x: {t}, %y: {t}) -> {t} {{\n{body}\nfunc.return %v{LENGTH - 1} : {t}\n}}"
-    )
+    return parse_text(CTX, f"func.func @main(%x: {t}, %y: {t}) -> {t} {{\n{body}\nfunc.return %v{LENGTH - 1} : {t}\n}}")
 
 
 @pytest.mark.parametrize("kind", list(CHAINS))

@@ -88,9 +88,7 @@ def differences(rule: Rule, found: Match, way: dict[str, object]) -> list[str]:
         for key in keys_of(rule)
         if (key in found.bound) is not (key in way) or (key in way and not same(found.bound[key], way[key]))
     ]
-    alternatives = [
-        each for each in all_below(rule.lhs) if isinstance(each, Or) and each.key in keys_of(rule)
-    ]
+    alternatives = [each for each in all_below(rule.lhs) if isinstance(each, Or) and each.key in keys_of(rule)]
     wrong += [each.key for each in alternatives if found.arm(each) != way.get(arm(each.key))]
     paths = [each for each in all_below(rule.lhs) if isinstance(each, Dominates) and each.key in way]
     for each in paths:
@@ -114,13 +112,9 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
         if way is not None:
             figures.matches += 1
             if isinstance(value, OpResult):
-                assert compiled in dispatch.candidates(value.op), (
-                    f"not tried at {value}\n{rule.lhs}\n{module}"
-                )
+                assert compiled in dispatch.candidates(value.op), f"not tried at {value}\n{rule.lhs}\n{module}"
             wrong = differences(rule, found, way)
-            if (
-                wrong and has_several
-            ):  # which of several users is found first is not in the order of this matcher
+            if wrong and has_several:  # which of several users is found first is not in the order of this matcher
                 others = islice(rule_assignments(rule, value), TAKEN)
                 wrong = [] if any(not differences(rule, found, each) for each in others) else wrong
             assert not wrong, f"{wrong} at {value}\n{rule.lhs} {rule.when}\n{module}"
@@ -231,9 +225,7 @@ def test_rewriting_leaves_a_valid_program(chunk: int) -> None:
             copy = module.clone()
             try:
                 changed += bool(
-                    Driver(CTX, rules, limit=20).run(copy)
-                    if by_worklist
-                    else rewrite(rules, copy, ctx=CTX, limit=10)
+                    Driver(CTX, rules, limit=20).run(copy) if by_worklist else rewrite(rules, copy, ctx=CTX, limit=10)
                 )
             except OperationError as error:
                 assert any(word in str(error) for word in EXPECTED_ERRORS), f"{rules}\n{module}"

@@ -40,18 +40,14 @@ pdl.replace %root with %new
 """
 
 
-@pytest.mark.parametrize(
-    ("operands", "found"), [("%i", "b"), ("%i, %j", "b"), ("%i, %j, %i, %j", "b"), ("", "a")]
-)
+@pytest.mark.parametrize(("operands", "found"), [("%i", "b"), ("%i, %j", "b"), ("%i, %j, %i, %j", "b"), ("", "a")])
 def test_range_of_operands(operands: str, found: str) -> None:
     module = parse_text(CTX, variadic(operands), "p.mlir")
     run(pattern(RANGE, NEW_KIND), module)
     assert kinds(module) == [found]
     op = next(op for op in module.walk() if op.name == "test.op")
     expected = [name.strip(" %") for name in operands.split(",")] if operands else []
-    assert [value.name_hint for value in op.operands] == (
-        expected[1:] + expected[:1] if found == "b" else expected
-    )
+    assert [value.name_hint for value in op.operands] == (expected[1:] + expected[:1] if found == "b" else expected)
 
 
 def test_range_where_apply_pdl_never_matches(tmp_path: Path) -> None:
@@ -90,9 +86,7 @@ def test_one_range_at_two_ops_is_the_same_values() -> None:
 %second = pdl.operation "graph.maximum"(%all : !pdl.range<value>) -> (%t : !pdl.type)
 %second_value = pdl.result 0 of %second
 %root = pdl.operation "graph.subtract"(%first_value, %second_value : !pdl.value, !pdl.value) -> (%t : !pdl.type)"""
-    rules = pattern(
-        body, '%new = pdl.operation "graph.minimum"(%all : !pdl.range<value>)\npdl.replace %root with %new'
-    )
+    rules = pattern(body, '%new = pdl.operation "graph.minimum"(%all : !pdl.range<value>)\npdl.replace %root with %new')
     first = b("%a", "add", "%x", "%y")
     last = b("%r", "subtract", "%a", "%b")
     assert after(rules, first + b("%b", "maximum", "%x", "%y") + last) == ["minimum"]
@@ -268,9 +262,7 @@ pattern.rule "written" {
 
 def test_numerics_class() -> None:
     plain = pattern(unary("relu"), becomes("sin"))
-    exact = pattern(
-        unary("relu"), becomes("sin"), attributes='pattern.numerics = "exact", pattern.doc = "why"'
-    )
+    exact = pattern(unary("relu"), becomes("sin"), attributes='pattern.numerics = "exact", pattern.doc = "why"')
     (rule,) = rules_of_text(plain)
     assert rule.numerics == "rounding"
     assert selected([rule], (), "strict", "p") == []
@@ -311,9 +303,7 @@ def test_explain_names_what_failed() -> None:
 %value = pdl.result 0 of %inner
 %root = pdl.operation "graph.relu"(%value : !pdl.value) -> (%t : !pdl.type)"""
     (rule,) = rules_of_text(pattern(body, becomes("tanh")))
-    module = program(
-        u("%a", "exp", "%x") + u("%b", "relu", "%a") + u("%c", "relu", "%x") + b("%r", "add", "%b", "%c")
-    )
+    module = program(u("%a", "exp", "%x") + u("%b", "relu", "%a") + u("%c", "relu", "%x") + b("%r", "add", "%b", "%c"))
     reasons = [explain(rule, op).reason for op in module.walk() if op.name == "graph.relu"]
     assert reasons == [
         "%x: expected type tensor<8xf32>, found tensor<4xf32>",
@@ -332,12 +322,7 @@ def test_explain_names_the_condition() -> None:
 def test_remark_where_a_replacement_has_no_place() -> None:
     """The second root takes what comes after the first user of the first."""
     told: list[str] = []
-    body = (
-        u("%a", "sin", "%x")
-        + u("%b", "exp", "%a")
-        + b("%c", "multiply", "%x", "%b")
-        + b("%r", "add", "%b", "%c")
-    )
+    body = u("%a", "sin", "%x") + u("%b", "exp", "%a") + b("%c", "multiply", "%x", "%b") + b("%r", "add", "%b", "%c")
     rules = """
 pdl.pattern @two : benefit(1) {
   %t = pdl.type
@@ -364,9 +349,7 @@ def test_example_of_the_documentation() -> None:
     (example,) = re.findall(r"```mlir\n(// example: pdl.*?)```", text, re.S)
     i = "tensor<4xi32>"
     body = f"%a = graph.subtract %x, %y : ({i}, {i}) -> {i}\n%r = graph.negative %a : ({i}) -> {i}\n"
-    module = parse_text(
-        CTX, f"func.func @main(%x: {i}, %y: {i}) -> {i} {{\n{body}func.return %r : {i}\n}}", "p"
-    )
+    module = parse_text(CTX, f"func.func @main(%x: {i}, %y: {i}) -> {i} {{\n{body}func.return %r : {i}\n}}", "p")
     run(example, module)
     assert names(module) == ["subtract"]
     assert after(example, b("%a", "subtract", "%x", "%y") + u("%r", "negative", "%a")) == [

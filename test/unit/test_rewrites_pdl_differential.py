@@ -238,7 +238,9 @@ pdl.pattern @shrink : benefit(1) {
 
 
 def ints(body: str) -> str:
-    return f"func.func @main(%x: i32, %y: i32) -> i32 {{\n%zero = arith.constant 0 : i32\n{body}\nfunc.return %r : i32\n}}"
+    return (
+        f"func.func @main(%x: i32, %y: i32) -> i32 {{\n%zero = arith.constant 0 : i32\n{body}\nfunc.return %r : i32\n}}"
+    )
 
 
 def floats(body: str) -> str:
@@ -272,9 +274,7 @@ CASES = {
         ints("%one = arith.constant 1 : i32\n%r = arith.addi %x, %one : i32"),
         changes=False,
     ),
-    "a chain of them": Case(
-        ADD_ZERO, ints("%a = arith.addi %x, %zero : i32\n%r = arith.addi %a, %zero : i32")
-    ),
+    "a chain of them": Case(ADD_ZERO, ints("%a = arith.addi %x, %zero : i32\n%r = arith.addi %a, %zero : i32")),
     "in a branch": Case(
         ADD_ZERO,
         ints(

@@ -156,9 +156,7 @@ ERRORS = {
         "5:1: error: 'pdl.apply_native_constraint': unknown condition 'singel-use', did you mean 'single-use'?",
     ),
     "arguments of a constraint": (
-        pattern(
-            f'{HEAD}\npdl.apply_native_constraint "single-use"(%root, %x : !pdl.operation, !pdl.value)', KEEP
-        ),
+        pattern(f'{HEAD}\npdl.apply_native_constraint "single-use"(%root, %x : !pdl.operation, !pdl.value)', KEEP),
         "5:1: error: 'pdl.apply_native_constraint': condition 'single-use' cannot take 2 values",
     ),
     "constraint with results": (
@@ -260,9 +258,7 @@ def test_hint_of_missing_types() -> None:
 
 
 def test_new_op_that_is_not_valid() -> None:
-    new = (
-        '%new = pdl.operation "graph.matmul"(%x, %x : !pdl.value, !pdl.value){}\npdl.replace %root with %new'
-    )
+    new = '%new = pdl.operation "graph.matmul"(%x, %x : !pdl.value, !pdl.value){}\npdl.replace %root with %new'
     program = "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n%r = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>\nfunc.return %r : tensor<2x3xf32>\n}"
     inner = new.replace(
         "pdl.replace %root with %new", "%v = pdl.result 0 of %new\npdl.replace %root with (%v : !pdl.value)"

@@ -54,10 +54,7 @@ def test_op_below_the_root_is_replaced_too() -> None:
 %inner = pdl.operation "graph.sin"(%x : !pdl.value) -> (%t : !pdl.type)
 %value = pdl.result 0 of %inner
 %root = pdl.operation "graph.exp"(%value : !pdl.value) -> (%t : !pdl.type)"""
-    new = (
-        becomes("tanh")
-        + '\n%other = pdl.operation "graph.cos"(%x : !pdl.value)\npdl.replace %inner with %other'
-    )
+    new = becomes("tanh") + '\n%other = pdl.operation "graph.cos"(%x : !pdl.value)\npdl.replace %inner with %other'
     start = u("%a", "sin", "%x") + u("%b", "exp", "%a")
     assert after(pattern(body, new), start + b("%r", "add", "%a", "%b")) == ["tanh", "cos", "add"]
 

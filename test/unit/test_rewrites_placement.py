@@ -114,9 +114,7 @@ def casts(seed: int) -> tuple[str, list[np.ndarray]]:
         if random.integers(2):
             source = ("i8", "i32", "f32")[random.integers(3)]
             operand = values[source][random.integers(len(values[source]))]
-            lines.append(
-                f"{name} = graph.astype {operand}, dtype = {dtype} : (tensor<5x{source}>) -> {type_}"
-            )
+            lines.append(f"{name} = graph.astype {operand}, dtype = {dtype} : (tensor<5x{source}>) -> {type_}")
         else:
             a, b = (values[dtype][random.integers(len(values[dtype]))] for _ in range(2))
             lines.append(f"{name} = graph.add {a}, {b} : ({type_}, {type_}) -> {type_}")

@@ -58,9 +58,7 @@ def names(module: ModuleOp) -> list[str]:
 
 IN_PYTHON = {
     "create": Rule("t", exp(a), (Create("graph.tanh", (Bound("a"),)),)),
-    "create by a function": rule(
-        "t", exp(a), create("graph.tanh", create("graph.sin", a), tag=StringAttr("t"))
-    ),
+    "create by a function": rule("t", exp(a), create("graph.tanh", create("graph.sin", a), tag=StringAttr("t"))),
     "build": Rule("t", exp(a), (Build("full", (), SEVEN),)),
     "bound": rule("t", exp(a), a),
     "several": rule("t", (exp(a), relu(a)), (create("graph.tanh", a), Build("full", (), SEVEN))),
@@ -90,9 +88,7 @@ def test_right_side(kind: str, form: str) -> None:
     rules = [IN_PYTHON[kind]] if form == "python" else rules_of_text(text_rule(EXP, IN_TEXT[kind]))
     body = u("exp", result="%e") + u("sqrt", "%e")
     if kind == "several":
-        body = (
-            u("exp", result="%e") + u("relu", result="%r") + u("sqrt", "%e", "%n") + bin_("add", "%n", "%r")
-        )
+        body = u("exp", result="%e") + u("relu", result="%r") + u("sqrt", "%e", "%n") + bin_("add", "%n", "%r")
     assert after(rules, body) == MADE[kind]
     assert after(rules, u("tan", result="%e") + u("sqrt", "%e")) == ["tan", "sqrt"], "no root"
 
@@ -141,7 +137,9 @@ def test_a_result_of_another_type_is_no_match_or_an_error(form: str) -> None:
     """What is kept and has another type is no match; what is made with it is an error."""
     stretched = f"%o = graph.full 1.0 : {F}\n%p = graph.multiply %s, %o : (tensor<f32>, {F}) -> {F}\n"
     keep = rule("t", op("graph.multiply", a, Splat(1.0)), a)
-    text = '%a = pattern.any\n%o = pattern.splat 1.0\n%e = pattern.op "graph.multiply"(%a, %o)\npattern.replace %e with %a'
+    text = (
+        '%a = pattern.any\n%o = pattern.splat 1.0\n%e = pattern.op "graph.multiply"(%a, %o)\npattern.replace %e with %a'
+    )
     rules = [keep] if form == "python" else list(rules_of_text(text_rule(text, "")))
     assert after(rules, stretched) == ["full", "multiply"]
     make = rule("t", op("graph.isnan", a), create("graph.exp", a))

@@ -48,9 +48,7 @@ PROPERTIES: dict[str, list[dict[str, Any]]] = {
         {"min": -0.0, "max": 0.0},
         {"max": 0.0},
     ],
-    "graph.astype": [
-        {"dtype": name} for name in ("f32", "bf16", "f16", "f64", "i8", "i32", "ui8", "ui32", "i1")
-    ],
+    "graph.astype": [{"dtype": name} for name in ("f32", "bf16", "f16", "f64", "i8", "i32", "ui8", "ui32", "i1")],
     "graph.matmul": [{}],
 }
 """Values of the properties that a pattern leaves open; all others have none or a default that matters not."""
@@ -191,9 +189,7 @@ def test_exact_rule_applies_and_keeps_every_bit(rule: Rule) -> None:
             continue
         hits += 1
         verify_module(module)
-        assert "\n".join(str(module).splitlines()[1:2]) == "\n".join(str(before).splitlines()[1:2]), (
-            "signature"
-        )
+        assert "\n".join(str(module).splitlines()[1:2]) == "\n".join(str(before).splitlines()[1:2]), "signature"
         if hits > MOST_HITS:
             break
         arrays = _arrays(before, number)

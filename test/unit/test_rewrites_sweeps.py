@@ -50,9 +50,7 @@ def test_callback_makes_the_replacement() -> None:
     assert report and report.hits == {"add-to-subtract": 1}
 
 
-@pytest.mark.parametrize(
-    "made", [lambda match: None, lambda match: match.root, lambda match: match.root.results[0]]
-)
+@pytest.mark.parametrize("made", [lambda match: None, lambda match: match.root, lambda match: match.root.results[0]])
 def test_callback_may_change_nothing(made: Any) -> None:
     module = module_of(("r", "add", "x", "y"))
     assert not rewrite([callback("keep", add(a, b), made)], module, ctx=CTX)
@@ -64,9 +62,7 @@ def test_callback_of_another_type_is_an_error_that_names_it() -> None:
         return match.create("graph.full", [], [TensorType(f32, [5])], {"value": FloatAttr(0.0, f64)})
 
     module = module_of(("r", "add", "x", "y"))
-    with pytest.raises(
-        OperationError, match="rule 'grow' changes the type from tensor<4xf32> to tensor<5xf32>"
-    ):
+    with pytest.raises(OperationError, match="rule 'grow' changes the type from tensor<4xf32> to tensor<5xf32>"):
         rewrite([callback("grow", add(a, b), longer)], module, ctx=CTX)
 
 
@@ -146,9 +142,7 @@ def test_rules_that_alternate_are_named() -> None:
         rule("back", add(a, b), create("graph.subtract", a, b)),
     ]
     module = module_of(("r", "subtract", "x", "y"))
-    with pytest.raises(
-        OperationError, match="no fixed point after 7 sweeps; the last one was by '(there|back)'"
-    ):
+    with pytest.raises(OperationError, match="no fixed point after 7 sweeps; the last one was by '(there|back)'"):
         rewrite(swap, module, ctx=CTX, limit=7)
 
 

@@ -45,9 +45,7 @@ def test_a_truncated_entry_is_absent(own_directory: Path) -> None:
     assert cache.load("key") is None
 
 
-def test_the_oldest_entries_go_when_the_limit_is_reached(
-    own_directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_entries_go_when_the_limit_is_reached(own_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
     for number in range(4):
@@ -63,9 +61,7 @@ def test_no_temporary_file_is_left(own_directory: Path) -> None:
     assert [path.name for path in own_directory.iterdir()] == ["key.bin"]
 
 
-def test_a_directory_that_cannot_be_written_is_no_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "file"))
     cache.store("key", {}, b"code")

@@ -51,9 +51,7 @@ def reference(request: pytest.FixtureRequest) -> bool:
 
 def main(body: str, results: str = "%r", arguments: str = f"%x: {F}, %y: {F}") -> str:
     types = ", ".join(F for _ in results.split(","))
-    return (
-        f"func.func @main({arguments}) -> ({types}) {{\n{body}\nfunc.return {results} : {types}\n}}\n{CHAIN}"
-    )
+    return f"func.func @main({arguments}) -> ({types}) {{\n{body}\nfunc.return {results} : {types}\n}}\n{CHAIN}"
 
 
 def batch(seed: int = 0, shape: tuple[int, ...] = (4,), names: str = "xy") -> dict[str, Any]:
@@ -119,9 +117,7 @@ def test_the_results_of_a_call_count_not_the_form_of_the_body(reference: bool) -
 def test_three_calls_stand_in_the_order_of_the_calls(reference: bool) -> None:
     third = f"func.func private @a_third(%x: {F}) -> {F} {NPU} {{ func.return %x : {F} }}"
     text = main(
-        two("%a = func.call @second(%x, %y)")
-        + one("%b = func.call @a_third(%a)")
-        + one("%r = func.call @first(%b)")
+        two("%a = func.call @second(%x, %y)") + one("%b = func.call @a_third(%a)") + one("%r = func.call @first(%b)")
     )
     data = batch()
     found = stepwell.calibrate(text + third, data, reference=reference)
@@ -132,9 +128,7 @@ def test_three_calls_stand_in_the_order_of_the_calls(reference: bool) -> None:
 
 
 def test_functions_without_the_attribute_are_not_recorded(reference: bool) -> None:
-    text = main(
-        one("%p = func.call @plain(%x)") + one("%q = func.call @plain(%p)") + one("%r = func.call @first(%q)")
-    )
+    text = main(one("%p = func.call @plain(%x)") + one("%q = func.call @plain(%p)") + one("%r = func.call @first(%q)"))
     found = stepwell.calibrate(text, batch(), reference=reference)
     assert list(found) == ["first"]
     np.testing.assert_allclose(found["first"]["inputs"][0], batch()["x"] ** 4, rtol=1e-6)
@@ -274,9 +268,7 @@ def test_one_batch_has_statistics_too() -> None:
 def test_elements_that_are_not_finite_are_counted_and_told(reference: bool) -> None:
     data = batch()
     data["x"][:3] = np.nan, np.inf, -np.inf
-    with pytest.warns(
-        CalibrationWarning, match="put 0 of @first: 1 NaN and 2 infinite elements of 4"
-    ) as told:
+    with pytest.warns(CalibrationWarning, match="put 0 of @first: 1 NaN and 2 infinite elements of 4") as told:
         found = stepwell.calibrate(ONE_CALL, data, statistics=True, reference=reference)["first"]
     assert len(told) == 2
     for tensor in (*found["inputs"], *found["outputs"]):
@@ -298,9 +290,7 @@ def test_a_repeated_call_is_an_error_with_both_places() -> None:
 
 def test_multi_list_records_every_call(reference: bool) -> None:
     text = main(
-        one("%p = func.call @first(%x)")
-        + two("%q = func.call @second(%p, %y)")
-        + one("%r = func.call @first(%q)")
+        one("%p = func.call @first(%x)") + two("%q = func.call @second(%p, %y)") + one("%r = func.call @first(%q)")
     )
     data = batch()
     found = stepwell.calibrate(text, data, multi="list", reference=reference)

@@ -108,8 +108,7 @@ def test_statistics_of_a_small_network_are_the_same_both_ways() -> None:
     module = partitioned(CNN, "calibrated_cpu")
     batches = [{"x": array((2, 3, 8, 8), seed)} for seed in range(3)]
     native, reference = (
-        stepwell.calibrate(module, batches, weights=WEIGHTS, statistics=True, reference=way)
-        for way in (False, True)
+        stepwell.calibrate(module, batches, weights=WEIGHTS, statistics=True, reference=way) for way in (False, True)
     )
     assert list(native) == list(reference)
     for name, call in native.items():
@@ -184,10 +183,7 @@ def test_random_partitioned_programs(seed: int) -> None:
         return
     calibrator = Calibrator(module, numerics="strict", opt_level=seed % 4, cache=False)
     names = [name for name, _ in calibrator.inputs]
-    data = {
-        name: calls[0]
-        for name, calls in calibrator.run(dict(zip(names, program.inputs, strict=True))).items()
-    }
+    data = {name: calls[0] for name, calls in calibrator.run(dict(zip(names, program.inputs, strict=True))).items()}
     check_sizes(module, data)
     values = list(program.inputs)
     whole = stepwell.parse(program.text)

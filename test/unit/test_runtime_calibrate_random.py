@@ -96,9 +96,7 @@ def random_program(seed: int) -> Program:
     names = [f"a{number}" for number in range(random.randint(1, 3))]
     arguments = {name: generator.standard_normal((2, 3)).astype(np.float32) for name in names}
     values: list[tuple[str, Any]] = [(f"%{name}", array) for name, array in arguments.items()]
-    regions = [
-        random_region(random, f"region{number}") for number in random.sample(range(20), random.randint(1, 6))
-    ]
+    regions = [random_region(random, f"region{number}") for number in random.sample(range(20), random.randint(1, 6))]
     plain = random_region(random, "plain")
     lines: list[str] = []
     program = Program("", arguments)
@@ -136,9 +134,7 @@ def check(program: Program, **options: Any) -> None:
     assert list(found) == [name for name, _, _ in program.expected]
     for name, inputs, outputs in program.expected:
         assert (len(found[name]["inputs"]), len(found[name]["outputs"])) == (len(inputs), len(outputs))
-        for array, wanted in zip(
-            found[name]["inputs"] + found[name]["outputs"], inputs + outputs, strict=True
-        ):
+        for array, wanted in zip(found[name]["inputs"] + found[name]["outputs"], inputs + outputs, strict=True):
             np.testing.assert_array_equal(array, wanted)
 
 

@@ -187,9 +187,7 @@ def test_options_out_of_range_are_errors(options: tuple[int, tuple[float, ...]],
 
 
 def test_a_text_form() -> None:
-    assert str(statistics_of([1.0, 2.0])) == (
-        "tensor<?xf64>, 1 batch, from 1 to 2, mean 1.5, standard deviation 0.5"
-    )
+    assert str(statistics_of([1.0, 2.0])) == ("tensor<?xf64>, 1 batch, from 1 to 2, mean 1.5, standard deviation 0.5")
     assert str(statistics_of([], [np.nan])) == "tensor<?xf64>, 2 batches, no finite element"
 
 

@@ -251,9 +251,7 @@ def test_weights_can_be_given_as_arrays() -> None:
 def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="the weights given have no 'layer.w'; did you mean 'layer.v'"):
         stepwell.compile(WEIGHTS, weights={"layer.v": np.zeros(2, np.float32)})
-    with pytest.raises(
-        CompileError, match="weight 'layer.w' is given as 3xfloat32, the program expects tensor<2xf32>"
-    ):
+    with pytest.raises(CompileError, match="weight 'layer.w' is given as 3xfloat32, the program expects tensor<2xf32>"):
         stepwell.compile(WEIGHTS, weights={"layer.w": np.zeros(3, np.float32)})
     (tmp_path / "p.mlir").write_text(WEIGHTS)
     with pytest.raises(WeightsError, match="w.safetensors"):
@@ -360,9 +358,7 @@ def test_a_function_on_buffers_needs_roles() -> None:
 
 
 def test_unknown_entries_and_options_are_errors() -> None:
-    with pytest.raises(
-        CompileError, match="the module has no function @mian; its public functions are: @main"
-    ):
+    with pytest.raises(CompileError, match="the module has no function @mian; its public functions are: @main"):
         stepwell.compile(ADD, entry="mian")
     with pytest.raises(CompileError, match="numerics is 'loose', expected one of default, strict, fast"):
         stepwell.compile(ADD, numerics="loose")

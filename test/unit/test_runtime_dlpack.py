@@ -111,11 +111,7 @@ def program(dtype: str, rows: str = "2") -> stepwell.Executable:
 def test_inputs_of_another_library(dtype: Any, rows: str) -> None:
     names = {"float": "f", "uint": "ui", "int": "i"}
     name = np.dtype(dtype).name
-    ours = (
-        "i1"
-        if dtype is np.bool_
-        else next(name.replace(k, v) for k, v in names.items() if name.startswith(k))
-    )
+    ours = "i1" if dtype is np.bool_ else next(name.replace(k, v) for k, v in names.items() if name.startswith(k))
     text = ADD.replace("graph.add", "graph.logical_or") if ours == "i1" else ADD
     exe = stepwell.compile(text.replace("2x3xT", f"{rows}x3xT").replace("T", ours))
     x, y = np.array([[1, 0, 3], [4, 5, 6]], dtype), np.array([0, 1, 0], dtype)
@@ -193,9 +189,7 @@ def test_results_can_be_read_by_other_libraries() -> None:
 def test_what_cannot_be_read_is_named() -> None:
     exe, y = program("f32"), np.zeros(3, np.float32)
     x = np.ones((2, 3), np.float32)
-    with pytest.raises(
-        ArgumentError, match="argument 'x' lies on device 2:1 of DLPack, expected the memory of the"
-    ):
+    with pytest.raises(ArgumentError, match="argument 'x' lies on device 2:1 of DLPack, expected the memory of the"):
         exe(Foreign(x, (2, 1)), y)
     with pytest.raises(ArgumentError, match="argument 'x' has element type int32, expected float32"):
         exe(Foreign(x.astype(np.int32)), y)

@@ -85,9 +85,7 @@ class Loaded:
 
     def run(self, exe: stepwell.Executable, *arrays: Any) -> tuple[int, list[np.ndarray[Any, Any]]]:
         outputs = [np.zeros(type_.sizes, numpy_dtype(type_.dtype)) for _, type_ in exe.output_types]
-        pointers = [
-            (ctypes.c_void_p * len(each))(*(a.ctypes.data for a in each)) for each in (arrays, outputs)
-        ]
+        pointers = [(ctypes.c_void_p * len(each))(*(a.ctypes.data for a in each)) for each in (arrays, outputs)]
         return self._run(self._context, *pointers), outputs
 
     def free(self) -> None:
@@ -121,19 +119,14 @@ def test_the_example_prints_what_python_computes(tmp_path: Path) -> None:
     ]
     subprocess.run([*command, "digits.o", "-lpthread", "-o", "classify"], cwd=tmp_path, check=True)
     with open(tmp_path / "images.bin", "rb") as pictures:
-        done = subprocess.run(
-            ["./classify"], cwd=tmp_path, stdin=pictures, capture_output=True, check=True, text=True
-        )
+        done = subprocess.run(["./classify"], cwd=tmp_path, stdin=pictures, capture_output=True, check=True, text=True)
     logits = np.stack([exe(image)[0] for image in ship["images"]()])
     expected = "".join(f"{row.argmax()} {float(row.max()).hex()}\n" for row in logits)
     found = [line.split() for line in done.stdout.splitlines()]
     assert [(digit, float.fromhex(best)) for digit, best in found] == [
         (digit, float.fromhex(best)) for digit, best in map(str.split, expected.splitlines())
     ]
-    assert (
-        "python"
-        not in subprocess.run(["ldd", "classify"], cwd=tmp_path, capture_output=True, text=True).stdout
-    )
+    assert "python" not in subprocess.run(["ldd", "classify"], cwd=tmp_path, capture_output=True, text=True).stdout
 
 
 @needs_cc
@@ -286,14 +279,10 @@ def test_programs_for_other_machines_can_be_objects_only(tmp_path: Path) -> None
 
 def test_unknown_sizes_are_given_at_export(tmp_path: Path) -> None:
     exe = stepwell.compile(ADD.replace("2x3", "?x3"))
-    with pytest.raises(
-        CompileError, match=r"@main takes arrays of unknown sizes \(\?\): exporting needs shapes="
-    ):
+    with pytest.raises(CompileError, match=r"@main takes arrays of unknown sizes \(\?\): exporting needs shapes="):
         exe.export(tmp_path / "add.o")
     exported = exe.export(tmp_path / "add.o", shapes=((5, 3), (3,)))
-    assert (
-        exported.header is not None and "inputs[0], x: float, 5 x 3, 60 bytes" in exported.header.read_text()
-    )
+    assert exported.header is not None and "inputs[0], x: float, 5 x 3, 60 bytes" in exported.header.read_text()
 
 
 def test_errors_of_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,9 +365,7 @@ def test_the_processor_is_asked_what_linux_knows(monkeypatch: pytest.MonkeyPatch
 
 def test_an_entry_that_takes_sizes_is_refused() -> None:
     size = Argument("size", "x", ArrayType("i64", ()))
-    with pytest.raises(
-        CompileError, match="@main takes the size of 'x' as an argument, which C programs cannot"
-    ):
+    with pytest.raises(CompileError, match="@main takes the size of 'x' as an argument, which C programs cannot"):
         layout_of(Description((Entry("main", (size,)),), ()), "main")
 
 

@@ -166,9 +166,7 @@ func.func private""",
     )
     x, _ = arrays()
     for level in (0, 3):
-        np.testing.assert_allclose(
-            compiled(text, entry="group", opt_level=level)[0](x)[0], np.exp(2 * x), rtol=1e-5
-        )
+        np.testing.assert_allclose(compiled(text, entry="group", opt_level=level)[0](x)[0], np.exp(2 * x), rtol=1e-5)
     assert len(generators.calls) == 2
 
 
@@ -197,9 +195,7 @@ def test_an_exception_surfaces_with_its_cause():
         exe(*arrays())
     assert isinstance(caught.value, StepwellError) and isinstance(caught.value, ExecutionError)
     assert isinstance(caught.value.__cause__, Mishap)
-    assert str(caught.value) == (
-        "<text>:6:1: error: graph.compiler: code of 'test_numpy' for @f failed: Mishap: boom"
-    )
+    assert str(caught.value) == ("<text>:6:1: error: graph.compiler: code of 'test_numpy' for @f failed: Mishap: boom")
     generators.behave.clear()
     x, y = arrays()
     np.testing.assert_array_equal(exe(x, y)[1], x + y)
@@ -247,9 +243,7 @@ func.func private @NAME(%x: {t}) -> {t} attributes {{graph.primitive, graph.comp
 }}"""
     x = np.zeros(3, np.float32)
     assert compiled(text.replace("NAME", "works"))[0](x)[0][0] == 7.0
-    with pytest.raises(
-        ExecutionError, match="graph.compiler: code of 'test_llvm' for @fails failed"
-    ) as caught:
+    with pytest.raises(ExecutionError, match="graph.compiler: code of 'test_llvm' for @fails failed") as caught:
         compiled(text.replace("NAME", "fails"))[0](x)
     assert not isinstance(caught.value, ExternalError)
 
@@ -271,9 +265,9 @@ def test_what_is_no_code_is_an_error_of_loading(code: Any, message: str):
 def test_addresses_that_differ_are_an_error():
     numbers = iter((16, 32))
     text = program("test_any") + program("test_any", name="g").partition("\n}\n")[2]
-    text = text.replace(
-        "func.return %2", "%3, %4 = func.call @g(%x, %y) : (T, T) -> (T, T)\nfunc.return %3"
-    ).replace("T,", "tensor<2x3xf32>,")
+    text = text.replace("func.return %2", "%3, %4 = func.call @g(%x, %y) : (T, T) -> (T, T)\nfunc.return %3").replace(
+        "T,", "tensor<2x3xf32>,"
+    )
     text = text.replace("T)", "tensor<2x3xf32>)")
     generators.made.append(
         lambda function, context: NativeCode(

@@ -170,9 +170,7 @@ def test_what_the_library_does_not_compute(body: str, reason: str):
         generate(function, CodegenContext("openblas", "f", module))
 
 
-@pytest.mark.parametrize(
-    "returned, reason", [("%0, %0", "returns a value twice"), ("%0, %x", "returns an argument")]
-)
+@pytest.mark.parametrize("returned, reason", [("%0, %0", "returns a value twice"), ("%0, %x", "returns an argument")])
 def test_odd_results_are_left_to_stepwell(returned: str, reason: str):
     t = "tensor<3x3xf32>"
     text = f"func.func @f(%x: {t}) -> ({t}, {t}) {{\n%0 = graph.matmul %x, %x : ({t}, {t}) -> {t}\nfunc.return {returned} : {t}, {t}\n}}"

@@ -178,9 +178,7 @@ def test_an_arena_must_be_an_address() -> None:
     assert fast(X, out, arena.ctypes.data) == 0
 
 
-@pytest.mark.parametrize(
-    "wrong", [lambda: np.empty(3, np.float32), lambda: np.empty(4, np.int32), lambda: [0.0] * 4]
-)
+@pytest.mark.parametrize("wrong", [lambda: np.empty(3, np.float32), lambda: np.empty(4, np.int32), lambda: [0.0] * 4])
 def test_outputs_that_do_not_fit_have_the_same_messages(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
     for bound in both(monkeypatch, lambda: copy_entry(ArrayType("f32", (4,)))):

@@ -105,9 +105,7 @@ def test_specialised_programs_go_along(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_side_car_goes_by_its_path(tmp_path: Path) -> None:
     file = tmp_path / "w.safetensors"
     write_weights(file, {"w": W})
-    (tmp_path / "net.mlir").write_text(
-        f'builtin.module attributes {{stepwell.weights = "w.safetensors"}} {{{NET}}}'
-    )
+    (tmp_path / "net.mlir").write_text(f'builtin.module attributes {{stepwell.weights = "w.safetensors"}} {{{NET}}}')
     exe = stepwell.compile(tmp_path / "net.mlir")
     data = pickle.dumps(exe)
     assert W.tobytes()[:256] not in data
@@ -180,8 +178,6 @@ def test_the_page_shows_programs_that_run(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_description_is_plain_data_that_says_all() -> None:
     entry = Entry("main", (Argument("weight", "w", ArrayType("f32", (2, None)), "k"),), True, "other")
-    description = Description(
-        (entry, Entry("x", ())), (("message", "here"),), (External("s", "c", "f", "text"),)
-    )
+    description = Description((entry, Entry("x", ())), (("message", "here"),), (External("s", "c", "f", "text"),))
     assert description.to_json() == asdict(description)
     assert Description.from_json(json.loads(json.dumps(description.to_json()))) == description

@@ -17,9 +17,7 @@ from stepwell.runtime.errors import CompileError
 from stepwell.runtime.threads import patience, runner
 
 TASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-RUN = ctypes.CFUNCTYPE(
-    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
-)
+RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +43,7 @@ def chunks(lower: int, upper: int, chunk: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("lower", "upper", "chunk"), [(0, 40, 1), (3, 101, 7), (0, 5, 5), (-8, 9, 4), (4, 4, 1), (5, 2, 1)]
 )
-def test_every_chunk_runs_once_whatever_the_number_of_threads(
-    threads: int, lower: int, upper: int, chunk: int
-) -> None:
+def test_every_chunk_runs_once_whatever_the_number_of_threads(threads: int, lower: int, upper: int, chunk: int) -> None:
     seen: list[tuple[int, int]] = []
 
     def body(first: int, end: int) -> int:
@@ -64,9 +60,9 @@ def test_every_chunk_runs_once_whatever_the_number_of_threads(
 def test_the_lowest_chunk_that_fails_is_reported(threads: int) -> None:
     for failing in ({5}, {5, 6, 7, 8}, {0}, {30, 5, 12}, {39}):
         for _ in range(20):
-            assert run(
-                threads, lambda first, end, bad=failing: first + 1 if first in bad else 0, 0, 40, 1
-            ) == (min(failing) + 1)
+            assert run(threads, lambda first, end, bad=failing: first + 1 if first in bad else 0, 0, 40, 1) == (
+                min(failing) + 1
+            )
 
 
 def test_all_chunks_before_a_failing_one_have_run() -> None:

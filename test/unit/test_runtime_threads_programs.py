@@ -33,9 +33,7 @@ def entry(arguments: str, results: str, body: str) -> str:
 
 def matmul(m: int, n: int, k: int, batch: str = "") -> str:
     a, b, c = (f"tensor<{batch}{rows}x{columns}xf32>" for rows, columns in ((m, k), (k, n), (m, n)))
-    return entry(
-        f"%a: {a}, %b: {b}", c, f'  %0 = "graph.matmul"(%a, %b) : ({a}, {b}) -> {c}\n  func.return %0 : {c}'
-    )
+    return entry(f"%a: {a}, %b: {b}", c, f'  %0 = "graph.matmul"(%a, %b) : ({a}, {b}) -> {c}\n  func.return %0 : {c}')
 
 
 def unary(op: str, shape: str, results: str | None = None, attributes: str = "") -> str:
@@ -142,9 +140,7 @@ def test_the_first_failure_in_the_order_of_the_program_is_the_one_raised(
 
 
 def test_four_threads_of_python_share_an_executable_and_the_pool() -> None:
-    executables = [
-        stepwell.compile(PROGRAMS[name], threads=count) for name, count in (("gemm", 2), ("softmax", 3))
-    ]
+    executables = [stepwell.compile(PROGRAMS[name], threads=count) for name, count in (("gemm", 2), ("softmax", 3))]
     arrays = [inputs(executable) for executable in executables]
     expected = [executable(*each)[0] for executable, each in zip(executables, arrays, strict=True)]
     failures: list[str] = []

@@ -50,9 +50,7 @@ def wrong(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         known = lookup(op)
         if op != name or known is None:
             return known
-        return lambda *arguments: tuple(
-            np.asarray(each) * np.asarray(3, each.dtype) for each in known(*arguments)
-        )
+        return lambda *arguments: tuple(np.asarray(each) * np.asarray(3, each.dtype) for each in known(*arguments))
 
     monkeypatch.setattr(import_module("stepwell.reference.run"), "lookup", changed)
 
@@ -66,9 +64,7 @@ def test_a_right_program_diverges_nowhere(tmp_path: Path, level: int) -> None:
     assert [int(value.place.split(":")[-2]) for value in traced.values] == [4, 5, 6, 7, 8]
 
 
-@pytest.mark.parametrize(
-    ("op", "line"), [("graph.softmax", 5), ("graph.cumulative_sum", 7), ("graph.argmax", 8)]
-)
+@pytest.mark.parametrize(("op", "line"), [("graph.softmax", 5), ("graph.cumulative_sum", 7), ("graph.argmax", 8)])
 def test_the_first_value_that_diverges_is_named(
     tmp_path: Path, op: str, line: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,9 +102,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     assert "but a pass on graphs changed a result" in traced.verdict
 
 
-def test_a_result_that_only_the_merged_program_gets_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_that_only_the_merged_program_gets_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exe = net(tmp_path)
     bound = exe._bound
     assert bound is not None

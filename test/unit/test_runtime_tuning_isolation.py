@@ -90,9 +90,7 @@ def test_a_process_nobody_waits_for_is_ended_by_the_system() -> None:
         hooks.hanging,
         (job, 0.5 - child.GRACE),
     )
-    process = subprocess.Popen(
-        [sys.executable, child.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    process = subprocess.Popen([sys.executable, child.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
     process.stdin.write(b"".join(map(pickle.dumps, words)))
     process.stdin.flush()
@@ -148,10 +146,7 @@ def test_an_executor_that_fails_is_an_error() -> None:
         StepwellError, match="the executor of tuning failed: RuntimeError: cannot schedule new futures"
     ) as found:
         list(workers.run(jobs(1)))
-    assert (
-        found.value.diagnostic.hint
-        == "what had been measured is in the database; running again goes on from there"
-    )
+    assert found.value.diagnostic.hint == "what had been measured is in the database; running again goes on from there"
 
 
 @given(st.lists(st.floats(0.1, 10), min_size=1, max_size=40))

@@ -175,9 +175,7 @@ def test_winograd_is_a_choice_where_filters_are_known() -> None:
     assert by_default != other and program is not None
     assert ("#schedule.winograd<" if other else "#schedule.tiling<") in program
     weight = '  %w = graph.weight "w" : tensor<24x8x3x3xf32>\n'
-    given = CONVOLUTION.replace(weight, "").replace(
-        ") -> tensor<1x24", ", %w: tensor<24x8x3x3xf32>) -> tensor<1x24", 1
-    )
+    given = CONVOLUTION.replace(weight, "").replace(") -> tensor<1x24", ", %w: tensor<24x8x3x3xf32>) -> tensor<1x24", 1)
     assert "winograd" not in [knob.name for knob in Space(kernel_of(given), "x86-64-v4").knobs]
 
 

@@ -131,9 +131,7 @@ def test_a_replay_measures_nothing(tuned: Callable[..., TuningReport]) -> None:
 def test_bad_candidates_are_survived_and_never_kept(
     tuned: Callable[..., TuningReport], tmp_path: Path, measure: Any, status: str
 ) -> None:
-    report = tuned(
-        measure=measure, candidates=two_of_mine, trials=2, timeout=2.0 if status == "timeout" else 60.0
-    )
+    report = tuned(measure=measure, candidates=two_of_mine, trials=2, timeout=2.0 if status == "timeout" else 60.0)
     bad, good = only(report).trials
     assert (bad.record.status, good.record.status) == (status, "ok")
     assert bad.record.ratio is None and good.record.ratio is not None
@@ -144,9 +142,7 @@ def test_bad_candidates_are_survived_and_never_kept(
 
 
 def test_candidates_of_ones_own_that_are_none_are_refused(tuned: Callable[..., TuningReport]) -> None:
-    found = only(
-        tuned(candidates=lambda kernel: ["schedule.program {", annotated(kernel, 3)], trials=2)
-    ).trials
+    found = only(tuned(candidates=lambda kernel: ["schedule.program {", annotated(kernel, 3)], trials=2)).trials
     assert [trial.record.status for trial in found] == ["refused", "ok"]
     assert found[0].record.detail.startswith("candidate:1:")
 
@@ -154,9 +150,7 @@ def test_candidates_of_ones_own_that_are_none_are_refused(tuned: Callable[..., T
 def test_an_executor_of_ones_own_gives_the_same(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
     found = programs(tuned(measure=hooks.slower))
     with ThreadPoolExecutor(3) as pool:
-        assert (
-            programs(tuned(measure=hooks.slower, executor=pool, jobs=3, database=tmp_path / "other")) == found
-        )
+        assert programs(tuned(measure=hooks.slower, executor=pool, jobs=3, database=tmp_path / "other")) == found
         assert pool.submit(lambda: 1).result() == 1, "it is still the caller's"
 
 
@@ -165,8 +159,7 @@ def test_the_next_compilation_uses_the_database(tuned: Callable[..., TuningRepor
     assert best is not None
     generator = np.random.default_rng(0)
     weights = {
-        key: generator.integers(-3, 4, shape).astype(np.float32)
-        for key, shape in (("w", (128, 64)), ("v", (64, 64)))
+        key: generator.integers(-3, 4, shape).astype(np.float32) for key, shape in (("w", (128, 64)), ("v", (64, 64)))
     }
     x = generator.integers(-3, 4, (24, 128)).astype(np.float32)
     exe = stepwell.compile(MODEL, tuning=tmp_path / "db", weights=weights, cache=False)
@@ -234,18 +227,14 @@ def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
         ({"executor": 3}, "executor is 3, expected a concurrent.futures.Executor"),
     ],
 )
-def test_wrong_arguments_are_errors(
-    tuned: Callable[..., TuningReport], options: dict[str, Any], message: str
-) -> None:
+def test_wrong_arguments_are_errors(tuned: Callable[..., TuningReport], options: dict[str, Any], message: str) -> None:
     with pytest.raises(StepwellError, match=message):
         tuned(**options)
 
 
 @pytest.mark.parametrize("level", [0, 1])
 def test_a_level_without_tuned_schedules_is_an_error(tuned: Callable[..., TuningReport], level: int) -> None:
-    with pytest.raises(
-        CompileError, match="the pipeline has no 'apply-tuning', so there is nothing to tune in it"
-    ):
+    with pytest.raises(CompileError, match="the pipeline has no 'apply-tuning', so there is nothing to tune in it"):
         tuned(opt_level=level)
 
 
@@ -304,9 +293,7 @@ class FakeBar:
         self.shown.append("closed")
 
 
-def test_a_bar_shows_each_candidate(
-    tuned: Callable[..., TuningReport], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bar_shows_each_candidate(tuned: Callable[..., TuningReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=FakeBar))
     tuned(trials=2, progress=True, candidates=lambda kernel: [annotated(kernel, 3), annotated(kernel, 2)])
     assert FakeBar.shown[:5] == ["of 2", "@matmul: best 1.03 x", "+1", "@matmul: best 1.03 x", "+1"]
@@ -358,9 +345,7 @@ def test_an_interrupted_tool_says_what_is_left(
     assert capsys.readouterr().err == "interrupted; the same command goes on from what the database has\n"
 
 
-def test_the_tool_measures_for_real_and_says_what_it_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tool_measures_for_real_and_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, database = tmp_path / "model.mlir", tmp_path / "db"
     file.write_text(MODEL)
     words = [str(file), "--db", str(database), "--kernel", "matmul", "--trials", "2"]
@@ -379,8 +364,6 @@ def test_errors_of_the_tool_are_one_line_each(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "model.mlir"
     file.write_text(MODEL)
     assert tool.main([str(file), "--db", str(tmp_path / "db"), "--kernel", "nothing"]) == 1
-    assert capsys.readouterr().err.startswith(
-        "error: the program has no kernel 'nothing'\nhint: it has matmul"
-    )
+    assert capsys.readouterr().err.startswith("error: the program has no kernel 'nothing'\nhint: it has matmul")
     assert tool.main([str(tmp_path / "nowhere.mlir")]) == 1
     assert "cannot read" in capsys.readouterr().err

@@ -123,9 +123,7 @@ def test_schedules_of_another_compiler_are_used_when_asked_for(tmp_path: Path) -
     ],
     ids=["no text of a program", "no program", "of another kernel", "not legal where it is taken up"],
 )
-def test_a_schedule_that_does_not_fit_is_left_out_with_a_warning(
-    tmp_path: Path, program: str, reason: str
-) -> None:
+def test_a_schedule_that_does_not_fit_is_left_out_with_a_warning(tmp_path: Path, program: str, reason: str) -> None:
     append_record(tmp_path / "db", record(program=program))
     text, found = applied(tmp_path / "db")
     assert text == str(lowered(MODEL))
@@ -149,13 +147,10 @@ def test_a_kernel_alone_computes_what_it_did() -> None:
     module = kernel_of(MODEL).module
     module.verify()
     x, y = (
-        np.arange(-5, size - 5, dtype=np.float32).reshape(shape)
-        for size, shape in ((480, (12, 40)), (1280, (40, 32)))
+        np.arange(-5, size - 5, dtype=np.float32).reshape(shape) for size, shape in ((480, (12, 40)), (1280, (40, 32)))
     )
     expected = np.maximum(x.astype(np.float64) @ y, 0)
-    np.testing.assert_allclose(
-        stepwell.compile(module, cache=False, tuning=False)(x, y)[0], expected, rtol=1e-5
-    )
+    np.testing.assert_allclose(stepwell.compile(module, cache=False, tuning=False)(x, y)[0], expected, rtol=1e-5)
 
 
 # The file
@@ -223,9 +218,7 @@ def test_a_database_that_cannot_be_read_or_written_is_an_error(tmp_path: Path) -
         read_records(tmp_path)
     with pytest.raises(StepwellError, match=f"cannot write tuning database '{tmp_path}': is a directory"):
         append_record(tmp_path, record())
-    with pytest.raises(
-        StepwellError, match="cannot read tuning database 'nowhere': no such file or directory"
-    ):
+    with pytest.raises(StepwellError, match="cannot read tuning database 'nowhere': no such file or directory"):
         run_pipeline(make_context(), lowered(MODEL), "apply-tuning{database=nowhere}")
 
 
@@ -244,9 +237,7 @@ def compile_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., s
     return lambda **options: stepwell.compile(MODEL, **options)
 
 
-def test_compile_uses_the_database_that_is_named(
-    database: Path, compile_: Callable[..., stepwell.Executable]
-) -> None:
+def test_compile_uses_the_database_that_is_named(database: Path, compile_: Callable[..., stepwell.Executable]) -> None:
     assert uses_tuning(compile_(tuning=database)) and uses_tuning(compile_(tuning=str(database)))
     assert not uses_tuning(compile_())
     with pytest.raises(stepwell.runtime.errors.CompileError, match="there is no tuning database 'nowhere'"):
@@ -283,9 +274,7 @@ def test_a_new_schedule_is_not_hidden_by_the_compile_cache(
     compile_(tuning=database)
     assert programs() == 2, "a trial changes no program"
     before = tuning_fingerprint(database)
-    append_record(
-        database, record(ratio=1.6, interval=(1.5, 1.7), program=PROGRAM.replace("rows = 3", "rows = 4"))
-    )
+    append_record(database, record(ratio=1.6, interval=(1.5, 1.7), program=PROGRAM.replace("rows = 3", "rows = 4")))
     assert tuning_fingerprint(database) != before
     assert "vector<4x16xf32>" in compile_(tuning=database).ir("tensor_loop")
     assert programs() == 3
@@ -295,9 +284,7 @@ def test_bits_do_not_depend_on_threads(tmp_path: Path) -> None:
     model = MODEL
     for old, new in (("12x", "600x"), ("40", "400"), ("x32x", "x320x")):
         model = model.replace(old, new)
-    program = PROGRAM.replace(
-        "rows = 3, columns = 16", "rows = 5, columns = 32, packed, parts = 5, panels = 2"
-    )
+    program = PROGRAM.replace("rows = 3, columns = 16", "rows = 5, columns = 32, packed, parts = 5, panels = 2")
     append_record(tmp_path / "db", record(model, program=program))
     generator = np.random.default_rng(0)
     x, y = (generator.standard_normal(shape).astype(np.float32) for shape in ((600, 400), (400, 320)))

@@ -126,9 +126,7 @@ def test_what_a_loop_holds_is_counted() -> None:
     assert loop.spills == ("vmovups\t64(%rsp), %zmm2",)
     assert tile_loops(X86, 1) == [loop]
     assert tile_loops(X86, 2) == []
-    (framed,) = innermost_loops(
-        X86.replace("movq\t%rdi, -8(%rsp)", "movq\t%rsp, %rbp").replace("64(%rsp)", "64(%rbp)")
-    )
+    (framed,) = innermost_loops(X86.replace("movq\t%rdi, -8(%rsp)", "movq\t%rsp, %rbp").replace("64(%rsp)", "64(%rbp)"))
     assert framed.spills == ("vmovups\t64(%rbp), %zmm2",)
     (free,) = innermost_loops(X86.replace("64(%rsp)", "64(%rbp)"))  # a register as any other
     assert free.spills == ()

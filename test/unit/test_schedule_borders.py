@@ -35,9 +35,7 @@ def numbers(seed: int, *sizes: int, dtype: str = "f32") -> Array:
     return np.random.default_rng(seed).integers(-3, 4, sizes).astype(DTYPES[dtype])
 
 
-def convolve(
-    x: Array, w: Array, strides: Pair, padding: tuple[int, ...], dilation: Pair, groups: int = 1
-) -> Array:
+def convolve(x: Array, w: Array, strides: Pair, padding: tuple[int, ...], dilation: Pair, groups: int = 1) -> Array:
     """NHWC by HWIO, one product of matrices per group and place of the window."""
     (kh, kw, inside, outside), (top, left, bottom, right) = w.shape, padding
     padded = np.pad(x.astype(np.float64), ((0, 0), (top, bottom), (left, right), (0, 0)))
@@ -57,9 +55,7 @@ def convolve(
     return total.astype(x.dtype)
 
 
-def program(
-    x: Array, w: Array, y: Array, strides: Pair, padding: tuple[int, ...], dilation: Pair, groups: int
-) -> str:
+def program(x: Array, w: Array, y: Array, strides: Pair, padding: tuple[int, ...], dilation: Pair, groups: int) -> str:
     kind = next(name for name, dtype in DTYPES.items() if dtype == x.dtype)
     data, filters, result = (f"tensor<{'x'.join(map(str, each.shape))}x{kind}>" for each in (x, w, y))
     return f"""func.func @main(%x: {data}, %w: {filters}) -> {result} {{
@@ -144,9 +140,7 @@ def test_random_convolutions(
     ],
     ids=["half", "odd", "only-behind", "5x5", "7x7", "stride-1", "dilated", "outputs-of-padding-alone"],
 )
-def test_no_padded_copy(
-    size: Pair, kernel: int, stride: int, padding: tuple[int, ...], dilation: int
-) -> None:
+def test_no_padded_copy(size: Pair, kernel: int, stride: int, padding: tuple[int, ...], dilation: int) -> None:
     x, w = numbers(1, 1, *size, 6), numbers(2, kernel, kernel, 6, 32)
     module = check(x, w, (stride, stride), padding, (dilation, dilation), levels=(1, 3))
     assert ops_of(module, tile.MmaOp) and not is_copied(module)

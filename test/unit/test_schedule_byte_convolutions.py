@@ -14,9 +14,7 @@ from stepwell.core.pass_context import PassContext
 from stepwell.schedule.targets import NAMED, host_target
 
 TARGETS = [
-    name
-    for name, target in NAMED.items()
-    if target.register_bytes == 64 and target.features <= host_target().features
+    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_target().features
 ] + ["x86-64-v3"]
 """Those with wide registers whose instructions this machine has, and one without products of bytes."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
@@ -135,9 +133,7 @@ class Convolution:
                 result[..., to] += part @ y[r, s, :, to].astype(np.int64)
         return result
 
-    def run(
-        self, x: np.ndarray, y: np.ndarray, target: str, epilogue: bool = False, threads: int = 1
-    ) -> np.ndarray:
+    def run(self, x: np.ndarray, y: np.ndarray, target: str, epilogue: bool = False, threads: int = 1) -> np.ndarray:
         if self.first:
             x, y = (
                 np.ascontiguousarray(x.transpose(0, 3, 1, 2)),
@@ -165,9 +161,7 @@ CASES = {
     "dilation": Convolution(image=(1, 9, 40, 64), dilation=(2, 3), padding=(2, 0, 1, 4)),
     "channels that fill no register": Convolution(image=(1, 6, 20, 23), outputs=21),
     "many channels": Convolution(image=(1, 4, 18, 160), window=(2, 2), outputs=100),
-    "few channels": Convolution(
-        image=(1, 20, 40, 3), window=(7, 7), strides=(2, 2), outputs=32, padding=(3, 3, 3, 3)
-    ),
+    "few channels": Convolution(image=(1, 20, 40, 3), window=(7, 7), strides=(2, 2), outputs=32, padding=(3, 3, 3, 3)),
     "one channel": Convolution(image=(1, 8, 30, 1), window=(3, 5), outputs=16),
     "few rows": Convolution(image=(1, 7, 7, 64), padding=(1, 1, 1, 1), outputs=40),
     "one row": Convolution(image=(1, 3, 3, 64), outputs=40),
@@ -221,9 +215,7 @@ def test_random_convolutions(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_results_do_not_depend_on_threads(target: str) -> None:
     for constant in (True, False):
-        Convolution(image=(2, 30, 40, 64), outputs=64, padding=(1, 1, 1, 1), constant=constant).check(
-            target, threads=2
-        )
+        Convolution(image=(2, 30, 40, 64), outputs=64, padding=(1, 1, 1, 1), constant=constant).check(target, threads=2)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -235,9 +227,7 @@ def test_sums_wrap(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
-    "name", ["1x1", "3x3 with padding", "channels that fill no register", "channels first"]
-)
+@pytest.mark.parametrize("name", ["1x1", "3x3 with padding", "channels that fill no register", "channels first"])
 def test_scaled_results(name: str, target: str) -> None:
     """A scale on the sums in f32, then bytes."""
     each = CASES[name]

@@ -16,9 +16,7 @@ from stepwell.schedule.targets import NAMED, host_target
 
 SIGNS = ("i8", "ui8")
 TARGETS = [
-    name
-    for name, target in NAMED.items()
-    if target.register_bytes == 64 and target.features <= host_target().features
+    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_target().features
 ] + ["host"]
 """Those with wide registers whose instructions this machine has; `host` on any."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
@@ -58,9 +56,7 @@ class Product:
             body = f"""%a = graph.astype %x, dtype = i32 : ({x}) -> {wide[0]}
   %b = graph.astype %y, dtype = i32 : ({y}) -> {wide[1]}
   %r = graph.matmul %a, %b : ({wide[0]}, {wide[1]}) -> {out}"""
-        arguments, weight = (
-            (f"%x: {x}", f'%y = graph.weight "w" : {y}') if self.constant else (f"%x: {x}, %y: {y}", "")
-        )
+        arguments, weight = (f"%x: {x}", f'%y = graph.weight "w" : {y}') if self.constant else (f"%x: {x}, %y: {y}", "")
         returned = result or out
         return f"""func.func @main({arguments}) -> {returned} {{
   {weight}
@@ -74,8 +70,7 @@ class Product:
         rng = np.random.default_rng(seed)
         info = [np.iinfo(ELEMENTS[each]) for each in (self.left, self.right)]
         x, y = (
-            rng.integers(i.min, i.max + 1, shape, dtype=i.dtype)
-            for i, shape in zip(info, self.shapes, strict=True)
+            rng.integers(i.min, i.max + 1, shape, dtype=i.dtype) for i, shape in zip(info, self.shapes, strict=True)
         )
         x[..., 0, :] = info[0].min if info[0].min else info[0].max
         y[..., :, 0] = info[1].min if info[1].min else info[1].max

@@ -90,9 +90,7 @@ def test_tiles_are_one_pixel_wide_beyond_l2(size: int, widest: int) -> None:
 
 
 def test_a_large_window_reads_a_padded_copy() -> None:
-    module = check(
-        small_integers(1, 1, 9, 9, 20), small_integers(2, 5, 5, 1, 20), [1, 1], [2, 2, 2, 2], [1, 1], "relu"
-    )
+    module = check(small_integers(1, 1, 9, 9, 20), small_integers(2, 5, 5, 1, 20), [1, 1], [2, 2, 2, 2], [1, 1], "relu")
     assert is_tiled(module) and is_copied(module)
 
 

@@ -118,9 +118,7 @@ def test_threads_share_columns_and_agree_in_every_bit() -> None:
     text = program(x, w, x, layers(x, 33), "bias-relu")
     module = scheduled(text)
     assert any(op.kind_name == "parallel" for op in ops_of(module, ForOp))
-    found = [
-        stepwell.compile(text, opt_level=3, cache=False, threads=threads)(x, w, bias)[0] for threads in (1, 2)
-    ]
+    found = [stepwell.compile(text, opt_level=3, cache=False, threads=threads)(x, w, bias)[0] for threads in (1, 2)]
     np.testing.assert_array_equal(*(each.view(np.int32) for each in found))
     expected = np.maximum(convolve(x, w, ONE, [1, 1, 1, 1], ONE) + bias, 0)
     np.testing.assert_allclose(found[0], expected, rtol=1e-5, atol=1e-5)
@@ -151,9 +149,7 @@ def test_left_to_vectors_of_channels(case: str, channels: int, more: str, paddin
     """Full vectors, pixels or rows apart, fewer rows of outputs than the window has."""
     x, w = operands(4 if case == "few rows" else 9, 9, channels)
     numbers = [int(each) for each in re.findall(r"\d+", padding)]
-    result = convolve(
-        x, w, [1, 2] if case == "stride" else ONE, numbers, [2, 1] if case == "rows apart" else ONE
-    )
+    result = convolve(x, w, [1, 2] if case == "stride" else ONE, numbers, [2, 1] if case == "rows apart" else ONE)
     assert not is_flat(scheduled(program(x, w, result, layers(x, channels, padding, more), "")))
 
 

@@ -103,9 +103,7 @@ def test_the_flag_blames_the_step_that_changes_a_result(
     assert "elements differ, at [11, " in text and "sloppy.drop_last %i" in text
 
 
-def test_without_the_flag_nothing_is_run(
-    sloppy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_flag_nothing_is_run(sloppy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_tool(tmp_path, STEPS) == 0
     assert "tensor_loop.for %i in 11 {" in capsys.readouterr().out
 
@@ -169,9 +167,7 @@ def test_check_takes_functions_of_known_shapes_only() -> None:
   }
 }"""
     module = parse_text(make_context(), text, "f.mlir")
-    with pytest.raises(
-        StepwellError, match="@f takes memref<.xf32>: only buffers of known size can be checked"
-    ):
+    with pytest.raises(StepwellError, match="@f takes memref<.xf32>: only buffers of known size can be checked"):
         Schedule(module, check=True)
 
 
@@ -211,9 +207,7 @@ def test_a_handle_of_the_wrong_form_is_marked() -> None:
 
 
 def test_python_arguments_of_other_types_are_errors_before_anything_is_done() -> None:
-    schedule = Schedule(
-        parse_text(make_context(), source("product", "").partition("schedule.")[0], "case.mlir")
-    )
+    schedule = Schedule(parse_text(make_context(), source("product", "").partition("schedule.")[0], "case.mlir"))
     block = schedule.get_block("mm", "f")
     i, *_ = schedule.get_loops(block)
     program = str(schedule.program())

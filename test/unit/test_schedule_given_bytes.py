@@ -129,9 +129,7 @@ def test_with_flush_tile_registers_are_stronger_than_a_tiling_in_single_precisio
     kernel = kernel_of(64, 96, 64, False, "bf16", "f32")
     tiling = "#schedule.tiling<rows = 4, columns = 32, packed>"
     assert 'using "amx"' not in lowered(kernel, tiling, "sapphire-rapids")
-    flushed = lowered(
-        kernel, tiling, "sapphire-rapids", "prepack-weights{flush=true},schedule-cpu{flush=true}"
-    )
+    flushed = lowered(kernel, tiling, "sapphire-rapids", "prepack-weights{flush=true},schedule-cpu{flush=true}")
     assert 'using "amx"' in flushed and "stepwell.tiling" not in flushed
 
 

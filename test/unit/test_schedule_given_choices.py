@@ -38,9 +38,7 @@ def tensor(shape: tuple[int, ...]) -> str:
     return f"tensor<{'x'.join(map(str, shape))}xf32>"
 
 
-def scheduled(
-    image: Sizes, window: Sizes, tiling: str, pad: int = 1, step: int = 1, groups: int = 1
-) -> ModuleOp:
+def scheduled(image: Sizes, window: Sizes, tiling: str, pad: int = 1, step: int = 1, groups: int = 1) -> ModuleOp:
     """A convolution as a kernel of its own, with a schedule that asks for `tiling` beside it."""
     batch, height, width, _ = image
     rows, columns = (
@@ -62,9 +60,7 @@ def scheduled(
         for op in kernel.walk()
         if op.name == "tensor_loop.block" and op.has_reduce_axes  # pyright: ignore[reportAttributeAccessIssue]
     )
-    (program,) = parse_text(
-        make_context(), PROGRAM.format(tiling=tiling).replace("block0", number), "schedule"
-    ).ops
+    (program,) = parse_text(make_context(), PROGRAM.format(tiling=tiling).replace("block0", number), "schedule").ops
     program.detach()
     kernel.body.block.add_op(program)
     return kernel
@@ -72,18 +68,14 @@ def scheduled(
 
 def compiled(module: ModuleOp, w: Any, pipeline: str = "apply-schedule,finish") -> stepwell.Executable:
     with PassContext(opt_level=3, config={"target": "x86-64-v4"}):
-        return stepwell.compile(
-            module, pipeline=pipeline, weights={"w1": w}, cache=False, threads=1, tuning=False
-        )
+        return stepwell.compile(module, pipeline=pipeline, weights={"w1": w}, cache=False, threads=1, tuning=False)
 
 
 def reference(x: Any, w: Any, pad: int, step: int, groups: int) -> Any:
     """The sums, one tap at a time, then relu."""
     padded = np.pad(x.astype(np.float64), ((0, 0), (pad, pad), (pad, pad), (0, 0)))
     height, width = w.shape[:2]
-    rows, columns = (
-        (size - taps) // step + 1 for size, taps in zip(padded.shape[1:3], (height, width), strict=True)
-    )
+    rows, columns = ((size - taps) // step + 1 for size, taps in zip(padded.shape[1:3], (height, width), strict=True))
     total = np.zeros((x.shape[0], rows, columns, w.shape[3]))
     for i in range(height):
         for j in range(width):
@@ -150,9 +142,7 @@ def test_the_attribute_decides_what_is_made() -> None:
 
 def test_strict_numerics_are_stronger_than_a_schedule() -> None:
     w = np.zeros((3, 3, 4, 16), np.float32)
-    text = compiled(scheduled((1, 6, 6, 4), w.shape, WINOGRAD), w, "apply-schedule,finish-strict").ir(
-        "tensor_loop"
-    )
+    text = compiled(scheduled((1, 6, 6, 4), w.shape, WINOGRAD), w, "apply-schedule,finish-strict").ir("tensor_loop")
     assert "pack_filters" not in text and "pack_panels" in text
 
 

@@ -77,9 +77,7 @@ def test_every_legal_tiling_gives_the_product(
     generator = np.random.default_rng(m * n * k)
     x, w = (generator.integers(-3, 4, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     with PassContext(opt_level=3, config={"target": "x86-64-v4"}):
-        exe = stepwell.compile(
-            text, cache=False, threads=1, tuning=False, weights={"w": w} if constant else None
-        )
+        exe = stepwell.compile(text, cache=False, threads=1, tuning=False, weights={"w": w} if constant else None)
     np.testing.assert_array_equal(exe(*([x] if constant else [x, w]))[0], np.maximum(x @ w, 0))
 
 
@@ -121,14 +119,10 @@ def test_a_tiling_on_what_is_no_contraction_is_an_error() -> None:
     text = text_of(12, 128, 40, tiling).replace('block "relu" spatial', 'block "relu" spatial')
     text = text.replace("= %y) {", f"= %y) attributes {{stepwell.tiling = {tiling}}} {{")
     text = text.replace("fastmath<reassoc,contract>", "")  # a sum in order: its loops stay
-    with pytest.raises(
-        DiagnosticException, match="the block is no contraction that register tiles are made for"
-    ):
+    with pytest.raises(DiagnosticException, match="the block is no contraction that register tiles are made for"):
         stepwell.compile(text, cache=False, tuning=False)
 
 
 def test_another_attribute_of_that_name_is_an_error() -> None:
-    with pytest.raises(
-        DiagnosticException, match="'stepwell.tiling' is 3 : i64, expected a #schedule.tiling"
-    ):
+    with pytest.raises(DiagnosticException, match="'stepwell.tiling' is 3 : i64, expected a #schedule.tiling"):
         stepwell.compile(text_of(12, 128, 40, "3 : i64"), cache=False, tuning=False)

@@ -63,11 +63,7 @@ def test_an_illegal_step_is_refused_with_a_reason(name: str) -> None:
     diagnostic = diagnostic_of(caught.value)
     assert reason in diagnostic.message
     assert diagnostic.point is not None and diagnostic.point.file == "case.mlir"
-    if (
-        "stale" not in name
-        and primitive_of(name) != "get_block"
-        and isinstance(caught.value, PassFailedException)
-    ):
+    if "stale" not in name and primitive_of(name) != "get_block" and isinstance(caught.value, PassFailedException):
         assert "\n>" in diagnostic.message, "no loop or block is marked"
 
 

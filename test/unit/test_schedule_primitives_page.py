@@ -41,7 +41,9 @@ HELPERS = {
     "written_buffer",
 }
 NAMES = [op.name.partition(".")[2] for op in STEPS]
-START = "<!-- Made by STEPWELL_UPDATE_DOCS=1 pytest test/unit/test_schedule_primitives_page.py; do not edit below. -->\n"
+START = (
+    "<!-- Made by STEPWELL_UPDATE_DOCS=1 pytest test/unit/test_schedule_primitives_page.py; do not edit below. -->\n"
+)
 HEAD = """
 Cases of `test/unit/schedule_cases.py`. A legal one is run natively and compared with NumPy, and tried on other shapes, where it
 works or says why not; an illegal one is refused with a message that is quoted there, the culprits marked. The files are in
@@ -78,9 +80,7 @@ def functions() -> dict[str, object]:
 def test_every_public_primitive_is_a_step_and_a_method() -> None:
     written = {each for name in NAMES for each in SEVERAL.get(name, (name,))}
     assert set(functions()) - HELPERS - {"region_under"} == written
-    methods = {
-        name for name, _ in inspect.getmembers(Schedule, inspect.isfunction) if not name.startswith("_")
-    }
+    methods = {name for name, _ in inspect.getmembers(Schedule, inspect.isfunction) if not name.startswith("_")}
     assert methods - {"program"} == set(NAMES) == set(PRIMITIVES)
 
 
@@ -90,9 +90,7 @@ def test_every_primitive_says_what_it_does(name: str) -> None:
         text = inspect.getdoc(functions()[each]) or ""
         assert text.count("\n") >= 1 or name.startswith("get_"), f"{each} has no before and after"
         conditions = ("Legal", "changes no result", "get_", "add_unit", "sample_cat")
-        assert any(word in text or word in each for word in conditions), (
-            f"{each} does not say when it is legal"
-        )
+        assert any(word in text or word in each for word in conditions), f"{each} does not say when it is legal"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -74,9 +74,7 @@ def test_a_decision_for_another_shape_is_refused() -> None:
 
 def test_without_decisions_a_program_fits_other_shapes() -> None:
     lines = [line.partition(" decision ") for line in str(sampled(0).program()).split("\n")]
-    again = "\n".join(
-        head + (f" : {rest.partition(' : ')[2]}" if " : " in rest else "") for head, _, rest in lines
-    )
+    again = "\n".join(head + (f" : {rest.partition(' : ')[2]}" if " : " in rest else "") for head, _, rest in lines)
     for sizes in ((24, 7, 16), (6, 30, 8)):
         replayed(again, sizes)
 
@@ -85,9 +83,7 @@ def test_factors_are_perfect_and_uniform() -> None:
     module = function()
     schedule = Schedule(module, seed=3)
     i, j, k = schedule.get_loops(schedule.get_block("mm", "f"))
-    found = Counter(
-        tuple(each.number for each in schedule.sample_perfect_tile(i, 2, most=4)) for _ in range(400)
-    )
+    found = Counter(tuple(each.number for each in schedule.sample_perfect_tile(i, 2, most=4)) for _ in range(400))
     assert sorted(found) == [(3, 4), (4, 3), (6, 2), (12, 1)]
     assert min(found.values()) > 60
     for loop, extent in ((j, 20), (k, 16)):
@@ -125,12 +121,8 @@ OTHER_SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "steps", "sizes", "shown"), OTHER_SHAPES, ids=[row[0] for row in OTHER_SHAPES]
-)
-def test_a_program_works_on_another_shape(
-    name: str, steps: str, sizes: tuple[int, int, int], shown: str
-) -> None:
+@pytest.mark.parametrize(("name", "steps", "sizes", "shown"), OTHER_SHAPES, ids=[row[0] for row in OTHER_SHAPES])
+def test_a_program_works_on_another_shape(name: str, steps: str, sizes: tuple[int, int, int], shown: str) -> None:
     assert shown in str(apply("product", steps, check=True, sizes=sizes)).replace(
         "where(%i0 * 4 + %i1 < 30, %j0 * 8 + %j1 < 17)", "where(%j0 * 8 + %j1 < 17, %i0 * 4 + %i1 < 30)"
     )
@@ -144,9 +136,7 @@ REFUSED_SHAPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "steps", "sizes", "reason"), REFUSED_SHAPES, ids=[row[0] for row in REFUSED_SHAPES]
-)
+@pytest.mark.parametrize(("name", "steps", "sizes", "reason"), REFUSED_SHAPES, ids=[row[0] for row in REFUSED_SHAPES])
 def test_a_program_says_why_it_does_not_fit_another_shape(
     name: str, steps: str, sizes: tuple[int, int, int], reason: str
 ) -> None:
@@ -166,9 +156,7 @@ def test_a_program_for_another_function_says_so() -> None:
     first, second, *_ = steps.body.block.ops
     assert isinstance(first, StepOp) and isinstance(second, StepOp)
     replay.run(first)
-    with pytest.raises(
-        PassFailedException, match=r"finds 1 loop \(%i\), expected 3: the program is for another"
-    ):
+    with pytest.raises(PassFailedException, match=r"finds 1 loop \(%i\), expected 3: the program is for another"):
         replay.run(second)
 
 

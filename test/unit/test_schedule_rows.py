@@ -16,9 +16,7 @@ Array = np.ndarray[Any, Any]
 ROWS = [(7, 133), (1, 1000), (5, 64), (2, 3, 65, 65), (1, 1, 5, 100), (300, 3)]
 
 
-def run(
-    body: str, shape: tuple[int, ...], result: tuple[int, ...], *arrays: Array, dtype: str = "f32"
-) -> Array:
+def run(body: str, shape: tuple[int, ...], result: tuple[int, ...], *arrays: Array, dtype: str = "f32") -> Array:
     """`body` computes `%y` from `%a0`, of `shape`, and vectors as long as its last axis."""
     extents = "x".join(map(str, shape))
     types = [

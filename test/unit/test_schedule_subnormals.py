@@ -95,9 +95,7 @@ def test_depthwise_filters() -> None:
     usual = stepwell.compile(DEPTHWISE, weights=weights, cache=False)(x)[0]
     strict = stepwell.compile(DEPTHWISE, weights=weights, cache=False, numerics="strict")(x)[0]
     wide = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
-    sums = sum(
-        wide[:, :, i : i + 9, j : j + 9] * w[None, :, 0, i, j, None, None] for i in range(3) for j in range(3)
-    )
+    sums = sum(wide[:, :, i : i + 9, j : j + 9] * w[None, :, 0, i, j, None, None] for i in range(3) for j in range(3))
     expected = sums + b[None, :, None, None]
     np.testing.assert_allclose(strict, expected, rtol=1e-6)
     np.testing.assert_allclose(usual[:, 1::2], expected[:, 1::2], rtol=1e-6)

@@ -69,9 +69,7 @@ def test_registers_follow_from_flags(machine: str, flags: set[str] | None, expec
 
 def test_flags_are_read(tmp_path: Path) -> None:
     info = tmp_path / "cpuinfo"
-    info.write_text(
-        "processor\t: 0\nvendor_id\t: x\nflags\t\t: sse2 avx2 fma\n\nprocessor\t: 1\nflags\t\t: none\n"
-    )
+    info.write_text("processor\t: 0\nvendor_id\t: x\nflags\t\t: sse2 avx2 fma\n\nprocessor\t: 1\nflags\t\t: none\n")
     assert cpu_flags(info) == {"sse2", "avx2", "fma"}
     info.write_text("processor : 0\n")
     assert cpu_flags(info) is None
@@ -188,20 +186,14 @@ def test_machine_code_for_named_machines(name: str, instruction: str) -> None:
         parse(PRODUCT.replace("30x", "24x").replace("70", "64").replace("90", "64")),
         io.StringIO(),
     )
-    pipeline = (
-        f'lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu{{target="{name}"}},bufferize,to-llvm'
-    )
+    pipeline = f'lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu{{target="{name}"}},bufferize,to-llvm'
     run_pipeline(ctx, module, pipeline)
     AssemblyTarget(machine=name).emit(ctx, module, output)
     lines = output.getvalue().splitlines()
     assert any(instruction in line for line in lines)
     assert not any("fmaf" in line for line in lines)
-    at = [
-        number for number, line in enumerate(lines) if any(each in line for each in ("mulps", "vfma", "fmla"))
-    ]
+    at = [number for number, line in enumerate(lines) if any(each in line for each in ("mulps", "vfma", "fmla"))]
     spills = [
-        line
-        for line in lines[at[0] : at[-1]]
-        if ("xmm" in line or "ymm" in line or "zmm" in line) and "rsp" in line
+        line for line in lines[at[0] : at[-1]] if ("xmm" in line or "ymm" in line or "zmm" in line) and "rsp" in line
     ]
     assert not spills

@@ -72,9 +72,7 @@ def program(
 }}"""
 
 
-def packed(
-    text: str, pipeline: str = "graph-optimize,to-loops,prepack-weights{target=x86-64-v4}"
-) -> ModuleOp:
+def packed(text: str, pipeline: str = "graph-optimize,to-loops,prepack-weights{target=x86-64-v4}") -> ModuleOp:
     module = parse(text)
     run_pipeline(make_context(), module, pipeline)
     return module
@@ -101,9 +99,7 @@ class TestResults:
             draw(st.integers(max(2, 5 - sum(padding[side::2])), 9), label=name)
             for side, name in ((0, "height"), (1, "width"))
         )
-        batch, depth, channels = (
-            draw(st.sampled_from(each)) for each in ((1, 2, 3), (1, 5, 37), (2, 16, 65))
-        )
+        batch, depth, channels = (draw(st.sampled_from(each)) for each in ((1, 2, 3), (1, 5, 37), (2, 16, 65)))
         epilogue = draw(st.sampled_from(["", "bias relu"]))
         rng = np.random.default_rng(draw(st.integers(0, 99)))
         x = rng.integers(-4, 5, (batch, height, width, depth)).astype(np.float32)
@@ -201,9 +197,7 @@ class TestChoice:
         ids=["stride", "dilation", "5x5", "1x3", "groups", "wide padding"],
     )
     @pytest.mark.usefixtures("always")
-    def test_other_convolutions_are_left_alone(
-        self, w: tuple[int, ...], out: tuple[int, ...], properties: str
-    ) -> None:
+    def test_other_convolutions_are_left_alone(self, w: tuple[int, ...], out: tuple[int, ...], properties: str) -> None:
         assert not is_transformed(packed(program((1, 16, 16, 64), w, properties, out)))
 
     def test_strict(self) -> None:

@@ -47,9 +47,7 @@ class TestReductions:
     VALUES = np.random.default_rng(1).standard_normal((3, 7)).astype(np.float32)
 
     @pytest.mark.parametrize("limit", [1, 64 * 2**20])
-    def test_in_blocks_or_at_once_give_numpys_numbers(
-        self, monkeypatch: pytest.MonkeyPatch, limit: int
-    ) -> None:
+    def test_in_blocks_or_at_once_give_numpys_numbers(self, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
         monkeypatch.setattr(evaluator, "MEMORY_LIMIT", limit)
         x = te.placeholder((40, 90), "i32", "x")
         values = np.arange(3600).reshape(40, 90) * 7 % 101
@@ -105,9 +103,7 @@ class TestReductions:
 
     def test_by_a_reducer_that_selects_lazily(self) -> None:
         lhs, rhs = te.Var("lhs", "f32"), te.Var("rhs", "f32")
-        larger = te.Reducer(
-            "larger", (lhs,), (rhs,), (te.if_then_else(lhs > rhs, lhs, rhs),), (te.lowest("f32"),)
-        )
+        larger = te.Reducer("larger", (lhs,), (rhs,), (te.if_then_else(lhs > rhs, lhs, rhs),), (te.lowest("f32"),))
         k = te.reduce_axis(7)
         y = te.compute((3,), lambda i: te.Reduction(larger, (self.X[i, k],), (k,)).components[0])
         assert run(y, x=self.VALUES).tolist() == self.VALUES.max(1).tolist()
@@ -207,9 +203,7 @@ class TestInputs:
 
     def test_must_have_the_element_type(self) -> None:
         x = te.placeholder((2,), "f32", "x")
-        with pytest.raises(
-            te.TEError, match="^the array of 'x' has 1 dimensions of float64, expected 1 of float32$"
-        ):
+        with pytest.raises(te.TEError, match="^the array of 'x' has 1 dimensions of float64, expected 1 of float32$"):
             evaluate([te.compute((2,), lambda i: x[i])], {x: np.zeros(2)})
 
     def test_are_never_returned_themselves(self) -> None:

@@ -22,8 +22,7 @@ def tensor(*shape: te.Dim, dtype: str = "f32", name: str = "x") -> te.Tensor:
 def run(name: str, *arrays: tuple[str, object], **properties: object) -> np.ndarray:
     values = [np.asarray(value).astype(numeric.numpy_dtype(dtype)) for dtype, value in arrays]
     operands = [
-        te.placeholder(v.shape, dtype, f"x{k}")
-        for k, (v, (dtype, _)) in enumerate(zip(values, arrays, strict=True))
+        te.placeholder(v.shape, dtype, f"x{k}") for k, (v, (dtype, _)) in enumerate(zip(values, arrays, strict=True))
     ]
     result = getattr(library, name)(*operands, **properties)
     return evaluate([result], dict(zip(operands, values, strict=True)))[0]
@@ -67,9 +66,7 @@ class TestStages:
 
     def test_elementwise_half_floats_stay_in_their_type(self) -> None:
         y = library.add(tensor(4, dtype="f16"), tensor(4, dtype="f16"))
-        assert not any(
-            isinstance(node, te.expr.Cast) for s in te.stages(y) for node in te.post_order(*s.bodies)
-        )
+        assert not any(isinstance(node, te.expr.Cast) for s in te.stages(y) for node in te.post_order(*s.bodies))
 
     def test_axes_have_names(self) -> None:
         (stage,) = te.stages(library.conv2d(tensor(1, 2, 8, 8), tensor(3, 2, 3, 3)))
@@ -112,9 +109,7 @@ class TestReshapeIndices:
     def test_keep_a_symbolic_size(self) -> None:
         n = te.var("n")
         assert index_nodes(library.reshape(tensor(n, 24), (n, 4, 6))) == {"add", "mul"}
-        with pytest.raises(
-            te.TEError, match=re.escape("reshape: a symbolic size of (?, 24) is not kept in (24, ?)")
-        ):
+        with pytest.raises(te.TEError, match=re.escape("reshape: a symbolic size of (?, 24) is not kept in (24, ?)")):
             library.reshape(tensor(n, 24), (24, te.var("m")))
 
     def test_gather_the_same_elements(self) -> None:
@@ -148,10 +143,7 @@ class TestIntegers:
         bases = [0, 1, 2, 3, 5, high, low]
         exponents = [0, 1, 2, 7, 31, 100]
         x, y = [bases] * len(exponents), [[e] * len(bases) for e in exponents]
-        wrapped = [
-            [numeric.cast("ui64", dtype, np.uint64(pow(b, e, 2**64))).item() for b in bases]
-            for e in exponents
-        ]
+        wrapped = [[numeric.cast("ui64", dtype, np.uint64(pow(b, e, 2**64))).item() for b in bases] for e in exponents]
         found = run("power", (dtype, np.array(x, object)), (dtype, np.array(y, object)))
         assert found.tolist() == wrapped
 
@@ -318,9 +310,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: library.gelu(X, "erf"), "gelu: approximate is 'erf', expected 'none' or 'tanh'"),
     (
-        lambda: (
-            library.max_pool2d(tensor(te.var("n"), 4, 8, 8), (2, 2)) and library.split(tensor(te.var("n")))
-        ),
+        lambda: library.max_pool2d(tensor(te.var("n"), 4, 8, 8), (2, 2)) and library.split(tensor(te.var("n"))),
         "split: dimension 0 of 'x' is symbolic, expected a static size",
     ),
 ]

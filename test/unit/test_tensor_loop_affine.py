@@ -19,9 +19,7 @@ DIMS = 3
 
 
 def expressions() -> st.SearchStrategy[AffineExpr]:
-    leaves = st.one_of(
-        st.integers(-5, 5).map(AffineExpr.constant), st.integers(0, DIMS - 1).map(AffineExpr.dimension)
-    )
+    leaves = st.one_of(st.integers(-5, 5).map(AffineExpr.constant), st.integers(0, DIMS - 1).map(AffineExpr.dimension))
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
@@ -53,12 +51,8 @@ def test_sums_have_one_normal_form(lhs: AffineExpr, rhs: AffineExpr):
     assert constant_difference(lhs + rhs + 3, rhs + lhs) == 3
 
 
-@given(
-    expressions(), st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=DIMS, max_size=DIMS)
-)
-def test_bounds_hold_every_value_and_are_exact_for_linear_expressions(
-    expr: AffineExpr, sizes: list[tuple[int, int]]
-):
+@given(expressions(), st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=DIMS, max_size=DIMS))
+def test_bounds_hold_every_value_and_are_exact_for_linear_expressions(expr: AffineExpr, sizes: list[tuple[int, int]]):
     ranges = [(low, low + size) for low, size in sizes]
     values = [expr.eval(point, []) for point in product(*(range(low, high + 1) for low, high in ranges))]
     found = bounds(expr, ranges)
@@ -114,11 +108,7 @@ def test_recovery_from_arithmetic():
     )
     function = next(op for op in module.walk() if op.name == "func.func")
     i, j, *_ = function.body.block.args
-    values = {
-        op.results[0].name_hint or op.results[0]: op.results[0]
-        for op in function.body.block.ops
-        if op.results
-    }
+    values = {op.results[0].name_hint or op.results[0]: op.results[0] for op in function.body.block.ops if op.results}
     ordered = list(values.values())
     dims = {i: 0, j: 1}
     d0, d1 = AffineExpr.dimension(0), AffineExpr.dimension(1)

@@ -158,9 +158,7 @@ def test_regions_are_inferred(body: str, reads: str, writes: str):
 def test_unknown_sizes_are_marked():
     module = parse_text(
         make_context(),
-        REGIONS.format(
-            body="%x = arith.muli %vi, %vj : index\n%a = memref.load %A[%x, %x] : memref<8x?xf32>"
-        ),
+        REGIONS.format(body="%x = arith.muli %vi, %vj : index\n%a = memref.load %A[%x, %x] : memref<8x?xf32>"),
     )
     assert block_of(module).reads[0].sizes == (8, DYNAMIC_INDEX)
 
@@ -183,9 +181,7 @@ tensor_loop.func @f(%A: memref<8x16xf32>, %S: memref<8x4xf32, strided<[1, 8]>>) 
 def test_strides_follow_bindings_and_layouts():
     block = block_of(parse_text(make_context(), STRIDES))
     accesses = body_accesses(block.body.block).accesses
-    along = [
-        [stride_along(access, block.binding_exprs, operand) for access in accesses] for operand in (0, 1)
-    ]
+    along = [[stride_along(access, block.binding_exprs, operand) for access in accesses] for operand in (0, 1)]
     assert along == [[64, 4, None], [18, 9, None]]
 
 

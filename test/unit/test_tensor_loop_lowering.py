@@ -221,9 +221,7 @@ def test_binding_computed_inside_the_reduce_loop():
     np.testing.assert_array_equal(s, [a[0].sum(), 7, 7, 7, a[1].sum(), 7, 7, 7, a[2].sum()])
 
 
-@pytest.mark.parametrize(
-    "text", [WINDOW, GUARDED, TWO_BLOCKS, ARGMAX.format(k=4, order="%i, %k", extents="3, 4")]
-)
+@pytest.mark.parametrize("text", [WINDOW, GUARDED, TWO_BLOCKS, ARGMAX.format(k=4, order="%i, %k", extents="3, 4")])
 def test_every_op_has_a_location(text: str):
     context = make_context()
     module = parse_text(context, text, "test.mlir")

@@ -42,9 +42,7 @@ def mutants(text: str, cases: int = 10) -> dict[str, Mutant]:
 
 def fates(text: str, cases: int = 25) -> dict[str, str]:
     (rule,) = rules_of_text(text)
-    return {
-        report.what: report.fate for report in check_mutants([("own", rule)], Settings(cases=cases), ctx=CTX)
-    }
+    return {report.what: report.fate for report in check_mutants([("own", rule)], Settings(cases=cases), ctx=CTX)}
 
 
 def test_faults_in_conditions_patterns_and_replacements() -> None:
@@ -164,9 +162,7 @@ def test_survivors_are_counted_and_listed() -> None:
     (rule,) = rules_of_text(text)
     key = ("abs-of-negative", "%inner matches graph.abs instead of graph.negative")
     for reasons, unexplained in (({}, 1), ({key: "right as well"}, 0)):
-        found = MutationSummary(
-            list(check_mutants([("own", rule)], Settings(cases=20), reasons=reasons, ctx=CTX))
-        )
+        found = MutationSummary(list(check_mutants([("own", rule)], Settings(cases=20), reasons=reasons, ctx=CTX)))
         assert found.counts["survived"] == 1 and len(found.unexplained) == unexplained
         assert f"1 survived, {unexplained} of them without a reason" in str(found)
 
@@ -244,9 +240,7 @@ COSTLY = [
 ]
 
 
-@pytest.mark.parametrize(
-    "rule, mutant", COSTLY, ids=lambda each: each.name if isinstance(each, Rule) else each.what
-)
+@pytest.mark.parametrize("rule, mutant", COSTLY, ids=lambda each: each.name if isinstance(each, Rule) else each.what)
 def test_dropped_condition_on_cost_or_structure_changes_a_filecheck_test(rule: Rule, mutant: Mutant) -> None:
     known = shipped_reasons().get((rule.name, mutant.what))
     seen = any(result(module, rule) != result(module, mutant.rule) for module in functions(rule))

@@ -25,11 +25,7 @@ def code(text: str, triple: str, cpu: str) -> list[str]:
     loops: list[list[str]] = []
     for number, line in enumerate(lines):
         words = line.split()
-        if (
-            words
-            and re.match(r"j[a-z]+$|b\.?[a-z]*$|cbn?z$", words[0])
-            and labels.get(words[-1], number) < number
-        ):
+        if words and re.match(r"j[a-z]+$|b\.?[a-z]*$|cbn?z$", words[0]) and labels.get(words[-1], number) < number:
             loops.append(lines[labels[words[-1]] : number + 1])
     assert loops, "\n".join(lines)
     return min(loops, key=len)

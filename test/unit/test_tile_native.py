@@ -87,16 +87,10 @@ def numbers(dtype: str, shape: tuple[int, int], seed: int) -> Array:
 
 
 BINARY = [
-    *(
-        (f"arith.{op}", "f32", f)
-        for op, f in (("addf", np.add), ("subf", np.subtract), ("mulf", np.multiply))
-    ),
+    *((f"arith.{op}", "f32", f) for op, f in (("addf", np.add), ("subf", np.subtract), ("mulf", np.multiply))),
     *(("arith.divf", "f64", np.divide), ("arith.maximumf", "f32", np.maximum)),
     *(("arith.minnumf", "f64", np.fmin), ("math.copysign", "f32", np.copysign)),
-    *(
-        (f"arith.{op}", "i32", f)
-        for op, f in (("addi", np.add), ("subi", np.subtract), ("muli", np.multiply))
-    ),
+    *((f"arith.{op}", "i32", f) for op, f in (("addi", np.add), ("subi", np.subtract), ("muli", np.multiply))),
     *((f"arith.{op}", "i8", f) for op, f in (("minsi", np.minimum), ("maxsi", np.maximum))),
     *((f"arith.{op}", "i64", f) for op, f in (("andi", np.bitwise_and), ("xori", np.bitwise_xor))),
     *((f"arith.{op}", "i1", f) for op, f in (("ori", np.logical_or), ("andi", np.logical_and))),

@@ -235,9 +235,7 @@ def test_it_runs_as_a_script(folder: Path) -> None:
     assert len(arrays("out.npz")) == 7
 
 
-def test_the_worked_example(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_worked_example(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The module, the map, the module that runs, the data and the statistics are shown."""
     monkeypatch.setattr(sys, "argv", ["demo.py", "--stats", "stats.json"])
     runpy.run_path(str(EXAMPLE / "demo.py"), run_name="__main__")

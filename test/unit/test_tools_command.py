@@ -48,9 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shell(line: str) -> subprocess.CompletedProcess[str]:
     """What a line of a shell does, in which `opt`, `run` … are the tools."""
-    functions = "\n".join(
-        f'{tool}() {{ "{sys.executable}" -m stepwell.tools.{tool} "$@"; }}' for tool in TOOLS
-    )
+    functions = "\n".join(f'{tool}() {{ "{sys.executable}" -m stepwell.tools.{tool} "$@"; }}' for tool in TOOLS)
     return subprocess.run(["bash", "-c", f"{functions}\n{line}"], capture_output=True, text=True)
 
 
@@ -94,9 +92,7 @@ def test_control_c_ends_a_program_without_end() -> None:
     Path("endless.mlir").write_text(ENDLESS)
     np.save("x.npy", np.ones(1, np.bool_))
     command = [sys.executable, "-m", "stepwell.tools.run", "endless.mlir", "--input", "x.npy", "--no-cache"]
-    child = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=take_interrupts
-    )
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=take_interrupts)
     deadline = time.monotonic() + 120
     # Python catches the signal, then leaves it to the system while the program runs.
     for caught in (True, False):
@@ -147,9 +143,7 @@ class TestRunTool:
         parser.add_argument("--entry")
 
         assert run_tool(["--enty"], lambda words, sources: bool(parser.parse_args(words))) == 1
-        assert capsys.readouterr().err == (
-            "error: unrecognized arguments: --enty\nhint: did you mean '--entry'?\n"
-        )
+        assert capsys.readouterr().err == ("error: unrecognized arguments: --enty\nhint: did you mean '--entry'?\n")
 
 
 def test_a_file_that_cannot_be_written_stays(tmp_path: Path) -> None:

@@ -35,16 +35,12 @@ def saved(made: onnx.ModelProto) -> str:
 def large() -> onnx.ModelProto:
     """x · w, the weight too large for the text."""
     matrix = np.arange(3 * 400).reshape(3, 400) / 1000
-    return model(
-        [node("MatMul", "x w", "y", "mm")], outputs=[info("y", (2, 400))], tensors=[tensor("w", matrix)]
-    )
+    return model([node("MatMul", "x w", "y", "mm")], outputs=[info("y", (2, 400))], tensors=[tensor("w", matrix)])
 
 
 def run(path: str, **arrays: np.ndarray) -> list[np.ndarray]:
     np.savez("in.npz", **arrays)
-    finished = call_tool(
-        run_main, Command(["stepwell-run", path, "--inputs", "in.npz", "--output", "out.npz"]), b""
-    )
+    finished = call_tool(run_main, Command(["stepwell-run", path, "--inputs", "in.npz", "--output", "out.npz"]), b"")
     assert finished.exit_code == 0, finished.stderr.decode()
     with np.load("out.npz") as found:
         return [found[name] for name in found.files]
@@ -59,9 +55,7 @@ def test_the_output_runs() -> None:
     text = written(saved(large()))
     assert "graph.weight" in text and 'stepwell.weights = "net.safetensors"' in text
     (found,) = run("net.mlir", x=X)
-    np.testing.assert_allclose(
-        found, X @ (np.arange(1200).reshape(3, 400) / 1000).astype("f"), rtol=1e-4, atol=1e-4
-    )
+    np.testing.assert_allclose(found, X @ (np.arange(1200).reshape(3, 400) / 1000).astype("f"), rtol=1e-4, atol=1e-4)
 
 
 def test_the_weights_go_where_they_are_wanted(folder: Path) -> None:
@@ -125,9 +119,7 @@ def test_bound_scalars(value: str, type_: str) -> None:
         (["--bind", "q=1"], "model 'net.onnx': there is no input 'q' to give a value\nhint: inputs are 'x'"),
     ],
 )
-def test_malformed_options(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_malformed_options(words: list[str], message: str, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert main([saved(model()), *words, "-o", "net.mlir"]) == 1
     assert capsys.readouterr() == ("", f"error: {message}\n")
     assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]

@@ -98,9 +98,7 @@ def test_dev_null_stays_what_it_is(program: str):
 
 def test_disable_verify_is_undone(program: str):
     checked = Attribute.__post_init__
-    wrong = PROGRAM.replace("func.return %d", "func.return %d, %d").replace(
-        "%d : i32\n", "%d, %d : i32, i32\n"
-    )
+    wrong = PROGRAM.replace("func.return %d", "func.return %d, %d").replace("%d : i32\n", "%d, %d : i32, i32\n")
     assert opt("--disable-verify", data=PROGRAM.replace(": i32) -> i32 {", ": i32) -> i64 {"))[0] == 0
     assert Attribute.__post_init__ is checked
     assert opt(data=wrong)[0] == 1
@@ -175,9 +173,7 @@ def test_lowering_does_not_depend_on_the_hash_seed():
     printed = []
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        finished = subprocess.run(
-            [sys.executable, "-c", code, *programs], capture_output=True, env=environment
-        )
+        finished = subprocess.run([sys.executable, "-c", code, *programs], capture_output=True, env=environment)
         assert finished.returncode == 0, finished.stderr.decode()
         printed.append(finished.stdout)
     assert printed[0] == printed[1] and b"llvm.func" in printed[0]
@@ -199,9 +195,7 @@ def test_parse_and_print_load_neither_numpy_nor_llvmlite(program: str, arguments
         "import sys; from stepwell.tools.opt import main; assert main(sys.argv[1:]) == 0; "
         "sys.exit(' '.join(m for m in ('numpy', 'llvmlite', 'ml_dtypes') if m in sys.modules))"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", code, program, *arguments], capture_output=True, text=True
-    )
+    finished = subprocess.run([sys.executable, "-c", code, program, *arguments], capture_output=True, text=True)
     assert finished.returncode == 0 or finished.stderr == "\n", finished.stderr
     assert finished.stderr.strip() == ""
 

@@ -122,9 +122,7 @@ def test_listing_shows_the_level():
     listed = opt("--list-passes")[1]
     assert "\n  plan-fusion                      level 2  Marks which ops" in listed
     assert "\n  canonicalize                     level 0  Applies all" in listed
-    assert (
-        "\n  verify-each                      verify the module after every pass\n      flag = true" in listed
-    )
+    assert "\n  verify-each                      verify the module after every pass\n      flag = true" in listed
 
 
 # Dumps
@@ -164,9 +162,7 @@ def test_nothing_is_dumped_when_nothing_fails():
 
 
 def test_record_and_replay():
-    first = opt(
-        MLP, "-p", "O2", "--opt-level=1", "--disable-pass=fold-constant", "--save-pipeline", "run.json"
-    )
+    first = opt(MLP, "-p", "O2", "--opt-level=1", "--disable-pass=fold-constant", "--save-pipeline", "run.json")
     again = opt(MLP, "--replay", "run.json", "--save-pipeline", "again.json")
     assert first == again and first[0] == 0
     one, two = (json.loads(Path(name).read_text()) for name in ("run.json", "again.json"))

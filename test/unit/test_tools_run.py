@@ -153,9 +153,7 @@ class TestOutput:
     def test_ir_of_unknown_sizes(self) -> None:
         assert "graph.relu" in run("dynamic.mlir", "--ir", "graph")[1]
         assert "memref<2x3xf32>" in run("dynamic.mlir", "--ir", "scf", "--shapes", "2x3")[1]
-        assert 'hint: give the sizes first: specialize-shapes{main="4x784"}' in fails(
-            "dynamic.mlir", "--ir", "scf"
-        )
+        assert 'hint: give the sizes first: specialize-shapes{main="4x784"}' in fails("dynamic.mlir", "--ir", "scf")
 
 
 class TestPrograms:
@@ -258,9 +256,7 @@ class TestErrors:
     def test_wrong_arguments(self, arguments: tuple[str, ...], message: str) -> None:
         assert message in fails(*arguments)
 
-    @pytest.mark.parametrize(
-        "content", [b"", b"PK garbage", b"PK\x03\x04 cut off", b"\x93NUMPY\x01\x00", b"no array"]
-    )
+    @pytest.mark.parametrize("content", [b"", b"PK garbage", b"PK\x03\x04 cut off", b"\x93NUMPY\x01\x00", b"no array"])
     @pytest.mark.parametrize("flag", ["--input", "--inputs"])
     def test_files_that_are_no_arrays(self, content: bytes, flag: str) -> None:
         Path("bad").write_bytes(content)
@@ -275,9 +271,7 @@ class TestErrors:
     def test_missing_damaged_and_python_arrays_in_an_archive(self) -> None:
         np.savez("in.npz", x=X, yy=Y)
         err = fails("add.mlir", "--inputs", "in.npz")
-        assert (
-            err == "error: 'in.npz' has no array for argument 'y' (tensor<3xf32>)\nhint: did you mean 'yy'?\n"
-        )
+        assert err == "error: 'in.npz' has no array for argument 'y' (tensor<3xf32>)\nhint: did you mean 'yy'?\n"
         np.savez("in.npz", x=np.array([{}], dtype=object), y=Y)
         assert (
             fails("add.mlir", "--inputs", "in.npz")

@@ -91,9 +91,7 @@ func.func @main(%p: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
 graphs = st.integers(1, 14).flatmap(
     lambda count: st.tuples(
         st.lists(st.tuples(st.integers(20, 200), st.integers(15, 90)), min_size=count, max_size=count),
-        st.sets(
-            st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda a: a[0] < a[1])
-        ),
+        st.sets(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda a: a[0] < a[1])),
     )
 )
 
@@ -104,8 +102,7 @@ def test_boxes_stay_apart_and_arrows_point_down(graph: Any) -> None:
     sizes, arrows = graph[0], sorted(graph[1])
     found = layout(sizes, arrows)
     rectangles = [
-        (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
-        for x, y, (w, h) in zip(found.x, found.y, sizes, strict=True)
+        (x - w / 2, y - h / 2, x + w / 2, y + h / 2) for x, y, (w, h) in zip(found.x, found.y, sizes, strict=True)
     ]
     for i, (left, top, right, bottom) in enumerate(rectangles):
         assert left >= GAP - 1e-6 and top >= GAP - 1e-6
@@ -128,11 +125,7 @@ def test_a_fork_is_drawn_without_a_crossing() -> None:
 
 def test_long_programs_are_drawn_soon() -> None:
     count = 1200
-    arrows = (
-        [(i, i + 1) for i in range(count - 1)]
-        + [(i, i + 7) for i in range(0, count - 7, 5)]
-        + [(0, count - 1)]
-    )
+    arrows = [(i, i + 1) for i in range(count - 1)] + [(i, i + 7) for i in range(0, count - 7, 5)] + [(0, count - 1)]
     assert len(layout([(60, 30)] * count, arrows).lines) == len(arrows)
 
 

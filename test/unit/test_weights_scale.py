@@ -41,10 +41,7 @@ def program() -> str:
 
 def weights() -> dict[str, Array]:
     random = np.random.default_rng(3)
-    return {
-        f"layer.{k}": (random.standard_normal((SIDE, SIDE)) / SIDE**0.5).astype(np.float32)
-        for k in range(COUNT)
-    }
+    return {f"layer.{k}": (random.standard_normal((SIDE, SIDE)) / SIDE**0.5).astype(np.float32) for k in range(COUNT)}
 
 
 @pytest.fixture
@@ -138,9 +135,7 @@ def test_arrays_side_by_side_are_aligned_and_apart() -> None:
         ArrayType("i1", (129,)),
     ]
     arrays = allocate_together(types)
-    assert [(array.shape, array.dtype) for array in arrays] == [
-        (t.sizes, numpy_dtype(t.dtype)) for t in types
-    ]
+    assert [(array.shape, array.dtype) for array in arrays] == [(t.sizes, numpy_dtype(t.dtype)) for t in types]
     assert all(array.ctypes.data % ARENA_ALIGNMENT == 0 and array.flags.c_contiguous for array in arrays)
     for number, array in enumerate(arrays):
         array[...] = number % 2

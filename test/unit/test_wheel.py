@@ -25,9 +25,7 @@ PROGRAM = """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment whose `stepwell` is the wheel, not the checkout."""
     source = tmp_path_factory.mktemp("source") / "stepwell"
-    left_out = shutil.ignore_patterns(
-        ".*", "test", "docs", "build", "dist", "demo-output", "*.egg-info", "__pycache__"
-    )
+    left_out = shutil.ignore_patterns(".*", "test", "docs", "build", "dist", "demo-output", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, source, ignore=left_out)
     target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -37,9 +35,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def run(environment: dict[str, str], folder: Path, *command: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -84,9 +84,7 @@ class Walk:
         for dimension, step, extent in zip(self.along, self.by, extents, strict=True):
             if dimension >= 0:
                 self.corner[dimension] = rng.choice([0, 0, 1, 5])
-                self.shape[dimension] = (
-                    self.corner[dimension] + (extent - 1) * step + 1 + rng.choice([0, 0, 2])
-                )
+                self.shape[dimension] = self.corner[dimension] + (extent - 1) * step + 1 + rng.choice([0, 0, 2])
         self.extents = extents
 
     def positions(self, row: int, column: int) -> tuple[int, ...]:
@@ -207,8 +205,7 @@ def groups(rng: random.Random, name: str) -> Case:
     case.text = product(name, case.regions, places, keywords, "i32")
     a, b = left.read(case.regions[0].array), right.read(case.regions[1].array)
     a, b = (
-        (each.view(np.uint8) if is_set else each).astype(np.int64)
-        for each, is_set in zip((a, b), signs, strict=True)
+        (each.view(np.uint8) if is_set else each).astype(np.int64) for each, is_set in zip((a, b), signs, strict=True)
     )
     sums = np.einsum("rde,dce->rc", a.reshape(read[0], depth, 4), b)[:rows, :columns]
     case.expected = (sums + case.regions[2].array).astype(np.int32)

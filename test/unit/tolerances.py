@@ -48,9 +48,7 @@ LEAST_EXPONENT: Final = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
 GREATEST_EXPONENT: Final = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
 
 
-def function(
-    f32: float, f64: float, *, absolute: float = 0.0, absolute_f64: float = 0.0
-) -> dict[str, Tolerance]:
+def function(f32: float, f64: float, *, absolute: float = 0.0, absolute_f64: float = 0.0) -> dict[str, Tolerance]:
     """
     Rows of a function: `f32` and `f64` ulp; on the small floats the f32 result is rounded once more, so its error
     can only move a result across one rounding boundary: 1 ulp.
@@ -170,9 +168,7 @@ def _of_sum(op: str, properties: dict[str, Any], arrays: list[Array]) -> Conditi
         case "matmul":
             terms = x.shape[-1]
         case "conv2d":
-            terms = arrays[1].size / max(
-                1, magnitude.shape[1 if properties.get("data_layout") is None else -1]
-            )
+            terms = arrays[1].size / max(1, magnitude.shape[1 if properties.get("data_layout") is None else -1])
         case "avg_pool2d":
             terms = np.prod(properties["pool_size"])
         case _:
@@ -272,14 +268,10 @@ def bound_of(row: Tolerance, expected: Array, condition: Conditioning | None) ->
     return bound
 
 
-def mismatch(
-    row: Tolerance, found: Array, expected: Array, condition: Conditioning | None = None
-) -> str | None:
+def mismatch(row: Tolerance, found: Array, expected: Array, condition: Conditioning | None = None) -> str | None:
     """What is wrong with `found`, `None` when it matches `expected`."""
     if found.dtype != expected.dtype or found.shape != expected.shape:
-        return (
-            f"found {found.dtype} of shape {found.shape}, expected {expected.dtype} of shape {expected.shape}"
-        )
+        return f"found {found.dtype} of shape {found.shape}, expected {expected.dtype} of shape {expected.shape}"
     dtype = NAMES[expected.dtype]
     if dtype not in FLOATS:
         return _first_difference(found != expected, found, expected, None)
@@ -302,20 +294,14 @@ def _first_difference(wrong: Array, found: Array, expected: Array, bound: Array 
     if not len(places):
         return None
     place = tuple(int(index) for index in places[0])
-    allowed = (
-        ""
-        if bound is None
-        else f", allowed difference {float(np.broadcast_to(bound, wrong.shape)[place]):.3g}"
-    )
+    allowed = "" if bound is None else f", allowed difference {float(np.broadcast_to(bound, wrong.shape)[place]):.3g}"
     return (
         f"{len(places)} of {wrong.size} elements differ, the first at {list(place)}:"
         f" found {found[place]!r}, expected {expected[place]!r}{allowed}"
     )
 
 
-def check_case(
-    case: OpCase, arrays: Sequence[Array], found: Sequence[Array], expected: Sequence[Array]
-) -> None:
+def check_case(case: OpCase, arrays: Sequence[Array], found: Sequence[Array], expected: Sequence[Array]) -> None:
     """Asserts that the results of one op match the reference within its row of the table."""
     assert len(found) == len(expected), f"{case.name} gave {len(found)} results, expected {len(expected)}"
     weighed = [arrays[0], numbers_only(arrays[1])] if case.op == "conv2d" else arrays
@@ -355,9 +341,7 @@ def check_random_program(largest: float, found: Sequence[Array], expected: Seque
     condition = Conditioning(RANDOM_PROGRAM_TERMS, np.asarray(largest, np.longdouble))
     for number, (one, wanted) in enumerate(zip(found, expected, strict=True)):
         dtype = NAMES[wanted.dtype]
-        problem = mismatch(
-            tolerance("program", dtype), np.asarray(one), wanted, condition if dtype in FLOATS else None
-        )
+        problem = mismatch(tolerance("program", dtype), np.asarray(one), wanted, condition if dtype in FLOATS else None)
         assert problem is None, f"result {number}: {problem}"
 
 

@@ -205,9 +205,7 @@ class RuleCheck:
         except (OperationError, StepwellError, VerifyException) as error:
             self._tell(before, str(error).strip() or type(error).__name__, instance.module)
             return False
-        except (
-            Exception
-        ) as error:  # a condition or builder that cannot take what it is given is a fault of the rule
+        except Exception as error:  # a condition or builder that cannot take what it is given is a fault of the rule
             self._tell(before, f"applying the rule fails: {type(error).__name__}: {error}", before)
             return False
         return self._compare(before, instance, number)

@@ -62,9 +62,7 @@ class Outcome:
 
 def arguments_of(instance: Instance, seed: int, flavour: str) -> list[Array]:
     """Values for the arguments of `main`."""
-    function = next(
-        op for op in instance.module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main"
-    )
+    function = next(op for op in instance.module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
     arrays = []
     for number, argument in enumerate(function.body.block.args):
         own = instance.flavours[number] if number < len(instance.flavours) else ""
@@ -117,9 +115,7 @@ def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
     return outcome
 
 
-def difference(
-    before: Outcome, after: Outcome, numerics: str, slack: Sequence[float] | None = None
-) -> str | None:
+def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[float] | None = None) -> str | None:
     """
     What the rule has changed that its class forbids. `slack` is how much further apart the floats of each result may be; see
     `sensitivity`.
@@ -129,9 +125,7 @@ def difference(
     for number, (wanted, found) in enumerate(zip(before.results, after.results, strict=True)):
         where = f"result {number}"
         if wanted.dtype != found.dtype or wanted.shape != found.shape:
-            return (
-                f"{where} is {found.dtype} of shape {found.shape}, was {wanted.dtype} of shape {wanted.shape}"
-            )
+            return f"{where} is {found.dtype} of shape {found.shape}, was {wanted.dtype} of shape {wanted.shape}"
         more = 0.0 if slack is None else slack[number]
         apart = _apart(wanted, found, numerics, before, after, more)
         if apart.any():
@@ -166,8 +160,7 @@ def _nudged(array: Array, seed: Sequence[int]) -> Array:
 def says_something(before: Outcome, numerics: str) -> bool:
     """Whether there is an element that the class has a say about."""
     return any(
-        array.size
-        and (numerics != "fast" or array.dtype.kind in "iub" or np.isfinite(array.astype(np.float64)).any())
+        array.size and (numerics != "fast" or array.dtype.kind in "iub" or np.isfinite(array.astype(np.float64)).any())
         for array in before.results
     )
 
@@ -186,9 +179,7 @@ def _bits_apart(wanted: Array, found: Array) -> Array:
     return np.asarray(~(same | both_nan))
 
 
-def _apart(
-    wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: float
-) -> Array:
+def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: float) -> Array:
     if numerics == "exact" or wanted.dtype.kind in "iub":
         return _bits_apart(wanted, found)
     left, right = wanted.astype(np.float64), found.astype(np.float64)

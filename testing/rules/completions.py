@@ -102,9 +102,7 @@ def pool(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
 def reduction(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
     low = 1 if op.endswith("softmax") else 0
     spec = first_of(choose, known, taste, ops.REDUCTIONS[op][0], low)
-    if spec.dtype not in ops.REDUCTIONS[op][0] or (
-        0 in spec.shape and op in ("max", "min", "argmax", "argmin")
-    ):
+    if spec.dtype not in ops.REDUCTIONS[op][0] or (0 in spec.shape and op in ("max", "min", "argmax", "argmin")):
         raise Impossible
     return Completed([spec], dict(ops.reduction(choose, op, spec).properties))
 
@@ -146,9 +144,7 @@ def axes_norm(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed
 
 
 def dropout(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
-    return Completed(
-        [first_of(choose, known, taste, ops.FLOATS)], {"rate": choose.element([None, 0.0, 0.25])}
-    )
+    return Completed([first_of(choose, known, taste, ops.FLOATS)], {"rate": choose.element([None, 0.0, 0.25])})
 
 
 # Movement
@@ -190,9 +186,7 @@ def squeeze(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
 
 def broadcast_to(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
     spec = first_of(choose, known, taste, DTYPES)
-    target = [
-        choose.element((2, 3)) if extent == 1 and rarely(choose, 2) else extent for extent in spec.shape
-    ]
+    target = [choose.element((2, 3)) if extent == 1 and rarely(choose, 2) else extent for extent in spec.shape]
     if len(target) < 4 and rarely(choose, 3):
         target.insert(0, choose.element((1, 2)))
     return Completed([spec], {"shape": target})
@@ -205,8 +199,7 @@ def concat(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
     axis = ops.any_axis(choose, spec.rank)
     place = axis % spec.rank
     others = [
-        TensorSpec((*spec.shape[:place], choose.element((1, 2)), *spec.shape[place + 1 :]), spec.dtype)
-        for _ in known
+        TensorSpec((*spec.shape[:place], choose.element((1, 2)), *spec.shape[place + 1 :]), spec.dtype) for _ in known
     ]
     return Completed([a or b for a, b in zip(known, others, strict=True)], {"axis": axis})
 
@@ -229,8 +222,7 @@ def strided_slice(choose: Chooser, op: str, known: Known, taste: Taste) -> Compl
     strides = [-1 if rarely(choose, 4) else choose.element((1, 1, 2)) for _ in axes]
     begin = [0 if stride > 0 else spec.shape[axis] - 1 for axis, stride in zip(axes, strides, strict=True)]
     end = [
-        spec.shape[axis] if stride > 0 else -spec.shape[axis] - 1
-        for axis, stride in zip(axes, strides, strict=True)
+        spec.shape[axis] if stride > 0 else -spec.shape[axis] - 1 for axis, stride in zip(axes, strides, strict=True)
     ]
     return Completed([spec], {"axes": axes, "begin": begin, "end": end, "strides": strides})
 

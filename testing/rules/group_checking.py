@@ -118,9 +118,7 @@ class GroupRuleCheck:
         return any(op.attributes.get(REASON) == StringAttr(self._rule.name) for op in module.walk())
 
 
-def check_group_rules(
-    rules: Sequence[GroupRule], settings: Settings, ctx: Context | None = None
-) -> list[Report]:
+def check_group_rules(rules: Sequence[GroupRule], settings: Settings, ctx: Context | None = None) -> list[Report]:
     """Tests the group rules of one file."""
     context = ctx or make_context()
     return [GroupRuleCheck(context, rule, rules, settings).run() for rule in rules]

@@ -196,14 +196,10 @@ class Builder(Maker):
         """A call of a new function that computes something from its operands; a function that is matched cannot be drawn."""
         if isinstance(pattern.callee, Function):
             raise Impossible
-        operands = [self._value(each) for each in pattern.operands or ()] or [
-            self._argument(self._taste.spec)
-        ]
+        operands = [self._value(each) for each in pattern.operands or ()] or [self._argument(self._taste.spec)]
         name = pattern.callee or f"callee{len(self._functions)}"
         block = Block(arg_types=[operand.type for operand in operands])
-        op_type = self._ctx.get_op(
-            "graph.logical_not" if spec_of(operands[0]).dtype == "i1" else "graph.square"
-        )
+        op_type = self._ctx.get_op("graph.logical_not" if spec_of(operands[0]).dtype == "i1" else "graph.square")
         op: Any = op_type(block.args[0])  # pyright: ignore[reportCallIssue]
         block.add_ops([op, func.ReturnOp(op.results[0])])
         types = [operand.type for operand in operands], [op.results[0].type]
@@ -285,9 +281,7 @@ class Builder(Maker):
 
     def _operand(self, pattern: Pattern | None, spec: TensorSpec, flavour: str) -> SSAValue:
         if flavour.startswith("index:") or pattern is None:
-            made = (
-                self._argument(spec) if flavour or not rarely(self._choose, 4) else self._constant(spec, "")
-            )
+            made = self._argument(spec) if flavour or not rarely(self._choose, 4) else self._constant(spec, "")
             if flavour:
                 self._flavours[made] = flavour
             if pattern is not None:

@@ -41,9 +41,7 @@ def type_of(spec: TensorSpec) -> Any:
 class Maker:
     """Makes the values of one instance of `rule`; `swap` says of a commutative op of the pattern whether to swap its operands."""
 
-    def __init__(
-        self, ctx: Context, rule: Rule, hints: Hints, choose: Chooser, taste: Taste, swap: Mapping[str, bool]
-    ):
+    def __init__(self, ctx: Context, rule: Rule, hints: Hints, choose: Chooser, taste: Taste, swap: Mapping[str, bool]):
         self._ctx = ctx
         self._rule = rule
         self._hints = hints
@@ -159,9 +157,7 @@ class Maker:
 
     def _splat(self, number: float, spec: TensorSpec) -> SSAValue:
         choose = self._choose
-        if spec.dtype not in ops.FLOATS and (
-            number != int(number) or (number < 0 and spec.dtype in ops.UNSIGNED)
-        ):
+        if spec.dtype not in ops.FLOATS and (number != int(number) or (number < 0 and spec.dtype in ops.UNSIGNED)):
             raise Impossible
         if spec.dtype == "i1" and number not in (0.0, 1.0):
             raise Impossible

@@ -88,9 +88,7 @@ def rebuilt(pattern: Any, change: Callable[[Pattern], Pattern | None], memo: dic
         if new is None:
             parts = {each.name: getattr(pattern, each.name) for each in fields(pattern)}
             made = {name: rebuilt(value, change, memo) for name, value in parts.items()}
-            new = (
-                replace(pattern, **made) if any(made[name] is not parts[name] for name in parts) else pattern
-            )
+            new = replace(pattern, **made) if any(made[name] is not parts[name] for name in parts) else pattern
         memo[id(pattern)] = new
     return memo[id(pattern)]
 
@@ -149,9 +147,7 @@ class Mutator:
             rest = (*when[:place], *when[place + 1 :])
             known = CONDITIONS[required.name]
             dropped = self._mutant(f"drop condition {about}", when=rest)
-            yield replace(
-                dropped, protects=known.protects, equivalent=self._implied(required.name, required.keys)
-            )
+            yield replace(dropped, protects=known.protects, equivalent=self._implied(required.name, required.keys))
             if required.name in OTHER_CONDITION:
                 other = replace(required, name=OTHER_CONDITION[required.name])
                 yield self._mutant(
@@ -183,18 +179,12 @@ class Mutator:
                     for number in (value + 1.0, -value) if value == 0.0 else (value + 1.0,):
                         new = replace(pattern, value=number)
                         yield self._patterned(f"splat {value} becomes {number}", pattern, new)
-                    yield self._patterned(
-                        f"splat {value} becomes any constant", pattern, Constant(pattern.key)
-                    )
+                    yield self._patterned(f"splat {value} becomes any constant", pattern, Constant(pattern.key))
                 case Where(inner, test):
-                    yield self._patterned(
-                        f"drop test {type(test).__name__} of {self._name(inner)}", pattern, inner
-                    )
+                    yield self._patterned(f"drop test {type(test).__name__} of {self._name(inner)}", pattern, inner)
                     if isinstance(test, HasDtype | HasType):
                         other = Where(inner, HasDtype("f64"), pattern.key)
-                        yield self._patterned(
-                            f"element type of {self._name(inner)} becomes f64", pattern, other
-                        )
+                        yield self._patterned(f"element type of {self._name(inner)} becomes f64", pattern, other)
                 case Result(_, index):
                     other = replace(pattern, index=index + 1)
                     yield self._patterned(f"result {index} becomes {index + 1}", pattern, other)
@@ -273,9 +263,7 @@ class Mutator:
 
     def _made_ops(self) -> Iterator[Mutant]:
         """Faults in what a builder, a Python function, makes."""
-        if self._rule.callback is None and not any(
-            isinstance(item, Build) for item in _all_items(self._rule.rhs)
-        ):
+        if self._rule.callback is None and not any(isinstance(item, Build) for item in _all_items(self._rule.rhs)):
             return
         rows = dict.fromkeys((number, name) for names in self._made for number, name in enumerate(names))
         for number, name in sorted(rows):
@@ -286,13 +274,9 @@ class Mutator:
             if op_type is None or not issubclass(op_type, IRDLOperation):
                 continue
             if len(op_type.get_irdl_definition().operands) >= 2 and not self._commutes(name):
-                yield self._edited(
-                    f"{where}, {name}, has its operands swapped", number, name, with_operands_swapped
-                )
+                yield self._edited(f"{where}, {name}, has its operands swapped", number, name, with_operands_swapped)
             if op_type.get_irdl_definition().properties:
-                yield self._edited(
-                    f"{where}, {name}, has another property", number, name, with_another_property
-                )
+                yield self._edited(f"{where}, {name}, has another property", number, name, with_another_property)
 
     def _edited(self, what: str, number: int, name: str, edit: Edit) -> Mutant:
         compiled, edits = compile_rule(self._rule), list[int]()
@@ -353,9 +337,7 @@ def _builds(item: Build) -> Iterator[tuple[str, Replacement]]:
             yield f"{parameter} of '{name}' becomes {changed}", replace(item, parameters=given)
 
 
-def _creates(
-    item: Create, leaves: Sequence[str], commutes: Callable[[str], bool]
-) -> Iterator[tuple[str, Replacement]]:
+def _creates(item: Create, leaves: Sequence[str], commutes: Callable[[str], bool]) -> Iterator[tuple[str, Replacement]]:
     operands, new = item.operands, f"the new {item.name}"
     if item.name in SIBLINGS:
         yield f"make {SIBLINGS[item.name]} instead of {item.name}", replace(item, name=SIBLINGS[item.name])

@@ -57,16 +57,12 @@ def shipped_reasons(path: Path | None = None) -> dict[tuple[str, str], str]:
     for entry in tomllib.loads(source.read_text(encoding="utf-8")).get("equivalent", []):
         reason = entry.get("reason", "").strip()
         if not reason or not entry.get("rules") or not entry.get("mutants"):
-            raise StepwellError(
-                Diagnostic(f"{source}: an entry needs rules, mutants and a reason, found {entry}")
-            )
+            raise StepwellError(Diagnostic(f"{source}: an entry needs rules, mutants and a reason, found {entry}"))
         found |= {(rule, what): reason for rule in entry["rules"] for what in entry["mutants"]}
     return found
 
 
-def check_mutant(
-    ctx: Context, file: str, mutant: Mutant, settings: Settings, reasons: Reasons
-) -> MutantReport:
+def check_mutant(ctx: Context, file: str, mutant: Mutant, settings: Settings, reasons: Reasons) -> MutantReport:
     """Tests one mutant, and when it survives once more with more cases."""
     rule = mutant.rule
     report = MutantReport(file, rule.name, mutant.what, "caught")
@@ -75,9 +71,7 @@ def check_mutant(
         return replace(report, fate="equivalent", how=mutant.equivalent)
     if mutant.protects != "value":
         fate: Fate = "structure" if mutant.protects == "structure" else "cost"
-        return replace(
-            report, fate=fate, how=known or "the condition is not about values; FileCheck tests are"
-        )
+        return replace(report, fate=fate, how=known or "the condition is not about values; FileCheck tests are")
     for cases in (settings.cases, *([] if known is not None else [SECOND_LOOK * settings.cases])):
         try:
             found = RuleCheck(ctx, rule, replace(settings, cases=cases)).run()

@@ -34,9 +34,7 @@ class MulOp(PureGraphOp):
         if lhs.shape != rhs.shape:
             raise ShapeError(f"lhs has shape {text(lhs.shape)} but rhs has shape {text(rhs.shape)}")
         if not lhs.shape or lhs.shape[-1] != 4:
-            raise ShapeError(
-                f"the last dimension holds w, x, y, z: expected 4, found shape {text(lhs.shape)}"
-            )
+            raise ShapeError(f"the last dimension holds w, x, y, z: expected 4, found shape {text(lhs.shape)}")
         return (lhs,)
 
     def te(self, *operands):

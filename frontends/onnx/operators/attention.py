@@ -58,9 +58,7 @@ def attention(
     return (_packed(b, result) if packed else result), k, v, shown
 
 
-def _check_given(
-    past_key: Value | None, past_value: Value | None, lengths: Value | None, least_window: int
-) -> None:
+def _check_given(past_key: Value | None, past_value: Value | None, lengths: Value | None, least_window: int) -> None:
     if (past_key is None) != (past_value is None):
         raise ConversionError("past_key and past_value are given one without the other")
     if past_key is not None and lengths is not None:

@@ -121,9 +121,7 @@ def tree_ensemble(
             return b.softmax(scores, axis=-1)
         case 2:
             return b.sigmoid(scores)
-    raise ConversionError(
-        f"post_transform is {post_transform}, expected 0 (none), 1 (softmax) or 2 (logistic)"
-    )
+    raise ConversionError(f"post_transform is {post_transform}, expected 0 (none), 1 (softmax) or 2 (logistic)")
 
 
 def _extended(values: Any, leaves: int, dtype: Any) -> Array:
@@ -177,9 +175,7 @@ def _next(b: Emitter, x: Value, forest: Forest, place: Value) -> Value:
     value = b.take_along_axis(x, of(forest.features), axis=1)
     split = of(forest.splits.astype(numpy_dtype(x.dtype)))
     kinds = sorted(set(forest.modes.tolist()))
-    modes = np.concatenate(
-        [forest.modes.astype(np.int64), np.zeros(len(forest.features) - forest.count, np.int64)]
-    )
+    modes = np.concatenate([forest.modes.astype(np.int64), np.zeros(len(forest.features) - forest.count, np.int64)])
     goes = _compared(b, kinds[-1], value, split, forest, of)
     if len(kinds) > 1:
         mode = of(modes)
@@ -215,6 +211,4 @@ def _scores(b: Emitter, weights: Value, targets: Value, count: int, function: in
             op, worst = (b.min, np.inf) if function == 2 else (b.max, -np.inf)
             best = op(b.where(own, each, b.full((), worst, weights.dtype)), axis=(1,))
             return b.where(b.any(own, axis=(1,)), best, zero)
-    raise ConversionError(
-        f"aggregate_function is {function}, expected 0 (average), 1 (sum), 2 (min) or 3 (max)"
-    )
+    raise ConversionError(f"aggregate_function is {function}, expected 0 (average), 1 (sum), 2 (min) or 3 (max)")

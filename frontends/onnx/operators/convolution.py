@@ -33,9 +33,7 @@ def conv(
 ) -> Value:
     """Cross-correlation."""
     if auto_pad in ("SAME_UPPER", "SAME_LOWER") and _needs_sizes(x, w, strides):
-        x = padded_alike(
-            b, x, [dim or 0 for dim in w.shape[2:]], strides, dilations, auto_pad == "SAME_LOWER"
-        )
+        x = padded_alike(b, x, [dim or 0 for dim in w.shape[2:]], strides, dilations, auto_pad == "SAME_LOWER")
         auto_pad = "VALID"
     window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
     return _with_bias(b, convolve(b, x, w, window, group), bias)
@@ -51,9 +49,7 @@ def _with_bias(b: Emitter, x: Value, bias: Value | None) -> Value:
     return x if bias is None else b.add(x, b.reshape(bias, shape=(-1, *(1,) * (x.rank - 2))))
 
 
-def convolve(
-    b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None
-) -> Value:
+def convolve(b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None) -> Value:
     """
     The cross-correlation of images of 1, 2, 3 or more dimensions.
 
@@ -83,9 +79,7 @@ def convolve(
     )
 
 
-def _by_planes(
-    b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None
-) -> Value:
+def _by_planes(b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None) -> Value:
     """A convolution in one dimension less: every depth of the result is an image of its own."""
     rest = tuple(range(3, x.rank))
     ends = [0] * x.rank, [0] * x.rank
@@ -183,9 +177,7 @@ def _direction(
     extra = more + reach - before - window.after[number]
     if wanted is not None:
         if size is None:
-            raise ConversionError(
-                "output_shape is given, expected the spatial extents of the input to be known"
-            )
+            raise ConversionError("output_shape is given, expected the spatial extents of the input to be known")
         total = max(stride * (size - 1) + more + reach - wanted, 0)
         before = total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
         extra = wanted - stride * (size - 1)
@@ -243,9 +235,7 @@ def _dense(b: Emitter, w: Value, axis: int, each: Direction) -> Value:
     shape = list(b.static_shape(w, "the filter"))
     if each.dilation > 1:
         wide = b.expand_dims(w, axis=(axis + 1,))
-        wide = b.pad(
-            wide, pad_width=(*(0,) * (2 * axis + 3), each.dilation - 1, *(0,) * (2 * (w.rank - axis - 1)))
-        )
+        wide = b.pad(wide, pad_width=(*(0,) * (2 * axis + 3), each.dilation - 1, *(0,) * (2 * (w.rank - axis - 1))))
         shape[axis] *= each.dilation
         w = b.reshape(wide, shape=tuple(shape))
         shape[axis] = each.dilation * (each.kernel - 1) + 1

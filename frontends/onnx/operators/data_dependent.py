@@ -47,6 +47,4 @@ def non_max_suppression(
     *,
     center_point_box: int = 0,
 ) -> Value:
-    raise ConversionError(
-        "the number of boxes that stay depends on data, expected small inputs that are known"
-    )
+    raise ConversionError("the number of boxes that stay depends on data, expected small inputs that are known")

@@ -28,9 +28,7 @@ def entries(value: Value, what: str) -> list[Extent]:
     """The elements of a vector of sizes. Raises `ConversionError` when it has too many or an unknown number of them."""
     found = elements_of(value)
     if found is None:
-        raise ConversionError(
-            f"{what} is {value.shaped}, expected a short vector of integers of known length"
-        )
+        raise ConversionError(f"{what} is {value.shaped}, expected a short vector of integers of known length")
     return found.reshape(-1).tolist()
 
 

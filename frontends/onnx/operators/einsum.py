@@ -44,9 +44,7 @@ def einsum(b: Emitter, *xs: Value, equation: str) -> Value:
     operands = [_without_ones(b, _diagonal(b, operand), sizes) for operand in operands]
     missing = [label for label in result if label not in sizes]
     if missing or len(set(result)) != len(result):
-        raise ConversionError(
-            f"equation '{equation}': the result has labels that are repeated or in no operand"
-        )
+        raise ConversionError(f"equation '{equation}': the result has labels that are repeated or in no operand")
     found = operands[0]
     for number, operand in enumerate(operands[1:], 1):
         later = {label for each in operands[number + 1 :] for label in each.labels}
@@ -110,9 +108,7 @@ def _diagonal(b: Emitter, operand: Operand) -> Operand:
         shape = b.static_shape(value, "the operand with a repeated label")
         size = shape[first]
         if shape[second] != size:
-            raise ConversionError(
-                f"the label '{repeated}' stands for {size} and {shape[second]} in one operand"
-            )
+            raise ConversionError(f"the label '{repeated}' stands for {size} and {shape[second]} in one operand")
         row = b.reshape(
             b.permute_dims(value, axes=(*rest, first, second)),
             shape=(*(shape[each] for each in rest), size * size),
@@ -125,9 +121,7 @@ def _diagonal(b: Emitter, operand: Operand) -> Operand:
 def _without_ones(b: Emitter, operand: Operand, sizes: dict[str, int | None]) -> Operand:
     """Without dimensions of extent 1 that stretch."""
     gone = [
-        number
-        for number, label in enumerate(operand.labels)
-        if operand.value.shape[number] == 1 and sizes[label] != 1
+        number for number, label in enumerate(operand.labels) if operand.value.shape[number] == 1 and sizes[label] != 1
     ]
     if not gone:
         return operand

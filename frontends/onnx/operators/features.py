@@ -38,9 +38,7 @@ def scaler(b: Emitter, x: Value, *, offset: Floats = None, scale: Floats = None)
     x = b.astype(x, dtype="f32") if x.dtype != "f32" else x
     for what, numbers in (("offset", offset), ("scale", scale)):
         if numbers is not None and len(numbers) not in (1, x.shape[-1]):
-            raise ConversionError(
-                f"{what} has {len(numbers)} entries, expected one for each column of {x.shaped}"
-            )
+            raise ConversionError(f"{what} has {len(numbers)} entries, expected one for each column of {x.shaped}")
     moved = x if offset is None else b.subtract(x, like(x, offset))
     return moved if scale is None else b.multiply(moved, like(x, scale))
 
@@ -109,9 +107,7 @@ def one_hot_encoder(
         raise ConversionError("the categories are strings, expected cats_int64s")
     if not zeros:
         hint = "with zeros = 1 the row of an element that is no category is zero"
-        raise ConversionError(
-            "zeros is 0: an element that is no category is an error, which is not supported", hint
-        )
+        raise ConversionError("zeros is 0: an element that is no category is an error, which is not supported", hint)
     hits = b.equal(b.expand_dims(x, axis=(x.rank,)), like(x, cats_int64s))
     return b.astype(hits, dtype="f32")
 
@@ -139,9 +135,7 @@ def label_encoder(
 
     if keys_strings or values_strings:
         raise ConversionError("keys or values are strings, expected numbers")
-    keys = next(
-        (np.asarray(each) for each in (keys_int64s, keys_floats, keys_tensor) if each is not None), None
-    )
+    keys = next((np.asarray(each) for each in (keys_int64s, keys_floats, keys_tensor) if each is not None), None)
     if values_tensor is not None:
         values, default = (
             np.asarray(values_tensor),
@@ -151,12 +145,7 @@ def label_encoder(
         values, default = np.array(values_int64s, np.int64), np.asarray(default_int64)
     else:
         values, default = np.array(values_floats or (), np.float32), np.asarray(default_float)
-    if (
-        keys is None
-        or keys.dtype.kind not in "iuf"
-        or values.dtype.kind not in "iuf"
-        or len(keys) != len(values)
-    ):
+    if keys is None or keys.dtype.kind not in "iuf" or values.dtype.kind not in "iuf" or len(keys) != len(values):
         raise ConversionError(f"there are {0 if keys is None else len(keys)} keys and {len(values)} values")
     table = dict(zip(keys.tolist(), values.tolist(), strict=True))
     known = [key for key in table if key == key]
@@ -249,6 +238,4 @@ def labels_of(b: Emitter, scores: Value, labels: Ints, count: int) -> Value:
             hint="leave the first output of the node without a name",
         )
     best = b.argmax(scores, axis=-1)
-    return b.take(
-        b.constant(np.array(labels if labels is not None else range(count), np.int64)), best, axis=0
-    )
+    return b.take(b.constant(np.array(labels if labels is not None else range(count), np.int64)), best, axis=0)

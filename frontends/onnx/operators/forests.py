@@ -91,9 +91,7 @@ def weights_of(
     seen = np.zeros(table.shape, bool)
     for tree, node, target, weight in zip(treeids, nodeids, ids, weights, strict=True):
         if (tree, node) not in number or not 0 <= target < count:
-            raise ConversionError(
-                f"a weight is for target {target} at node {node} of tree {tree}, which is not there"
-            )
+            raise ConversionError(f"a weight is for target {target} at node {node} of tree {tree}, which is not there")
         place = number[tree, node], target
         table[place] = table[place] + weight if seen[place] else weight
         seen[place] = True
@@ -153,9 +151,7 @@ def tree_ensemble_regressor(
             scores = (b.min if aggregate_function == "MIN" else b.max)(each, axis=(1,))
             scores = b.where(b.isinf(scores), b.full((), 0.0, "f32"), scores)
         case _:
-            raise ConversionError(
-                f"aggregate_function is {aggregate_function}, expected SUM, AVERAGE, MIN or MAX"
-            )
+            raise ConversionError(f"aggregate_function is {aggregate_function}, expected SUM, AVERAGE, MIN or MAX")
     base = base_values if base_values is not None else base_values_as_tensor
     scores = scores if base is None else b.add(scores, b.constant(np.array(base, np.float32)))
     return transformed(b, scores, post_transform)

@@ -86,9 +86,7 @@ def affine_grid(b: Emitter, theta: Value, size: Known, *, align_corners: int = 0
     spatial = ints(size)[2:]
     rank = len(spatial)
     if rank not in (2, 3) or theta.rank != 3 or theta.shape[1:] != (rank, rank + 1):
-        raise ConversionError(
-            f"theta is {theta.shaped} for {rank} spatial dimensions, expected Nx2x3 or Nx3x4"
-        )
+        raise ConversionError(f"theta is {theta.shaped} for {rank} spatial dimensions, expected Nx2x3 or Nx3x4")
     lines: list[Any] = []
     for extent in spatial:
         reach = 1.0 if align_corners else 1 - 1 / max(extent, 1)
@@ -122,15 +120,10 @@ def col2im(
     steps, reach = strides or (1,) * rank, dilations or (1,) * rank
     if not len(kernel) == len(before) == len(after) == len(steps) == len(reach) == rank:
         raise ConversionError(f"the image has {rank} dimensions, expected as many of each attribute")
-    counts = [
-        (extents[d] + before[d] + after[d] - reach[d] * (kernel[d] - 1) - 1) // steps[d] + 1
-        for d in range(rank)
-    ]
+    counts = [(extents[d] + before[d] + after[d] - reach[d] * (kernel[d] - 1) - 1) // steps[d] + 1 for d in range(rank)]
     channels, columns = (b.extent(x, axis, "the input") for axis in (1, 2))
     if channels % prod(kernel) or columns != prod(counts):
-        raise ConversionError(
-            f"the input is {x.shaped}, expected windows of {list(kernel)} at {counts} places"
-        )
+        raise ConversionError(f"the input is {x.shaped}, expected windows of {list(kernel)} at {counts} places")
     x = reshaped(b, x, [extents_of(x)[0], channels // prod(kernel), *kernel, *counts])
     for d in range(rank):
         table = _meeting(extents[d], kernel[d], counts[d], steps[d], reach[d], before[d])
@@ -181,8 +174,7 @@ def max_unpool(
     if len(extents) != rank or len(widths) != 2 * rank or len(steps) != rank:
         raise ConversionError(f"the input is {x.shaped}, expected {rank} spatial dimensions")
     inferred = [
-        (size - 1) * steps[d] - widths[d] - widths[d + rank] + kernel_shape[d]
-        for d, size in enumerate(extents)
+        (size - 1) * steps[d] - widths[d] - widths[d + rank] + kernel_shape[d] for d, size in enumerate(extents)
     ]
     full = (batch, channels, *inferred)
     zeros = b.full((prod(full),), 0, x.dtype)

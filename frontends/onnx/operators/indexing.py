@@ -46,9 +46,7 @@ def scatter_elements(
 
 @converter("ScatterND")
 def scatter_nd(b: Emitter, x: Value, indices: Value, updates: Value, *, reduction: str = "none") -> Value:
-    return _on_numbers(
-        b, x, updates, reduction, lambda old, new, how: b.scatter_nd(old, indices, new, reduction=how)
-    )
+    return _on_numbers(b, x, updates, reduction, lambda old, new, how: b.scatter_nd(old, indices, new, reduction=how))
 
 
 def _on_numbers(b: Emitter, x: Value, updates: Value, reduction: str, scatter: Any) -> Value:
@@ -101,9 +99,7 @@ def tensor_scatter(
 
 
 @converter("ReverseSequence")
-def reverse_sequence(
-    b: Emitter, x: Value, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
-) -> Value:
+def reverse_sequence(b: Emitter, x: Value, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0) -> Value:
     """`y[t, b] = x[length[b] - 1 - t, b]` for `t < length[b]`, else `x[t, b]`."""
     axes = {batch_axis % x.rank, time_axis % x.rank}
     if axes != {0, 1}:
@@ -128,9 +124,7 @@ def reversed_rows(b: Emitter, x: Value, lengths: Value) -> Value:
 
 
 def _arg(op: str) -> Any:
-    def convert(
-        b: Emitter, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
-    ) -> Value:
+    def convert(b: Emitter, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Value:
         """The last of equal elements is the first one from the end."""
         if not select_last_index:
             return getattr(b, op)(x, axis=axis, keepdims=bool(keepdims))

@@ -115,9 +115,7 @@ class Turns:
             return repeat(self.b, count, state, lambda number, carried: self.turn(number, carried).state)
         return self.guarded(count, condition, state)
 
-    def guarded(
-        self, count: int | Value, condition: Value | None, state: list[Value], first: int = 0
-    ) -> list[Value]:
+    def guarded(self, count: int | Value, condition: Value | None, state: list[Value], first: int = 0) -> list[Value]:
         """A loop of `count` turns of which those after the end of the condition do nothing."""
         b = self.b
         if isinstance(count, int) and count > GUARDED_AT_MOST:
@@ -150,9 +148,7 @@ class Turns:
             if not after.goes_on:
                 break
         columns = [list(column) for column in zip(*stacks, strict=True)]
-        return state, [
-            column[0] if len(column) == 1 else self.b.concat(*column, axis=0) for column in columns
-        ]
+        return state, [column[0] if len(column) == 1 else self.b.concat(*column, axis=0) for column in columns]
 
     def _tried(self, state: list[Value]) -> tuple[bool, list[Shaped]]:
         """
@@ -188,9 +184,7 @@ class Turns:
             return self.guarded(scalar(self.b, count), None, state), []
         return self._looped(count, state, kinds)
 
-    def _looped(
-        self, count: Extent, state: list[Value], kinds: list[Shaped]
-    ) -> tuple[list[Value], list[Value]]:
+    def _looped(self, count: Extent, state: list[Value], kinds: list[Shaped]) -> tuple[list[Value], list[Value]]:
         b, kept = self.b, len(state)
         rooms = [filled(b, [count, *(dim or 0 for dim in kind.shape)], 0, kind.dtype) for kind in kinds]
         if count == 0:

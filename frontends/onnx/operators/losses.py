@@ -27,9 +27,7 @@ def negative_log_likelihood_loss(
 ) -> Value:
     """`-weights[c] * x[n, c, …]` where `c = labels[n, …]`, 0 for labels that are `ignore_index`; their sum, or mean by weight."""
     if x.rank < 2 or labels.rank != x.rank - 1:
-        raise ConversionError(
-            f"the labels are {labels.shaped}, expected the shape of {x.shaped} without classes"
-        )
+        raise ConversionError(f"the labels are {labels.shaped}, expected the shape of {x.shaped} without classes")
     chosen = _chosen(b, x, labels, ignore_index)
     factors = None if weights is None else b.reshape(weights, shape=(-1, *(1,) * (x.rank - 2)))
     loss = _picked(b, chosen, b.negative(x if factors is None else b.multiply(x, factors)))
@@ -58,9 +56,7 @@ def softmax_cross_entropy_loss(
 ) -> Any:
     """The loss of the logarithms of the softmax of the scores, and those."""
     logarithms = b.log_softmax(scores, axis=1)
-    loss = negative_log_likelihood_loss(
-        b, logarithms, labels, weights, ignore_index=ignore_index, reduction=reduction
-    )
+    loss = negative_log_likelihood_loss(b, logarithms, labels, weights, ignore_index=ignore_index, reduction=reduction)
     return loss, logarithms
 
 

@@ -33,9 +33,7 @@ def reshape(b: Emitter, x: Value, shape: Known, *, allowzero: int = 0) -> Value:
         for number, extent in enumerate(wanted):
             if extent == 0:
                 if number >= x.rank:
-                    raise ConversionError(
-                        f"extent {number} of the shape is 0, which copies one of {x.shaped}"
-                    )
+                    raise ConversionError(f"extent {number} of the shape is 0, which copies one of {x.shaped}")
                 wanted[number] = x.shape[number]
     if None in wanted:
         source = extents_of(x)
@@ -85,9 +83,7 @@ def slice_(
 ) -> Value:
     begin, end = ints(starts), ints(ends)
     along = tuple(range(len(begin))) if axes is None else ints(axes)
-    return b.strided_slice(
-        x, axes=along, begin=begin, end=end, strides=None if steps is None else ints(steps)
-    )
+    return b.strided_slice(x, axes=along, begin=begin, end=end, strides=None if steps is None else ints(steps))
 
 
 @converter("Slice")
@@ -104,9 +100,7 @@ def slice_by_attributes(
 
 
 @converter("Split", since=13)
-def split(
-    b: Emitter, x: Value, sizes: Known | None = None, *, axis: int = 0, num_outputs: int | None = None
-) -> Any:
+def split(b: Emitter, x: Value, sizes: Known | None = None, *, axis: int = 0, num_outputs: int | None = None) -> Any:
     """Equal parts, of which the last may be smaller, or parts of the given sizes."""
     return _split(b, x, None if sizes is None else ints(sizes), axis, num_outputs)
 

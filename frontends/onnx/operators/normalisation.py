@@ -171,9 +171,7 @@ def lp_normalization(b: Emitter, x: Value, *, axis: int = -1, p: int = 2) -> Val
 
 @converter("LRN")
 @rounded_once
-def lrn(
-    b: Emitter, x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
-) -> Value:
+def lrn(b: Emitter, x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Value:
     """
     `x / (bias + alpha / size * sum of squares of size channels around) ^ beta`.
 

@@ -125,9 +125,7 @@ def _blocks(b: Emitter, value: Value, x: Value, axis: int, block_size: int, what
     shape = b.static_shape(value, what)
     extent = x.shape[axis]
     if extent is None or shape[axis] != -(-extent // block_size):
-        raise ConversionError(
-            f"{what} is {value.shaped}, which are not the blocks of {block_size} of {x.shaped}"
-        )
+        raise ConversionError(f"{what} is {value.shaped}, which are not the blocks of {block_size} of {x.shaped}")
     repeated = (*shape[: axis + 1], block_size, *shape[axis + 1 :])
     flat = (*shape[:axis], shape[axis] * block_size, *shape[axis + 1 :])
     spread = b.reshape(b.broadcast_to(b.expand_dims(value, axis=(axis + 1,)), shape=repeated), shape=flat)
@@ -145,9 +143,7 @@ def _check_scale(scale: Value) -> None:
 
 
 @converter("MatMulInteger", since=10)
-def matmul_integer(
-    b: Emitter, x: Value, y: Value, x_zero: Value | None = None, y_zero: Value | None = None
-) -> Value:
+def matmul_integer(b: Emitter, x: Value, y: Value, x_zero: Value | None = None, y_zero: Value | None = None) -> Value:
     """`(x - x_zero) @ (y - y_zero)` in 32 bits."""
     return _matmul(b, x, _row_zero(b, x, x_zero), y, _column_zero(y, y_zero))
 

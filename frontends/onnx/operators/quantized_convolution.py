@@ -131,8 +131,7 @@ def _windows(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Val
 def _places(x: Value, window: Window) -> tuple[int, ...]:
     """The extents of the result."""
     return tuple(
-        ((extent or 0) - window.reach(axis)) // window.strides[axis] + 1
-        for axis, extent in enumerate(x.shape[2:])
+        ((extent or 0) - window.reach(axis)) // window.strides[axis] + 1 for axis, extent in enumerate(x.shape[2:])
     )
 
 
@@ -156,9 +155,7 @@ def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
     return 0
 
 
-def _with_axes_in_channels(
-    b: Emitter, x: Value, w: Value, window: Window, count: int
-) -> tuple[Value, Value, Window]:
+def _with_axes_in_channels(b: Emitter, x: Value, w: Value, window: Window, count: int) -> tuple[Value, Value, Window]:
     """
     The same convolution, in which the first `count` axes of the window are channels: `x` moved by each place t along them, all
     as channels of one image, and `w[o, c, t, ...]` as `w[o, (t, c), 1, ...]`.

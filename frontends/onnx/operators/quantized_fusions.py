@@ -54,9 +54,7 @@ def _binary(op: str) -> Callable[..., Value]:
         scale: Value,
         zero_point: Value | None = None,
     ) -> Value:
-        found = getattr(b, op)(
-            dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero)
-        )
+        found = getattr(b, op)(dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
         return _quantised(b, found, scale, zero_point, x)
 
     return convert
@@ -140,9 +138,7 @@ def qlinear_average_pool(
     strides: tuple[int, ...] | None = None,
 ) -> Value:
     if channels_last:
-        raise ConversionError(
-            "channels_last is set, expected images with channels before the spatial dimensions"
-        )
+        raise ConversionError("channels_last is set, expected images with channels before the spatial dimensions")
     real = average_pool(
         b,
         dequantize_linear(b, x, x_scale, x_zero),

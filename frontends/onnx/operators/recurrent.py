@@ -175,9 +175,7 @@ def _lstm_cell(layer: Layer, one: Direction, coupled: bool = False) -> tuple[Val
     looks = None
     if one.peepholes is not None:
         if one.peepholes.shape != (3 * layer.hidden,):
-            raise ConversionError(
-                f"P is {one.peepholes.shaped}, expected {3 * layer.hidden} elements a direction"
-            )
+            raise ConversionError(f"P is {one.peepholes.shaped}, expected {3 * layer.hidden} elements a direction")
         looks = [layer.part(one.peepholes, number) for number in range(3)]
 
     def seen(value: Value, number: int, cell: Value) -> Value:

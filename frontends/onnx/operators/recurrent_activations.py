@@ -26,9 +26,7 @@ class Named:
 FUNCTIONS: Final[dict[str, Named]] = {
     "affine": Named(lambda b, x, alpha, beta: b.add(b.multiply(x, alpha), beta), 1.0, 0.0),
     "elu": Named(lambda b, x, alpha, beta: known.elu(b, x, alpha=alpha), 1.0),
-    "hardsigmoid": Named(
-        lambda b, x, alpha, beta: known.hard_sigmoid(b, x, alpha=alpha, beta=beta), 0.2, 0.5
-    ),
+    "hardsigmoid": Named(lambda b, x, alpha, beta: known.hard_sigmoid(b, x, alpha=alpha, beta=beta), 0.2, 0.5),
     "leakyrelu": Named(lambda b, x, alpha, beta: b.leaky_relu(x, alpha=alpha), 0.01),
     "relu": Named(lambda b, x, alpha, beta: b.relu(x)),
     "scaledtanh": Named(lambda b, x, alpha, beta: b.multiply(b.tanh(b.multiply(x, beta)), alpha), 1.0, 1.0),

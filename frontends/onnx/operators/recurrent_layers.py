@@ -219,9 +219,7 @@ def _steps(layer: Layer, gates: Value, start: list[Value], step: Step) -> tuple[
     return (outputs[0] if len(outputs) == 1 else b.concat(*outputs, axis=0)), state
 
 
-def _open_steps(
-    layer: Layer, gates: Value, start: list[Value], step: Step, steps: Size
-) -> tuple[Value, list[Value]]:
+def _open_steps(layer: Layer, gates: Value, start: list[Value], step: Step, steps: Size) -> tuple[Value, list[Value]]:
     """As `_steps` for a number that is computed at run time: chunks, and what is left step by step."""
     b = layer.b
     chunks = combined("divide", steps, CHUNK)
@@ -260,9 +258,7 @@ def _chunks(
         if before != 0:
             first = b.add(first, scalar(b, before))
         state = carried[1:] if keeps else carried
-        outputs, state = _unrolled(
-            layer, b.take(parts, turn, axis=0), state, step, lambda number: b.add(first, number)
-        )
+        outputs, state = _unrolled(layer, b.take(parts, turn, axis=0), state, step, lambda number: b.add(first, number))
         if not keeps:
             return state
         return [b.scatter_nd(carried[0], b.reshape(turn, shape=(1,)), outputs), *state]

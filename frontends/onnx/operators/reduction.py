@@ -39,9 +39,7 @@ converter("LogSoftmax")(flattened(lambda b, x, axis: b.log_softmax(x, axis=axis)
 def _reduction(operator: str, build: Callable[..., Value], since: int) -> None:
     """`operator` takes its axes as an attribute, and from version `since` on as an input."""
 
-    def by_attribute(
-        b: Emitter, x: Value, *, axes: tuple[int, ...] | None = None, keepdims: int = 1
-    ) -> Value:
+    def by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...] | None = None, keepdims: int = 1) -> Value:
         return build(b, x, axis=axes or None, keepdims=bool(keepdims))
 
     def by_input(

@@ -53,14 +53,10 @@ def share_of_pixels(b: Emitter, rois: Value, number: int, size: int, cells: int,
     return b.divide(b.add(rising, falling), b.maximum(count, 1.0))
 
 
-def mean_of_regions(
-    b: Emitter, x: Value, rois: Value, images: Value, cells: tuple[int, int], half: bool
-) -> Value:
+def mean_of_regions(b: Emitter, x: Value, rois: Value, images: Value, cells: tuple[int, int], half: bool) -> Value:
     """The mean of the samples in each cell, `(regions, channels, *cells)`: two products with the shares of rows and columns."""
     rows, columns = (
-        b.astype(
-            share_of_pixels(b, rois, 1 - d, b.extent(x, 2 + d, "the input"), cells[d], half), dtype=x.dtype
-        )
+        b.astype(share_of_pixels(b, rois, 1 - d, b.extent(x, 2 + d, "the input"), cells[d], half), dtype=x.dtype)
         for d in (0, 1)
     )
     own = b.take(x, b.astype(images, dtype="i64"), axis=0)

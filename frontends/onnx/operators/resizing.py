@@ -150,9 +150,7 @@ def resize_to_sizes(
 ) -> Value:
     """To sizes that are computed from shapes."""
     if sizes is None or _numbers(scales) or keep_aspect_ratio_policy != "stretch":
-        raise ConversionError(
-            "sizes are computed at run time, expected no scales and keep_aspect_ratio_policy stretch"
-        )
+        raise ConversionError("sizes are computed at run time, expected no scales and keep_aspect_ratio_policy stretch")
     sampling = Sampling(
         mode,
         coordinate_transformation_mode,
@@ -226,14 +224,10 @@ def _numbers(array: Any) -> tuple[float, ...]:
     return () if array is None else tuple(float(each) for each in array.reshape(-1))
 
 
-def _shared_scale(
-    x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | None, policy: str
-) -> float | None:
+def _shared_scale(x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | None, policy: str) -> float | None:
     """The scale of all axes where their ratio is kept."""
     if policy not in ("stretch", "not_larger", "not_smaller"):
-        raise ConversionError(
-            f"keep_aspect_ratio_policy is '{policy}', expected stretch, not_larger or not_smaller"
-        )
+        raise ConversionError(f"keep_aspect_ratio_policy is '{policy}', expected stretch, not_larger or not_smaller")
     if sizes is None or policy == "stretch":
         return None
     ratios: list[float] = []
@@ -316,9 +310,7 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     steps = np.unique(np.diff(indices))
     if len(steps) == 1 and steps[0] > 0:
         end = int(indices[-1]) + 1
-        return b.strided_slice(
-            x, axes=(axis,), begin=(int(indices[0]),), end=(end,), strides=(int(steps[0]),)
-        )
+        return b.strided_slice(x, axes=(axis,), begin=(int(indices[0]),), end=(end,), strides=(int(steps[0]),))
     return b.take(x, b.constant(indices), axis=axis)
 
 

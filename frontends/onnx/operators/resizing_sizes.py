@@ -45,9 +45,7 @@ def repeated(b: Emitter, x: Value, times: Mapping[int, int]) -> Value:
 def along_unknown(b: Emitter, x: Value, axis: int, line: Line, sampling: Sampling) -> Value:
     """`x` resized along an axis. Raises `ConversionError` for what needs the sizes."""
     if sampling.coordinates == "tf_crop_and_resize":
-        raise ConversionError(
-            "tf_crop_and_resize is asked for, expected the extents of the input to be known"
-        )
+        raise ConversionError("tf_crop_and_resize is asked for, expected the extents of the input to be known")
     if sampling.mode == "nearest":
         return b.take(x, _nearest(b, line, sampling), axis=axis)
     positions, weights = _table(b, line, sampling)
@@ -61,9 +59,7 @@ def times_of(line: Line, sampling: Sampling) -> int | None:
     exact = sampling.coordinates == "asymmetric" and sampling.nearest == "floor"
     centred = sampling.coordinates in CENTRED and sampling.nearest.startswith("round")
     times = line.scale
-    return (
-        int(times) if (exact or centred) and times is not None and times > 1 and times == int(times) else None
-    )
+    return int(times) if (exact or centred) and times is not None and times > 1 and times == int(times) else None
 
 
 def _float(b: Emitter, extent: Extent) -> Value:

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from .resizing import Sampling
 
 
-def places_of(
-    size: int, wanted: int, scale: float, crop: tuple[float, float] | None, coordinates: str
-) -> Any:
+def places_of(size: int, wanted: int, scale: float, crop: tuple[float, float] | None, coordinates: str) -> Any:
     """The place of each element of the result on the axis of the input, in elements."""
     import numpy as np
 

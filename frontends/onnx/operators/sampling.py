@@ -62,11 +62,7 @@ def grid_sample(
 def _spatial(b: Emitter, x: Value, dtype: str) -> Value:
     """The extents of an image as a vector of floats."""
     sizes = vector(b, extents_of(x)[2:])
-    return (
-        b.astype(sizes, dtype=dtype)
-        if sizes.known is None
-        else b.constant(sizes.known.astype(numpy_dtype(dtype)))
-    )
+    return b.astype(sizes, dtype=dtype) if sizes.known is None else b.constant(sizes.known.astype(numpy_dtype(dtype)))
 
 
 def _wide(b: Emitter, x: Value) -> Value:
@@ -107,9 +103,7 @@ def deform_conv(
     rank, taps = len(extents), prod(kernel)
     places = [window.count(number, size) for number, size in enumerate(extents)]
     if group < 1 or outputs % group or channels != inputs * group:
-        raise ConversionError(
-            f"{channels} channels and the filter {w.shaped} do not divide into {group} groups"
-        )
+        raise ConversionError(f"{channels} channels and the filter {w.shaped} do not divide into {group} groups")
     if offset_group < 1 or channels % offset_group:
         raise ConversionError(f"{channels} channels do not divide into {offset_group} groups of offsets")
     if offset.shape != (batch, offset_group * taps * rank, *places):
@@ -173,9 +167,7 @@ def roi_align(
         )
     if sampling_ratio < 0 or (sampling_ratio == 0 and mode == "max"):
         hint = "with 0 the number of samples depends on the regions"
-        raise ConversionError(
-            f"sampling_ratio is {sampling_ratio}, expected at least 1, or 0 with mode avg", hint
-        )
+        raise ConversionError(f"sampling_ratio is {sampling_ratio}, expected at least 1, or 0 with mode avg", hint)
     channels, height, width = (b.extent(x, axis, "the input") for axis in (1, 2, 3))
     half = coordinate_transformation_mode == "half_pixel"
     scaled = b.multiply(_wide(b, rois), float(spatial_scale))

@@ -56,15 +56,10 @@ def scan_of_batch(
     states = len(inputs) - num_scan_inputs
     rows: list[list[Value]] = []
     for number in range(b.static_shape(inputs[0], "an input")[0]):
-        own = [
-            b.squeeze(b.strided_slice(x, axes=(0,), begin=(number,), end=(number + 1,)), axis=(0,))
-            for x in inputs
-        ]
+        own = [b.squeeze(b.strided_slice(x, axes=(0,), begin=(number,), end=(number + 1,)), axis=(0,)) for x in inputs]
         scanned = _scanned(b, own[:states], _first(b, own[states:], None, directions), body)
         rows.append([b.expand_dims(value, axis=(0,)) for value in scanned])
-    return tuple(
-        column[0] if len(rows) == 1 else b.concat(*column, axis=0) for column in zip(*rows, strict=True)
-    )
+    return tuple(column[0] if len(rows) == 1 else b.concat(*column, axis=0) for column in zip(*rows, strict=True))
 
 
 def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphProto) -> list[Value]:

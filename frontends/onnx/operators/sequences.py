@@ -80,9 +80,7 @@ def concat_from_sequence(b: Emitter, sequence: Value, *, axis: int, new_axis: in
 
 
 @converter("SplitToSequence")
-def split_to_sequence(
-    b: Emitter, x: Value, split: Known | None = None, *, axis: int = 0, keepdims: int = 1
-) -> Value:
+def split_to_sequence(b: Emitter, x: Value, split: Known | None = None, *, axis: int = 0, keepdims: int = 1) -> Value:
     """Parts of one element each, of `split` elements (the last of what is left), or of the elements that a vector says."""
     import numpy as np
 

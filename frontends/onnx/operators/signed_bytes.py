@@ -103,9 +103,7 @@ def cast(b: Emitter, x: Value, dtype: str) -> Value:
         return x
     known = x.known
     if known is not None and dtype in ("f32", "i32"):
-        return KnownValue(
-            known.astype({"f32": "float32", "i32": "int32"}[dtype]), getattr(x, "key", "constant")
-        )
+        return KnownValue(known.astype({"f32": "float32", "i32": "int32"}[dtype]), getattr(x, "key", "constant"))
     return b.astype(x, dtype=dtype)
 
 

@@ -35,9 +35,7 @@ def dft(
     onesided: int = 0,
 ) -> Value:
     """`X[k] = sum over n of x[n] * e^(-2 pi i k n / N)`, or its inverse, which has the other sign and a factor 1 / N."""
-    return _transform(
-        b, x, _number(length), -2 if axis is None else _whole(axis), bool(inverse), bool(onesided)
-    )
+    return _transform(b, x, _number(length), -2 if axis is None else _whole(axis), bool(inverse), bool(onesided))
 
 
 @converter("DFT", since=17)

@@ -16,9 +16,7 @@ Body = Callable[[Value, list[Value]], list[Value]]
 """Is given the number of the turn (i64, rank 0) and the carried values; gives their next values."""
 
 
-def repeat(
-    b: Emitter, count: int | Value, carried: Sequence[Value], body: Body, first: int = 0
-) -> list[Value]:
+def repeat(b: Emitter, count: int | Value, carried: Sequence[Value], body: Body, first: int = 0) -> list[Value]:
     """
     `count` turns of `body`, numbered from `first`, as an `scf.for`; the carried values after the last one.
 

@@ -65,9 +65,7 @@ def tf_idf_vectorizer(
     return b.reshape(result, shape=(size,)) if x.rank == 1 else result
 
 
-def _grams(
-    pool: tuple[int, ...], starts: tuple[int, ...], indexes: tuple[int, ...]
-) -> list[tuple[Array, Array]]:
+def _grams(pool: tuple[int, ...], starts: tuple[int, ...], indexes: tuple[int, ...]) -> list[tuple[Array, Array]]:
     """Coordinates and elements of the 1-grams, 2-grams, …: `starts` says where each group begins in the pool."""
     import numpy as np
 

@@ -43,15 +43,11 @@ class Window:
 
     def tall(self) -> Window:
         """The window of a 1-D operator on images of width 1."""
-        return Window(
-            (*self.kernel, 1), (*self.strides, 1), (*self.dilations, 1), (*self.before, 0), (*self.after, 0)
-        )
+        return Window((*self.kernel, 1), (*self.strides, 1), (*self.dilations, 1), (*self.before, 0), (*self.after, 0))
 
     def flat(self) -> Window:
         """The window of a 1-D operator on images of height 1."""
-        return Window(
-            (1, *self.kernel), (1, *self.strides), (1, *self.dilations), (0, *self.before), (0, *self.after)
-        )
+        return Window((1, *self.kernel), (1, *self.strides), (1, *self.dilations), (0, *self.before), (0, *self.after))
 
 
 def window_of(
@@ -84,9 +80,7 @@ def window_of(
         case "SAME_UPPER" | "SAME_LOWER":
             before, after = _same(x, extents, steps, reach, auto_pad == "SAME_LOWER")
         case _:
-            raise ConversionError(
-                f"auto_pad is '{auto_pad}', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID"
-            )
+            raise ConversionError(f"auto_pad is '{auto_pad}', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID")
     return Window(extents, tuple(steps), tuple(reach), tuple(before), tuple(after))
 
 
