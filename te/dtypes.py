@@ -1,54 +1,146 @@
-"""Element types of tensor expressions, as the short names MLIR prints: `f32`, `bf16`, `i1`, `i8`, `ui8`, `index` …"""
+"""
+The one table of element types, by the short names that MLIR prints: `f32`, `bf16`, `i1`, `i8`, `ui8`, `index` …
+
+What is asked of a type elsewhere derives from its row: bytes, range, the type in which it is computed, its NumPy type.
+`core/ir/element_types.py` relates the names to attributes of the IR.
+"""
 
 from __future__ import annotations
 
-FLOATS = ("f16", "bf16", "f32", "f64")
-SIGNED = ("i8", "i16", "i32", "i64")
-UNSIGNED = ("ui8", "ui16", "ui32", "ui64")
-INTEGERS = SIGNED + UNSIGNED
-NUMERIC = FLOATS + INTEGERS
-ALL = NUMERIC + ("i1",)
-EVERY = ALL + ("index",)
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """What is known of one element type."""
+
+    name: str
+    kind: Literal["float", "signed", "unsigned", "bool", "index"]
+    bits: int
+    """Bits of one value."""
+    numpy: str
+    """The name of its NumPy type. The package `ml_dtypes` defines those that NumPy lacks."""
+    exponent_bits: int = 0
+    mantissa_bits: int = 0
+    """Stored bits of the significand of a float, without the implicit one."""
+    has_infinity: bool = False
+    compute: str = ""
+    """The type in which arithmetic is done and sums are accumulated, where it is another one."""
+
+    @property
+    def storage_bytes(self) -> int:
+        """Returns the bytes that one element takes in memory. A boolean takes a whole one."""
+        return -(-self.bits // 8)
+
+
+TABLE: Final = {
+    row.name: row
+    for row in (
+        ElementType("f16", "float", 16, "float16", 5, 10, True, compute="f32"),
+        ElementType("bf16", "float", 16, "bfloat16", 8, 7, True, compute="f32"),
+        ElementType("f32", "float", 32, "float32", 8, 23, True),
+        ElementType("f64", "float", 64, "float64", 11, 52, True),
+        *(ElementType(f"i{bits}", "signed", bits, f"int{bits}") for bits in (8, 16, 32, 64)),
+        *(ElementType(f"ui{bits}", "unsigned", bits, f"uint{bits}") for bits in (8, 16, 32, 64)),
+        ElementType("i1", "bool", 1, "bool"),
+        ElementType("index", "index", 64, "int64"),
+    )
+}
+"""Every element type by name. Source of the float formats: IEEE 754-2019, table 3.5; bf16 is the upper half of f32."""
+
+FLOATS: Final = tuple(name for name, row in TABLE.items() if row.kind == "float")
+SMALL_FLOATS: Final = tuple(name for name in FLOATS if TABLE[name].compute)
+"""Floats that are computed in another type, and rounded to their own once."""
+SIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "signed")
+UNSIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "unsigned")
+INTEGERS: Final = SIGNED + UNSIGNED
+NUMERIC: Final = FLOATS + INTEGERS
+ALL: Final = NUMERIC + ("i1",)
+"""The types that tensors may hold."""
+EVERY: Final = ALL + ("index",)
+
+LEAST_NORMAL: Final = {
+    name: 2.0 ** (2 - 2 ** (TABLE[name].exponent_bits - 1)) for name in FLOATS if name not in SMALL_FLOATS
+}
 """
 The least normal number of the types that floats are computed in.
 
-Source: IEEE 754-2019, table 3.5. What is subnormal in f16 is normal in f32, which f16 is computed in.
+What is subnormal in f16 is normal in f32, which f16 is computed in.
 """
+
+_OF_NUMPY: Final = {TABLE[name].numpy: name for name in ALL}
 
 
 def is_float(dtype: str) -> bool:
+    """Returns whether the values are floats."""
     return dtype in FLOATS
 
 
+def is_small_float(dtype: str) -> bool:
+    """Returns whether the values are floats that are computed in another type and then rounded once."""
+    return dtype in SMALL_FLOATS
+
+
 def is_unsigned(dtype: str) -> bool:
-    """Whether the values are never negative; `i1` counts as unsigned."""
+    """Returns whether the values are never negative. `i1` counts as unsigned."""
     return dtype in UNSIGNED or dtype == "i1"
 
 
 def is_integer(dtype: str) -> bool:
-    """Whether the values are integers with arithmetic, `index` included and `i1` not."""
+    """Returns whether the values are integers with arithmetic, `index` included and `i1` not."""
     return dtype in INTEGERS or dtype == "index"
 
 
 def bit_width(dtype: str) -> int:
-    """Bits of one value; an `index` has 64."""
-    if dtype == "index":
-        return 64
-    if dtype not in EVERY:
+    """Returns the bits of one value. An `index` has 64."""
+    if dtype not in TABLE:
         raise ValueError(f"unknown element type '{dtype}', expected one of {', '.join(EVERY)}")
-    return int(dtype.lstrip("bfui"))
+    return TABLE[dtype].bits
 
 
 def integer_range(dtype: str) -> tuple[int, int]:
-    """The smallest and largest value of an integer type."""
+    """Returns the smallest and largest value of an integer type."""
     bits = bit_width(dtype)
     if is_unsigned(dtype):
         return 0, 2**bits - 1
     return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
 
 
+def holds_all(narrow: str, wide: str) -> bool:
+    """Returns whether every value of `narrow` is a value of `wide` too."""
+    if narrow == wide:
+        return True
+    source, target = TABLE[narrow], TABLE[wide]
+    if is_float(narrow):
+        return source.exponent_bits <= target.exponent_bits and source.mantissa_bits <= target.mantissa_bits
+    if is_float(wide):
+        # An i8 needs 7 bits: -128 is a power of two. The exponents of f16 reach 15, enough for 11 bits.
+        return source.bits - (not is_unsigned(narrow)) <= target.mantissa_bits + 1
+    (low, high), (least, most) = integer_range(narrow), integer_range(wide)
+    return least <= low and high <= most
+
+
 def accumulator(dtype: str) -> str:
-    """The type in which sums and products of `dtype` are accumulated: at least f32 for floats, itself for integers."""
-    return "f32" if dtype in ("f16", "bf16") else dtype
+    """Returns the type in which `dtype` is computed and accumulated: f32 for small floats, itself for all others."""
+    return TABLE[dtype].compute or dtype
+
+
+@cache
+def numpy_dtype(dtype: str) -> np.dtype[Any]:
+    """Returns the NumPy type of an element type, `ml_dtypes.bfloat16` for bf16."""
+    # This module is plain data that every start of a tool loads: NumPy comes with the first array.
+    import ml_dtypes
+    import numpy as np
+
+    name = TABLE[dtype].numpy
+    return np.dtype(getattr(ml_dtypes, name, None) or name)
+
+
+def of_numpy(name: str) -> str | None:
+    """Returns the element type that the NumPy type of this name holds, None where there is none."""
+    return _OF_NUMPY.get(name)

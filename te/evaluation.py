@@ -1,8 +1,8 @@
 """
 Tensor expressions on NumPy arrays: `evaluate([y], {x: array})`.
 
-Each stage is computed over its whole grid of axes at once, in blocks of bounded memory. Results follow docs/semantics.md
-bit for bit where it fixes them, so that constants may be folded with it.
+Each stage is computed over its whole grid of axes at once, in blocks of bounded memory. Results follow
+docs/semantics.md bit for bit where it fixes them, so that constants may be folded with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from .expr import (
     Const,
     Expr,
     FusedMultiplyAdd,
-    Load,
     Select,
     TEError,
     Unary,
@@ -34,7 +33,7 @@ from .expr import (
 from .lines import line_of
 from .numeric import Array, dtype_of, numpy_dtype
 from .reductions import Reducer, ReductionResult, post_order
-from .tensor import Compute, Dim, Tensor, placeholder, stages
+from .tensor import Compute, Dim, Load, Tensor, placeholder, stages
 
 MEMORY_LIMIT = 64 * 2**20
 """Bytes that the intermediate values of one block may take."""
@@ -44,7 +43,7 @@ Range = tuple[int, int]
 
 
 class CheckFailed(Exception):
-    """A `te.Check` did not hold; the text is its message."""
+    """A `te.Check` did not hold. The text is its message."""
 
 
 def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor, Array]) -> list[Array]:
@@ -179,7 +178,9 @@ def _reduce_block(
 
 
 def _simple_function(reducer: Reducer) -> str | None:
-    """The binary function that a one-component reducer applies to its two variables, if it is one NumPy can reduce by."""
+    """
+    The binary function that a one-component reducer applies to its two variables, if it is one NumPy can reduce by.
+    """
     match reducer.results:
         case (Binary(function, lhs, rhs),) if {lhs, rhs} == {*reducer.lhs, *reducer.rhs}:
             return function if function in ("add", "mul", "max", "min", "and", "or", "xor") else None

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from . import dtypes
 from .functions import BINARY, COMPARISONS, UNARY, UNARY_TEST, Domain
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 Number = bool | int | float
 
 
 class TEError(ValueError):
-    """A tensor expression that has no meaning; the message says what was found and what was expected."""
+    """A tensor expression that has no meaning. The message says what was found and what was expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +29,7 @@ class Expr:
 
     @cached_property
     def dtype(self) -> str:
-        """The element type; nodes that take it from an operand keep it, so that deep expressions need no recursion."""
+        """The element type. Nodes that take it from an operand keep it, so that deep expressions need no recursion."""
         raise NotImplementedError
 
     @property
@@ -133,33 +129,6 @@ class Axis(Expr):
 
 
 @dataclass(frozen=True, eq=False)
-class Load(Expr):
-    """Element `indices` of `tensor`; every index must lie within the tensor."""
-
-    tensor: Tensor
-    indices: tuple[Expr, ...]
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.tensor.dtype
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.indices
-
-    def check(self) -> None:
-        if len(self.indices) != len(self.tensor.shape):
-            raise TEError(
-                f"tensor '{self.tensor.name}' has {len(self.tensor.shape)} dimensions but {len(self.indices)} indices were given"
-            )
-        for index in self.indices:
-            if index.dtype != "index":
-                raise TEError(
-                    f"tensor '{self.tensor.name}' is indexed by a value of type {index.dtype}, expected index"
-                )
-
-
-@dataclass(frozen=True, eq=False)
 class Unary(Expr):
     """
     `function(operand)`: `neg abs` on numbers (integers wrap), `not` on i1 and integers (bitwise), the functions of
@@ -184,10 +153,11 @@ class Unary(Expr):
 @dataclass(frozen=True, eq=False)
 class Binary(Expr):
     """
-    `function(lhs, rhs)`, one element type. `add sub mul` wrap on integers; float `max min` propagate NaN and order
-    -0 < +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly); `truncdiv truncmod floordiv
-    floormod shl shr` for integers, with the divisor not zero and not overflowing and the shift count below the bit width
-    (the library guards all three), `shr` arithmetic on signed types; `and or xor` for i1 and integers.
+    `function(lhs, rhs)`, one element type. `add sub mul` wrap on integers; float `max min` propagate NaN and order -0 <
+    +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly);
+    `truncdiv truncmod floordiv floormod shl shr` for integers, with the divisor not zero and not overflowing and the
+    shift count below the bit width (the library guards all three), `shr` arithmetic on signed types; `and or xor` for
+    i1 and integers.
     """
 
     function: str
@@ -306,7 +276,7 @@ class Cast(Expr):
 
 @dataclass(frozen=True, eq=False)
 class BitCast(Expr):
-    """The bits of `operand` read as `type`, which has as many; neither is i1 or index."""
+    """The bits of `operand` read as `type`, which has as many. Neither is i1 or index."""
 
     type: str
     operand: Expr
@@ -330,7 +300,7 @@ class BitCast(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Check(Expr):
-    """`value`, after making sure that `condition` holds; else the program fails with `message`."""
+    """`value`, after making sure that `condition` holds, else the program fails with `message`."""
 
     condition: Expr
     value: Expr
@@ -358,7 +328,7 @@ def _check_defined(what: str, function: str, domain: Domain | None, dtype: str) 
 
 
 def as_expr(value: Expr | Number, dtype: str) -> Expr:
-    """`value` as an expression; a Python number becomes a constant of type `dtype`."""
+    """`value` as an expression. A Python number becomes a constant of type `dtype`."""
     if isinstance(value, Expr):
         return value
     return const(value, dtype)
@@ -385,7 +355,7 @@ def _same_type(lhs: Expr | Number, rhs: Expr | Number) -> tuple[Expr, Expr]:
 
 
 def binary(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
-    """A `Binary`; constant integer arithmetic and additions of 0 or products by 1 on indices are folded away."""
+    """A `Binary`. Constant integer arithmetic and additions of 0 or products by 1 on indices are folded away."""
     left, right = _same_type(lhs, rhs)
     if left.dtype == "index" and (folded := _fold_index(function, left, right)) is not None:
         return folded
@@ -424,5 +394,5 @@ def _fold_index(function: str, lhs: Expr, rhs: Expr) -> Expr | None:
 
 
 def compare(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
-    """A `Compare`; `==` and `!=` keep their Python meaning (identity), so write te.equal and te.not_equal."""
+    """A `Compare`. `==` and `!=` keep their Python meaning (identity), so write te.equal and te.not_equal."""
     return Compare(function, *_same_type(lhs, rhs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .expr import Axis, Binary, Const, Expr
 
 Line = tuple[Axis | None, int, int]
-"""`axis * factor + offset`; without an axis just the offset."""
+"""`axis * factor + offset`. Without an axis it is the offset."""
 
 
 def line_of(index: Expr) -> Line | None:

@@ -15,28 +15,10 @@ import ml_dtypes
 import numpy as np
 
 from . import dtypes
+from .dtypes import numpy_dtype
 from .expr import TEError
 
 Array = np.ndarray[Any, Any]
-
-_NUMPY = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i1": np.bool_,
-    "index": np.int64,
-}
-HALF = ("f16", "bf16")
-
-
-def numpy_dtype(dtype: str) -> np.dtype[Any]:
-    """The NumPy type that holds element type `dtype`."""
-    if dtype in _NUMPY:
-        return np.dtype(_NUMPY[dtype])
-    return np.dtype(f"{'u' if dtype.startswith('u') else ''}int{dtypes.bit_width(dtype)}")
-
-
 _NAMES = {numpy_dtype(dtype): dtype for dtype in dtypes.ALL}
 
 
@@ -97,7 +79,7 @@ def unary(function: str, dtype: str, x: Array) -> Array:
 
 
 def _widened(dtype: str, x: Array) -> Array:
-    return x.astype(np.float32) if dtype in HALF else x
+    return x.astype(np.float32) if dtypes.is_small_float(dtype) else x
 
 
 _FLOAT_BINARY: dict[str, Callable[..., Array]] = {
@@ -144,7 +126,7 @@ def binary(function: str, dtype: str, x: Array, y: Array) -> Array:
     """`function` of two values of element type `dtype`."""
     if not dtypes.is_float(dtype):
         return _INTEGER_BINARY[function](x, y)
-    if dtype in HALF:
+    if dtypes.is_small_float(dtype):
         return cast("f32", dtype, binary(function, "f32", x.astype(np.float32), y.astype(np.float32)))
     if function in ("max", "min"):
         return _extremum(function, x, y)
@@ -154,7 +136,9 @@ def binary(function: str, dtype: str, x: Array, y: Array) -> Array:
 
 
 def _extremum(function: str, x: Array, y: Array) -> Array:
-    """NaN if either is; of two zeros the sum for `max` (+0 unless both are -0), the negated sum of negations for `min`."""
+    """
+    NaN if either is; of two zeros the sum for `max` (+0 unless both are -0), the negated sum of negations for `min`.
+    """
     if function == "max":
         result, zero = np.maximum(x, y), np.add(x, y)
     else:
@@ -176,8 +160,8 @@ def compare(function: str, x: Array, y: Array) -> Array:
 
 
 def reduce(function: str, dtype: str, x: Array, axes: tuple[int, ...]) -> Array:
-    """`function` folded over the dimensions `axes`, none of them empty; half floats accumulate in f32."""
-    if dtype in HALF:
+    """`function` folded over the dimensions `axes`, none of them empty. Half floats accumulate in f32."""
+    if dtypes.is_small_float(dtype):
         return cast("f32", dtype, reduce(function, "f32", x.astype(np.float32), axes))
     table: dict[str, np.ufunc] = {
         "add": np.add,
@@ -239,8 +223,8 @@ def _sticky(x: Array) -> Array:
 
 def _odd(rounded: Array, exact: Array) -> Array:
     """
-    `rounded` (to nearest) turned into rounding to odd of `exact`: inexact values get an odd last digit, so that rounding
-    once more, to a type at least two digits shorter, is rounding `exact` once.
+    `rounded` (to nearest) turned into rounding to odd of `exact`: inexact values get an odd last digit, so that
+    rounding once more, to a type at least two digits shorter, is rounding `exact` once.
 
     Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Comp. 57 (2008).
     """

@@ -71,12 +71,12 @@ def logical_not(x: Expr) -> Expr:
 
 
 def maximum(x: Expr | Number, y: Expr | Number) -> Expr:
-    """The larger of two values; NaN if either is NaN."""
+    """The larger of two values. It is NaN if either is NaN."""
     return binary("max", x, y)
 
 
 def minimum(x: Expr | Number, y: Expr | Number) -> Expr:
-    """The smaller of two values; NaN if either is NaN."""
+    """The smaller of two values. It is NaN if either is NaN."""
     return binary("min", x, y)
 
 
@@ -86,7 +86,7 @@ def power(x: Expr | Number, y: Expr | Number) -> Expr:
 
 
 def truncdiv(x: Expr | Number, y: Expr | Number) -> Expr:
-    """Integer quotient rounded towards zero; the divisor must not be zero and the quotient must not overflow."""
+    """Integer quotient rounded towards zero. The divisor must not be zero and the quotient must not overflow."""
     return binary("truncdiv", x, y)
 
 
@@ -96,7 +96,7 @@ def truncmod(x: Expr | Number, y: Expr | Number) -> Expr:
 
 
 def floordiv(x: Expr | Number, y: Expr | Number) -> Expr:
-    """Integer quotient rounded towards minus infinity; same conditions as `truncdiv`."""
+    """Integer quotient rounded towards minus infinity, under the conditions of `truncdiv`."""
     return binary("floordiv", x, y)
 
 
@@ -114,12 +114,12 @@ def not_equal(x: Expr | Number, y: Expr | Number) -> Expr:
 
 
 def all(*conditions: Expr) -> Expr:
-    """The conjunction of i1 values; true when there is none."""
+    """The conjunction of i1 values. It is true when there is none."""
     return _fold_bits("and", conditions, True)
 
 
 def any(*conditions: Expr) -> Expr:
-    """The disjunction of i1 values; false when there is none."""
+    """The disjunction of i1 values. It is false when there is none."""
     return _fold_bits("or", conditions, False)
 
 
@@ -133,7 +133,7 @@ def _fold_bits(function: str, conditions: Sequence[Expr], empty: bool) -> Expr:
 
 
 def select(condition: Expr, if_true: Expr | Number, if_false: Expr | Number) -> Expr:
-    """`if_true` where `condition` holds, else `if_false`; both sides are evaluated."""
+    """`if_true` where `condition` holds, else `if_false`. Both sides are evaluated."""
     left, right = _same_type(if_true, if_false)
     return Select(condition, left, right)
 
@@ -157,12 +157,12 @@ def cast(dtype: str, x: Expr | Number) -> Expr:
 
 
 def bitcast(dtype: str, x: Expr) -> Expr:
-    """The bits of `x` as `dtype`; no node when it has that type already."""
+    """The bits of `x` as `dtype`. No node is made when it has that type already."""
     return x if x.dtype == dtype else BitCast(dtype, x)
 
 
 def check(condition: Expr, value: Expr, message: str) -> Expr:
-    """`value`; the program fails with `message` unless `condition` holds."""
+    """`value`. The program fails with `message` unless `condition` holds."""
     return Check(condition, value, message)
 
 
@@ -198,22 +198,22 @@ def prod(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
 
 
 def max(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """The largest `x` over `axis`; NaN if there is one."""
+    """The largest `x` over `axis`. It is NaN if there is one."""
     return _reduce("max", x, axis, lowest(x.dtype))
 
 
 def min(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """The smallest `x` over `axis`; NaN if there is one."""
+    """The smallest `x` over `axis`. It is NaN if there is one."""
     return _reduce("min", x, axis, highest(x.dtype))
 
 
 def any_of(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """Whether `x` (i1) holds anywhere over `axis`."""
+    """Returns whether `x` (i1) holds anywhere over `axis`."""
     return _reduce("or", x, axis, const(False, "i1"))
 
 
 def all_of(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """Whether `x` (i1) holds everywhere over `axis`."""
+    """Returns whether `x` (i1) holds everywhere over `axis`."""
     return _reduce("and", x, axis, const(True, "i1"))
 
 
@@ -246,12 +246,16 @@ def _arg_reduce(
 
 
 def argmax(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr, ...]:
-    """(index, value) of the first largest `value` over `axis`, the first NaN if there is one; `index` has a signed type."""
+    """
+    (index, value) of the first largest `value` over `axis`, the first NaN if there is one. `index` has a signed type.
+    """
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
     return _arg_reduce("argmax", "gt", index, value, axes, lowest(value.dtype))
 
 
 def argmin(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr, ...]:
-    """(index, value) of the first smallest `value` over `axis`, the first NaN if there is one; `index` has a signed type."""
+    """
+    (index, value) of the first smallest `value` over `axis`, the first NaN if there is one. `index` has a signed type.
+    """
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
     return _arg_reduce("argmin", "lt", index, value, axes, highest(value.dtype))

@@ -61,7 +61,7 @@ class ReductionResult(Expr):
 
 
 def post_order(*roots: Expr) -> Iterator[Expr]:
-    """Every expression below `roots` once, operands first; the values of reductions included. Does not recurse."""
+    """Every expression below `roots` once, operands first, the values of reductions included. Does not recurse."""
     seen: set[int] = set()
     stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
     while stack:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
-from .expr import Axis, Expr, Load, Number, TEError, Var, as_expr
+from .expr import Axis, Expr, Number, TEError, Var, as_expr
 from .reductions import ReductionResult, post_order
 
 Dim = int | Expr
@@ -53,6 +54,34 @@ class Tensor:
 
 
 @dataclass(frozen=True, eq=False)
+class Load(Expr):
+    """Element `indices` of `tensor`. Every index must lie within the tensor."""
+
+    tensor: Tensor
+    indices: tuple[Expr, ...]
+
+    @cached_property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.indices
+
+    def check(self) -> None:
+        if len(self.indices) != len(self.tensor.shape):
+            raise TEError(
+                f"tensor '{self.tensor.name}' has {len(self.tensor.shape)} dimensions but {len(self.indices)} "
+                "indices were given"
+            )
+        for index in self.indices:
+            if index.dtype != "index":
+                raise TEError(
+                    f"tensor '{self.tensor.name}' is indexed by a value of type {index.dtype}, expected index"
+                )
+
+
+@dataclass(frozen=True, eq=False)
 class Compute:
     """
     One stage: for every point of the spatial `axes`, results `bodies`. All bodies are components of one `Reduction`,
@@ -81,7 +110,7 @@ def placeholder(shape: Sequence[Dim], dtype: str = "f32", name: str = "placehold
 
 
 def var(name: str, dtype: str = "index") -> Var:
-    """A symbolic scalar, by default a size; used in several shapes it is one parameter."""
+    """A symbolic scalar, by default a size. Used in several shapes it is one parameter."""
     return Var(name, dtype)
 
 

@@ -68,7 +68,7 @@ def _integer_quotient(name: str, function: str) -> Callable[[Expr, Expr], Expr]:
 
 
 def divide(x: Tensor, y: Tensor) -> Tensor:
-    """`x / y`; integers truncate towards zero, fail on a zero divisor, and wrap for the least integer by -1."""
+    """`x / y`. Integers truncate towards zero, fail on a zero divisor, and wrap for the least integer by -1."""
     if dtypes.is_float(x.dtype):
         return _numbers("divide", lambda a, b: a / b, x, y)
     return _numbers("divide", _integer_quotient("divide", "truncdiv"), x, y)
@@ -92,7 +92,7 @@ def _float_floor_divide(x: Expr, y: Expr) -> Expr:
 
 def floor_divide(x: Tensor, y: Tensor) -> Tensor:
     """
-    The quotient rounded towards minus infinity; integers fail on a zero divisor.
+    The quotient rounded towards minus infinity. Integers fail on a zero divisor.
 
     Floats up to f32 are computed in f64, where `x - r` is exact for every quotient that f32 tells from its neighbours.
     """
@@ -109,7 +109,7 @@ def _float_mod(x: Expr, y: Expr) -> Expr:
 
 
 def mod(x: Tensor, y: Tensor) -> Tensor:
-    """The remainder of `floor_divide`, with the sign of the divisor; integers fail on a zero divisor."""
+    """The remainder of `floor_divide`, with the sign of the divisor. Integers fail on a zero divisor."""
     if dtypes.is_float(x.dtype):
         return _numbers("mod", _computed_in("f32", _float_mod), x, y)
     return _numbers("mod", lambda a, b: _checked_divisor("mod", b, lambda divisor: ops.floormod(a, divisor)), x, y)
@@ -140,12 +140,12 @@ def power(x: Tensor, y: Tensor) -> Tensor:
 
 
 def maximum(x: Tensor, y: Tensor) -> Tensor:
-    """The larger value; NaN if either is, and -0 < +0."""
+    """The larger value. It is NaN if either is, and -0 < +0."""
     return _numbers("maximum", ops.maximum, x, y)
 
 
 def minimum(x: Tensor, y: Tensor) -> Tensor:
-    """The smaller value; NaN if either is, and -0 < +0."""
+    """The smaller value. It is NaN if either is, and -0 < +0."""
     return _numbers("minimum", ops.minimum, x, y)
 
 
@@ -160,7 +160,7 @@ def equal(x: Tensor, y: Tensor) -> Tensor:
 
 
 def not_equal(x: Tensor, y: Tensor) -> Tensor:
-    """`x != y`, as i1; true with a NaN."""
+    """`x != y`, as i1. It is true with a NaN."""
     return _comparison("not_equal", "ne", x, y)
 
 
@@ -238,7 +238,7 @@ def _shift_count(count: Expr) -> tuple[Expr, Expr]:
 
 
 def left_shift(x: Tensor, y: Tensor) -> Tensor:
-    """`x * 2 ** y`, wrapping; 0 when the count, read as unsigned, reaches the bit width."""
+    """`x * 2 ** y`, wrapping. It is 0 when the count, read as unsigned, reaches the bit width."""
     _require_integers("left_shift", x, y)
 
     def body(value: Expr, count: Expr) -> Expr:
@@ -249,7 +249,7 @@ def left_shift(x: Tensor, y: Tensor) -> Tensor:
 
 
 def right_shift(x: Tensor, y: Tensor) -> Tensor:
-    """`floor(x / 2 ** y)`; 0, or -1 for negative x, when the count, read as unsigned, reaches the bit width."""
+    """`floor(x / 2 ** y)`. It is 0, or -1 for negative x, when the count, read as unsigned, reaches the bit width."""
     _require_integers("right_shift", x, y)
 
     def body(value: Expr, count: Expr) -> Expr:
@@ -268,7 +268,7 @@ def where(c: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def ewise_fma(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
-    """`x * y + z`, rounded once; integers wrap."""
+    """`x * y + z`, rounded once. Integers wrap."""
     if dtypes.is_float(x.dtype):
         return _numbers("ewise_fma", ops.fma, x, y, z)
     return _numbers("ewise_fma", lambda a, b, c: a * b + c, x, y, z)

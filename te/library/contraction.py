@@ -70,7 +70,8 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
     k_of_y = y.shape[max(y.rank - 2, 0)]
     if isinstance(x.shape[-1], int) and isinstance(k_of_y, int) and not same_dim(x.shape[-1], k_of_y):
         raise TEError(
-            f"matmul: shapes {shape_text(x.shape)} and {shape_text(y.shape)} disagree, K = {x.shape[-1]} against {k_of_y}"
+            f"matmul: shapes {shape_text(x.shape)} and {shape_text(y.shape)} disagree, K = {x.shape[-1]} against "
+            f"{k_of_y}"
         )
     batch = broadcast_shapes("matmul", x.shape[:-2], y.shape[:-2])
     rows, columns = x.shape[-2:-1], y.shape[1:][-1:]
@@ -102,8 +103,8 @@ def conv2d(
     """
     Cross-correlation of images with kernels; `padding = [top, left, bottom, right]` elements of zero.
 
-    `y[n, o, h, w] = sum_{i, kh, kw} x[n, g(o) * I + i, h * sh + kh * dh - top, w * sw + kw * dw - left] * w[o, i, kh, kw]`
-    where `g(o)` is the group of output channel o and I the number of input channels per group.
+    `y[n, o, h, w] = sum_{i, kh, kw} x[n, g(o) * I + i, h * sh + kh * dh - top, w * sw + kw * dw - left] * w[o, i, kh,
+    kw]` where `g(o)` is the group of output channel o and I the number of input channels per group.
     """
     require_number("conv2d", x, w)
     require_same_type("conv2d", x, w)

@@ -12,13 +12,13 @@ from .shapes import composite, elementwise, require, require_bool, require_float
 
 
 def negative(x: Tensor) -> Tensor:
-    """`-x`; integers wrap."""
+    """`-x`. Integers wrap."""
     require_number("negative", x)
     return elementwise("negative", x, lambda value: -value)
 
 
 def abs(x: Tensor) -> Tensor:
-    """`|x|`; the least signed integer stays itself."""
+    """`|x|`. The least signed integer stays itself."""
     require_number("abs", x)
     if dtypes.is_unsigned(x.dtype):
         return elementwise("abs", x, lambda value: value)
@@ -26,7 +26,7 @@ def abs(x: Tensor) -> Tensor:
 
 
 def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1; NaN stays, both zeros give +0."""
+    """-1, 0 or 1. NaN stays, both zeros give +0."""
     require_number("sign", x)
 
     def body(value: Expr) -> Expr:
@@ -87,7 +87,7 @@ def log1p(x: Tensor) -> Tensor:
 
 
 def sqrt(x: Tensor) -> Tensor:
-    """Square root; NaN below -0."""
+    """Square root. It is NaN below -0."""
     return _function("sqrt", x)
 
 
@@ -127,12 +127,12 @@ def cosh(x: Tensor) -> Tensor:
 
 
 def asin(x: Tensor) -> Tensor:
-    """Arc sine in radians; NaN beyond 1."""
+    """Arc sine in radians. It is NaN beyond 1."""
     return _function("asin", x)
 
 
 def acos(x: Tensor) -> Tensor:
-    """Arc cosine in radians; NaN beyond 1."""
+    """Arc cosine in radians. It is NaN beyond 1."""
     return _function("acos", x)
 
 
@@ -147,12 +147,12 @@ def asinh(x: Tensor) -> Tensor:
 
 
 def acosh(x: Tensor) -> Tensor:
-    """Inverse hyperbolic cosine; NaN below 1."""
+    """Inverse hyperbolic cosine. It is NaN below 1."""
     return _function("acosh", x)
 
 
 def atanh(x: Tensor) -> Tensor:
-    """Inverse hyperbolic tangent; NaN beyond 1."""
+    """Inverse hyperbolic tangent. It is NaN beyond 1."""
     return _function("atanh", x)
 
 
@@ -181,10 +181,11 @@ def _limit_at_minus_infinity(value: Expr, product: Expr) -> Expr:
 
 def silu(x: Tensor) -> Tensor:
     """
-    `x * sigmoid(x)`; -0 at -inf.
+    `x * sigmoid(x)`. It is -0 at -inf.
 
-    With `h = exp(-|x| / 2)`: `x (1 / (1 + h^2))` from 0 up, `(x h) (h / (1 + h^2))` below. Splitting `exp(x)` in two keeps the
-    factors normal where it would be a denormal number of few bits, so the result is good to 4 ulp all the way down.
+    With `h = exp(-|x| / 2)`: `x (1 / (1 + h^2))` from 0 up, `(x h) (h / (1 + h^2))` below. Splitting `exp(x)` in two
+    keeps the factors normal where it would be a denormal number of few bits, so the result is good to 4 ulp all the way
+    down.
     """
 
     def body(value: Expr) -> Expr:
@@ -224,7 +225,7 @@ def relu(x: Tensor) -> Tensor:
 
 
 def leaky_relu(x: Tensor, alpha: float = 0.01) -> Tensor:
-    """`x` where x > 0, else `alpha * x`; NaN stays."""
+    """`x` where x > 0, else `alpha * x`. NaN stays."""
     return composite("leaky_relu", x, lambda value: ops.select(value > 0, value, value * alpha))
 
 
@@ -273,22 +274,22 @@ def _test(name: str, x: Tensor) -> Tensor:
 
 
 def isnan(x: Tensor) -> Tensor:
-    """Whether x is NaN, as i1."""
+    """Returns whether x is NaN, as i1."""
     return _test("isnan", x)
 
 
 def isinf(x: Tensor) -> Tensor:
-    """Whether x is an infinity, as i1."""
+    """Returns whether x is an infinity, as i1."""
     return _test("isinf", x)
 
 
 def isfinite(x: Tensor) -> Tensor:
-    """Whether x is neither NaN nor an infinity, as i1."""
+    """Returns whether x is neither NaN nor an infinity, as i1."""
     return _test("isfinite", x)
 
 
 def clip(x: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
-    """`minimum(maximum(x, min), max)`; an absent bound does not limit. Bounds are rounded to the type of `x`."""
+    """`minimum(maximum(x, min), max)`. An absent bound does not limit. Bounds are rounded to the type of `x`."""
     require_number("clip", x)
 
     def body(value: Expr) -> Expr:

@@ -27,7 +27,7 @@ from .windows import padded
 
 
 def permute_dims(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
-    """`y[i[axes[0]], i[axes[1]], …] = x[i]`; reversed dimensions when `axes` is absent."""
+    """`y[i[axes[0]], i[axes[1]], …] = x[i]`. The dimensions are reversed when `axes` is absent."""
     given = tuple(reversed(range(x.rank))) if axes is None else tuple(axes)
     order = [normalise_axis("permute_dims", axis, x.rank) for axis in given]
     if sorted(order) != list(range(x.rank)):
@@ -37,7 +37,7 @@ def permute_dims(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def reshape(x: Tensor, shape: Sequence[Dim]) -> Tensor:
-    """The elements of `x` in row-major order with another shape; one size may be -1."""
+    """The elements of `x` in row-major order with another shape. One size may be -1."""
     sizes = resolve_shape(x, shape)
     return stage("reshape", sizes, lambda i: x[reshaped_indices("reshape", x.shape, sizes, i)])
 
@@ -52,7 +52,7 @@ def expand_dims(x: Tensor, axis: int | Sequence[int]) -> Tensor:
 
 
 def squeeze(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
-    """`x` without the dimensions `axis` of size 1; without all such dimensions when absent."""
+    """`x` without the dimensions `axis` of size 1, without all of that size when `axis` is absent."""
     if axis is None:
         axis = [dim for dim, size in enumerate(x.shape) if same_dim(size, 1)]
     gone = normalise_axes("squeeze", axis, x.rank)
@@ -82,7 +82,7 @@ def broadcast_to(x: Tensor, shape: Sequence[Dim]) -> Tensor:
 
 
 def concat(*tensors: Tensor, axis: int = 0) -> Tensor:
-    """The tensors one after the other along `axis`; all other sizes agree."""
+    """The tensors one after the other along `axis`. All other sizes agree."""
     if not tensors:
         raise TEError("concat: no operands, expected at least one")
     require_same_type("concat", *tensors)

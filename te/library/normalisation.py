@@ -27,7 +27,7 @@ def batch_norm(
     x: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, var: Tensor, axis: int = 1, epsilon: float = 1e-5
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
-    `(x - mean) / sqrt(var + epsilon) * gamma + beta` with vectors along `axis`; the results are that, mean and var.
+    `(x - mean) / sqrt(var + epsilon) * gamma + beta` with vectors along `axis`. The results are that, mean and var.
     """
     vectors = (gamma, beta, mean, var)
     require_float("batch_norm", x, *vectors)

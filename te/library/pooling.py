@@ -96,7 +96,7 @@ def max_pool2d(
     dilation: Sequence[int] = (1, 1),
     layout: str = "NCHW",
 ) -> Tensor:
-    """The largest element of each window, NaN if there is one; padding `[top, left, bottom, right]` never wins."""
+    """The largest element of each window, NaN if there is one. Padding `[top, left, bottom, right]` never wins."""
     require_number("max_pool2d", x)
     windows = _windows("max_pool2d", x, pool_size, strides, padding, dilation, layout)
     image = windows.padded(ops.lowest(x.dtype))
@@ -105,8 +105,9 @@ def max_pool2d(
 
 def _counted(direction: _Direction, index: Expr) -> Expr | int:
     """
-    How many elements of the window at `index` lie in the image: the taps t with `0 <= index * stride - before + t * dilation
-    < size`, that is `ceil((before - index * stride) / dilation) <= t < ceil((size + before - index * stride) / dilation)`.
+    How many elements of the window at `index` lie in the image: the taps t with
+    `0 <= index * stride - before + t * dilation < size`, that is `ceil((before - index * stride) / dilation) <= t <
+    ceil((size + before - index * stride) / dilation)`.
     """
     if direction.before == direction.after == 0:
         return direction.window

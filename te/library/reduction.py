@@ -83,17 +83,17 @@ def _accumulated(name: str, x: Tensor, axis: AxisLike, keepdims: bool, reducer: 
 
 
 def sum(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The sum over `axis` (all when absent); 0 for no elements."""
+    """The sum over `axis` (all when absent). It is 0 for no elements."""
     return _accumulated("sum", x, axis, keepdims, ops.sum)
 
 
 def prod(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The product over `axis` (all when absent); 1 for no elements."""
+    """The product over `axis` (all when absent). It is 1 for no elements."""
     return _accumulated("prod", x, axis, keepdims, ops.prod)
 
 
 def mean(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The sum divided by the number of elements; NaN for none."""
+    """The sum divided by the number of elements. It is NaN for none."""
     require_float("mean", x)
     dims = normalise_axes("mean", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
@@ -108,7 +108,7 @@ def _require_elements(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
 
 
 def max(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The largest element over `axis`; NaN if there is one."""
+    """The largest element over `axis`. It is NaN if there is one."""
     require_number("max", x)
     dims = normalise_axes("max", axis, x.rank)
     _require_elements("max", x, dims)
@@ -116,7 +116,7 @@ def max(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
 
 
 def min(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The smallest element over `axis`; NaN if there is one."""
+    """The smallest element over `axis`. It is NaN if there is one."""
     require_number("min", x)
     dims = normalise_axes("min", axis, x.rank)
     _require_elements("min", x, dims)
@@ -124,13 +124,13 @@ def min(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
 
 
 def any(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """Whether an element over `axis` is true; false for none."""
+    """Returns whether an element over `axis` is true. It is false for none."""
     require_bool("any", x)
     return reduced("any", x, normalise_axes("any", axis, x.rank), keepdims, ops.any_of)
 
 
 def all(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """Whether every element over `axis` is true; true for none."""
+    """Returns whether every element over `axis` is true. It is true for none."""
     require_bool("all", x)
     return reduced("all", x, normalise_axes("all", axis, x.rank), keepdims, ops.all_of)
 
@@ -145,8 +145,8 @@ def _position(x: Tensor, dims: tuple[int, ...], axes: tuple[Axis, ...]) -> Expr:
 
 def _arg(name: str, x: Tensor, axis: int | None, keepdims: bool, reducer: Callable[..., Expr]) -> Tensor:
     """
-    The best element first, then the lowest position that holds it, or a NaN where that is the best: two reductions with one value each, which
-    run in vectors where one of a value and its position would not.
+    The best element first, then the lowest position that holds it, or a NaN where that is the best: two reductions with
+    one value each, which run in vectors where one of a value and its position would not.
     """
     require_number(name, x)
     dims = tuple(range(x.rank)) if axis is None else (normalise_axis(name, axis, x.rank),)
@@ -172,12 +172,12 @@ def _arg(name: str, x: Tensor, axis: int | None, keepdims: bool, reducer: Callab
 
 
 def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The position (i64) of the first largest element along `axis`, or in the flattened tensor; the first NaN wins."""
+    """The position (i64) of the first largest element along `axis`, or in the flattened tensor. The first NaN wins."""
     return _arg("argmax", x, axis, keepdims, ops.max)
 
 
 def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The position (i64) of the first smallest element along `axis`, or in the flattened tensor; the first NaN wins."""
+    """The position (i64) of the first smallest element along `axis`, or in the flattened tensor. The first NaN wins."""
     return _arg("argmin", x, axis, keepdims, ops.min)
 
 
@@ -186,7 +186,7 @@ def _row(indices: Indices, dim: int) -> Indices:
 
 
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """`e / sum(e)` with `e = exp(x - max(x))` along `axis`; one division per sum, which is at least 1."""
+    """`e / sum(e)` with `e = exp(x - max(x))` along `axis`. There is one division per sum, which is at least 1."""
     require_float("softmax", x)
     dim = normalise_axis("softmax", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)

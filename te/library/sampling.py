@@ -20,7 +20,7 @@ from .shapes import (
 )
 
 UNROLLED = 4
-"""Most taps that are written out, so that the sum can be part of what uses it; more are a reduction."""
+"""Most taps that are written out, so that the sum can be part of what uses it. More are a reduction."""
 
 FARTHEST = 2.0**30
 """Points beyond count as this: their positions are still numbers of elements."""
@@ -30,7 +30,7 @@ CUBIC = -0.75
 
 
 def resample(x: Tensor, indices: Tensor, weights: Tensor, axis: int) -> Tensor:
-    """`y[…, i, …] = sum_t weights[i, t] * x[…, indices[i, t], …]`; an index outside is the nearest one inside."""
+    """`y[…, i, …] = sum_t weights[i, t] * x[…, indices[i, t], …]`. An index outside is the nearest one inside."""
     require_float("resample", x, weights)
     require("resample", dtypes.is_integer(indices.dtype), indices, "an integer type")
     dim = normalise_axis("resample", axis, x.rank)
@@ -80,7 +80,8 @@ class _Tap:
 
 def sample(x: Tensor, points: Tensor, mode: str = "linear", padding: str = "zeros") -> Tensor:
     """
-    `y[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * x[n, c, i…]`: images between their elements, whose centres are whole numbers.
+    `y[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * x[n, c, i…]`: images between their elements, whose
+    centres are whole numbers.
     """
     require_float("sample", x, points)
     rank = x.rank - 2

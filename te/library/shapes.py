@@ -74,7 +74,7 @@ def normalise_axis(name: str, axis: int, rank: int) -> int:
 
 
 def normalise_axes(name: str, axes: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """`axes` counted from the front, in ascending order; all of them for None. Raises TEError on repetition."""
+    """`axes` counted from the front, in ascending order. None stands for all of them. Raises TEError on repetition."""
     if axes is None:
         return tuple(range(rank))
     given = (axes,) if isinstance(axes, int) else tuple(axes)
@@ -85,7 +85,7 @@ def normalise_axes(name: str, axes: int | Sequence[int] | None, rank: int) -> tu
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
-    """Whether two sizes are known to be equal: equal numbers, or the same expression."""
+    """Returns whether two sizes are known to be equal: equal numbers, or the same expression."""
     return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
 
 
@@ -149,7 +149,7 @@ def count_constant(sizes: Sequence[Dim], dtype: str) -> Expr:
 
 
 def number(name: str, value: Number, dtype: str) -> Const:
-    """`value` as a constant; an integral float is an integer. Raises TEError when `dtype` cannot hold it."""
+    """`value` as a constant. An integral float is an integer. Raises TEError when `dtype` cannot hold it."""
     if dtypes.is_integer(dtype) and isinstance(value, float) and value.is_integer():
         value = int(value)
     try:
