@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from .diagnostics import Diagnostic, StepwellError, did_you_mean
+from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .plugins import registry
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Codegen:
     supports: Supports | None = None
 
     def why_unavailable(self) -> str | None:
+        """Returns why the code generator cannot be used on this machine, or `None` when it can."""
         return None if self.available is None else self.available()
 
     def why_unsupported(self, function: FuncOp) -> str | None:
@@ -111,7 +112,7 @@ def codegen(
     name: str, *, available: Callable[[], str | None] | None = None, supports: Supports | None = None
 ) -> Callable[[FunctionT], FunctionT]:
     """
-    Registers a code generator under `name` in this process; one defined anew in the same place replaces the old one.
+    Registers a code generator under `name` in this process. One defined anew in the same place replaces the old one.
 
     Raises `StepwellError` when the name belongs to another one.
     """

@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-ROOMS = ("analysis", "dialects", "lowering", "schedule")
+ROOMS = ("analysis", "dialects", "lowering", "machine", "schedule")
 """What decides which code a loop function becomes."""
 
 DIGITS = 12
@@ -16,8 +16,8 @@ DIGITS = 12
 @cache
 def compiler_fingerprint() -> str:
     """
-    A hash over the Python files of `ROOMS` and the versions of xDSL and llvmlite: what has been measured of one schedule says nothing
-    about it once that has changed.
+    A hash over the Python files of `ROOMS` and the versions of xDSL and llvmlite: what has been measured of one
+    schedule says nothing about it once that has changed.
     """
     root = Path(__file__).resolve().parent.parent
     digest = sha256(f"xdsl {version('xdsl')} llvmlite {version('llvmlite')}".encode())

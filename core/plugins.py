@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from .. import universe as own
+from .messages.diagnostics import Diagnostic, StepwellError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -31,7 +32,7 @@ PLUGIN_GROUP: Final = "stepwell.plugins"
 @dataclass(frozen=True)
 class StepwellPlugin:
     """
-    What a package adds that xDSL's `Universe` cannot carry; the object of a `stepwell.plugins` entry point.
+    What a package adds that xDSL's `Universe` cannot carry. A `stepwell.plugins` entry point names such an object.
 
     `extensions` maps a kind (`"op-explainer"`, `"pattern-table"`, `"codegen"`, …) to named loaders; the room that
     owns the kind says what a loader returns.
@@ -63,7 +64,7 @@ class Registry:
     plugins: list[LoadedPlugin] = field(default_factory=list)
     owner: dict[tuple[str, str], str] = field(default_factory=dict)
     root: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The top-level module that defines a name; packages are often called otherwise than their module."""
+    """The top-level module that defines a name. Packages are often called otherwise than their module."""
 
     @property
     def pipelines(self) -> dict[str, str]:
@@ -75,7 +76,9 @@ class Registry:
         return self.extensions.get(kind, {})
 
     def add_universe(self, universe: Universe, package: str, root: str | None = None) -> list[str]:
-        """Adds what is new; returns a line for each name that was taken. `root` is the module if not named `package`."""
+        """
+        Adds what is new, and returns a line for each name that was taken. `root` is the module if not named `package`.
+        """
         taken: list[str] = []
         root = package if root is None else root
         taken += self._add("dialect", self.dialects, universe.all_dialects, package, root)
@@ -92,7 +95,7 @@ class Registry:
 
     def add_pass(self, pass_type: type[ModulePass]) -> str | None:
         """
-        Adds a class that was made a pass by a decorator; returns a line when its name is taken by another package.
+        Adds a class that was made a pass by a decorator. Returns a line when its name is taken by another package.
 
         A package may list its pass in its universe too; then the entry there stays.
         """
@@ -139,8 +142,6 @@ def define_pass(pass_type: type[ModulePass]) -> None:
 
     Raises `StepwellError` naming both owners when the name is taken.
     """
-    from .diagnostics import Diagnostic, StepwellError
-
     name = pass_type.name
     earlier = _defined.get(name)
     if earlier is not None and _place(earlier) != _place(pass_type):
@@ -159,7 +160,7 @@ def _place(pass_type: type[ModulePass]) -> str:
 
 @cache
 def registry() -> Registry:
-    """The registry of this process; entry points are read on the first call."""
+    """Returns the registry of this process. Entry points are read on the first call."""
     global _building
     _building = True
     try:
@@ -182,7 +183,7 @@ def _built_registry() -> Registry:
 
 
 def _installed_entry_points() -> list[EntryPoint]:
-    from importlib.metadata import entry_points
+    from importlib.metadata import entry_points  # inside, since start-up is to be fast
 
     groups = [*entry_points(group=UNIVERSE_GROUP), *entry_points(group=PLUGIN_GROUP)]
     return sorted(groups, key=lambda entry: (entry.group != UNIVERSE_GROUP, entry.name, entry.value))

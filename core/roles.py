@@ -1,7 +1,7 @@
 """
-The names of the attributes by which Stepwell's stages tell each other what a function or argument is for.
+What Stepwell's stages tell each other about functions, arguments and buffers without calling each other.
 
-They are part of the textual IR: docs/ir.md lists them.
+Names of attributes are part of the textual IR: docs/ir.md lists them.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from typing import Final
 # Of an argument of an entry on buffers
 
 ROLE: Final = "stepwell.role"
-"""`input`, `output`, `weight` or `arena`; `size` or `stride` of the buffer before it."""
+"""The role of an argument: `input`, `output`, `weight` or `arena`, or `size` or `stride` of the buffer before it."""
 
 AXIS: Final = "stepwell.axis"
-"""Of a size or stride: the dimension."""
+"""The dimension that a size or stride belongs to."""
 
 NAME: Final = "stepwell.name"
 """What errors call it, and how it is passed by keyword."""
 
 KEY: Final = "stepwell.key"
-"""Of a weight: its name in the side-car, or `@function#result` of a prepare function."""
+"""The name of a weight in the side-car, or the `prepare_key` of a result of a prepare function."""
 
 DIMS: Final = "stepwell.dims"
-"""Of an argument: a name per dimension, `["batch", ""]` (empty: none); equal names are equal sizes."""
+"""A name per dimension of an argument, `["batch", ""]` (empty: none). Equal names are equal sizes."""
 
 TYPE: Final = "stepwell.type"
-"""Of a weight: its tensor type."""
+"""The tensor type of a weight."""
 
 BYTES: Final = "stepwell.bytes"
-"""Of an arena: its size."""
+"""The size of an arena."""
 
 LIVE_BYTES: Final = "stepwell.live_bytes"
-"""Of an arena: the most bytes alive at one time, which no plan can do without."""
+"""The most bytes of an arena that are alive at one time, which no plan can do without."""
 
 TEMPORARY: Final = "stepwell.temporary"
-"""Of an argument of a kernel: a buffer that holds nothing before and after."""
+"""Marks an argument of a kernel that is a buffer which holds nothing before and after."""
 
 IN_PLACE: Final = "stepwell.in_place"
-"""Of an output of a kernel: it holds an input when the kernel is called."""
+"""Marks an output of a kernel that holds an input when the kernel is called."""
 
 # Of a function
 
@@ -49,7 +49,7 @@ PREPARE: Final = "stepwell.prepare"
 """Runs once per set of weights, when a program is loaded."""
 
 INSTANCES: Final = "stepwell.instances"
-"""Of a prepare function: others that do the same to other weights, by name the keys in place of its own."""
+"""Other prepare functions that do the same to other weights, by name the keys in place of its own."""
 
 PROFILE: Final = "stepwell.profile"
 """What the rows of the result `profile` of an entry stand for (`profile-kernels`)."""
@@ -57,8 +57,14 @@ PROFILE: Final = "stepwell.profile"
 NOALIAS: Final = "stepwell.noalias"
 """No two memref arguments share memory."""
 
+TASK: Final = "stepwell.task"
+"""Marks a function that is called in chunks by several threads. It has no results."""
+
+LINK_NAME: Final = "stepwell.link_name"
+"""The name that a declaration is linked by, where the symbol in the IR is another one."""
+
 ENTRY_PREFIX: Final = "_stepwell_entry_"
-"""Of the name of the C function `i32 entry(void **arguments)` around an entry."""
+"""The beginning of the name of the C function `i32 entry(void **arguments)` around an entry."""
 
 # Of a loop
 
@@ -68,13 +74,16 @@ LOOP: Final = "stepwell.loop"
 PARALLEL: Final = "stepwell.parallel"
 """The iterations are independent and may run at the same time."""
 
+CHUNK: Final = "stepwell.chunk"
+"""Marks a call that the threads share, whose first two operands are bounds: how many iterations one task takes."""
+
 # Of a block
 
 TILING: Final = "stepwell.tiling"
 """A `#schedule.tiling`: how the contraction that the block computes is cut up."""
 
 GRAIN: Final = "stepwell.grain"
-"""Of a block, then of the function around it: about so many nanoseconds of work are one chunk of a parallel loop."""
+"""About so many nanoseconds of work are one chunk of a parallel loop, for a block, then for the function around it."""
 
 # Of a module
 
@@ -83,3 +92,27 @@ WEIGHTS: Final = "stepwell.weights"
 
 CHECKS: Final = "stepwell.checks"
 """What each status that an entry returns stands for."""
+
+# Of memory and weights
+
+BUFFER_ALIGNMENT: Final = 64
+"""
+Bytes: every address of a buffer or array that Stepwell allocates, and every place in an arena, is a multiple of it.
+
+64 bytes are a cache line and the widest vector register, so no aligned access of a register meets two lines.
+"""
+
+
+def aligned(size: int) -> int:
+    """Returns `size` rounded up to a multiple of `BUFFER_ALIGNMENT` bytes."""
+    return -(-size // BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT
+
+
+def prepare_key(function: str, result: int) -> str:
+    """Returns the `KEY` of a weight that is a result of a prepare function: `@prepare_0#1`."""
+    return f"@{function}#{result}"
+
+
+def prepare_function(key: str) -> str | None:
+    """Returns the prepare function that a `KEY` mentions, or None where the key is one of the side-car."""
+    return key[1:].partition("#")[0] if key.startswith("@") else None

@@ -1,9 +1,9 @@
 """
 Side-car files for weights: the safetensors format, mapped into memory without a copy.
 
-Layout of a file: 8 bytes, the length N of the header (little endian); N bytes of JSON, the header, padded with spaces; then
-the data. The header maps each key to `{"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}`, offsets counted
-from the start of the data; `__metadata__` maps strings to strings.
+Layout of a file: 8 bytes, the length N of the header (little endian); N bytes of JSON, the header, padded with spaces;
+then the data. The header maps each key to `{"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}`, offsets
+counted from the start of the data; `__metadata__` maps strings to strings.
 
 Source: the safetensors format, <https://github.com/huggingface/safetensors#format>.
 """
@@ -18,7 +18,10 @@ from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
-from .diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..te.dtypes import TABLE, numpy_dtype, of_numpy
+from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from .messages.files import reason_of
+from .roles import BUFFER_ALIGNMENT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,31 +29,28 @@ if TYPE_CHECKING:
 LARGEST_HEADER: Final = 100_000_000
 """Most bytes of a header, the limit of the format."""
 
-ALIGNMENT: Final = 64
-"""`write_weights` starts the data at a multiple of this many bytes."""
-
 METADATA_KEY: Final = "__metadata__"
 HASH_KEY: Final = "stepwell.sha256"
 """Key of the metadata under which `write_weights` keeps the SHA-256 of the data."""
 
-DTYPES: Final[dict[str, tuple[str, int]]] = {
-    "F64": ("f64", 8),
-    "F32": ("f32", 4),
-    "F16": ("f16", 2),
-    "BF16": ("bf16", 2),
-    "I64": ("i64", 8),
-    "I32": ("i32", 4),
-    "I16": ("i16", 2),
-    "I8": ("i8", 1),
-    "U64": ("ui64", 8),
-    "U32": ("ui32", 4),
-    "U16": ("ui16", 2),
-    "U8": ("ui8", 1),
-    "BOOL": ("i1", 1),
+DTYPES: Final[dict[str, str]] = {
+    "F64": "f64",
+    "F32": "f32",
+    "F16": "f16",
+    "BF16": "bf16",
+    "I64": "i64",
+    "I32": "i32",
+    "I16": "i16",
+    "I8": "i8",
+    "U64": "ui64",
+    "U32": "ui32",
+    "U16": "ui16",
+    "U8": "ui8",
+    "BOOL": "i1",
 }
-"""Element type in the IR and bytes per element of each element type of the format that we know."""
+"""The element type in the IR of each element type of the format that we know."""
 
-_FORMAT_NAMES: Final = {name: format_name for format_name, (name, _) in DTYPES.items()}
+_FORMAT_NAMES: Final = {name: format_name for format_name, name in DTYPES.items()}
 
 
 class WeightsError(StepwellError):
@@ -61,23 +61,11 @@ def _fail(path: Path, message: str, hint: str | None = None) -> NoReturn:
     raise WeightsError(Diagnostic(f"weights file '{path}': {message}", hint=hint))
 
 
-def numpy_dtype(dtype: str) -> np.dtype[Any]:
-    """The NumPy dtype of an element type, by its name in the IR."""
-    import numpy as np
-
-    if dtype == "bf16":
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    if dtype == "i1":
-        return np.dtype(np.bool_)
-    kind = {"f": "f", "i": "i", "u": "u"}[dtype[0]]
-    return np.dtype(f"<{kind}{int(dtype.lstrip('fui')) // 8}")
-
-
 @dataclass(frozen=True)
 class WeightEntry:
-    """One tensor of a file: element type by its name in the IR, extents, and place in bytes from the start of the file."""
+    """
+    One tensor of a file: element type by its name in the IR, extents, and place in bytes from the start of the file.
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -107,7 +95,7 @@ class WeightFile:
         return key in self.entries
 
     def entry(self, key: str) -> WeightEntry:
-        """Type and place of a tensor; raises `WeightsError` for a key that the file lacks."""
+        """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
         found = self.entries.get(key)
         if found is None:
             hint = did_you_mean(key, self.entries) or _some_keys(self.keys())
@@ -115,7 +103,7 @@ class WeightFile:
         return found
 
     def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
-        """The entry of `key`; raises `WeightsError` unless it has this element type and shape."""
+        """Returns the entry of `key`. Raises `WeightsError` unless it has this element type and shape."""
         found = self.entry(key)
         if (found.dtype, found.shape) != (dtype, shape):
             _fail(self.path, f"tensor '{key}' is {found}, expected {WeightEntry(dtype, shape, 0, 0)}")
@@ -143,7 +131,7 @@ class WeightFile:
         return self._bytes
 
     def data_hash(self) -> str:
-        """The SHA-256 of the data, in hexadecimal; reads the whole file."""
+        """Returns the SHA-256 of the data, in hexadecimal. It reads the whole file."""
         from hashlib import sha256
 
         with open(self.path, "rb") as file:
@@ -191,7 +179,7 @@ def open_weights(path: str | Path) -> WeightFile:
     except IsADirectoryError:
         _fail(path, "it is a directory, expected a file")
     except OSError as error:
-        _fail(path, (error.strerror or str(error)).lower())
+        _fail(path, reason_of(error))
     metadata = _metadata(path, header.pop(METADATA_KEY, {}))
     entries = {key: _entry(path, key, value, data_start, file_size) for key, value in header.items()}
     _reject_overlaps(path, entries)
@@ -249,7 +237,8 @@ def _entry(path: Path, key: str, value: Any, data_start: int, file_size: int) ->
             path,
             f"tensor '{key}' lies at bytes {offsets[0]} to {offsets[1]}, but the data has {file_size - data_start}",
         )
-    name, element_bytes = DTYPES.get(dtype, (dtype, None))
+    name = DTYPES.get(dtype, dtype)
+    element_bytes = TABLE[name].storage_bytes if dtype in DTYPES else None
     if element_bytes is not None and end - begin != prod(shape) * element_bytes:
         _fail(
             path,
@@ -282,12 +271,9 @@ def raw_tensor(array: Any) -> RawTensor:
     """The elements of a NumPy array, without a copy where it is contiguous."""
     import numpy as np
 
-    name = array.dtype.name
-    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name)
-    if dtype is None:
-        dtype = name.replace("uint", "ui").replace("int", "i").replace("float", "f")
+    dtype = of_numpy(array.dtype.name)
     if dtype not in _FORMAT_NAMES:
-        raise TypeError(f"array has dtype {name}, expected one of {', '.join(_FORMAT_NAMES)}")
+        raise TypeError(f"array has dtype {array.dtype.name}, expected one of {', '.join(_FORMAT_NAMES)}")
     flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(-1)
     data = memoryview(flat.view(np.uint8))  # pyright: ignore[reportArgumentType]
     return RawTensor(dtype, tuple(array.shape), data)
@@ -295,14 +281,14 @@ def raw_tensor(array: Any) -> RawTensor:
 
 def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
     """
-    Writes a safetensors file of NumPy arrays or `RawTensor`s by key; a reader sees the old file or the new one.
+    Writes a safetensors file of NumPy arrays or `RawTensor`s by key. A reader sees the old file or the new one.
 
     The data starts at a multiple of 64 bytes. Tensors whose size is a multiple of that come first, so that all of those
     are aligned too, then the others by falling element size: the format has no gaps.
     """
     raw = {key: value if isinstance(value, RawTensor) else raw_tensor(value) for key, value in tensors.items()}
     for key, tensor in raw.items():
-        expected = prod(tensor.shape) * DTYPES[_FORMAT_NAMES[tensor.dtype]][1]
+        expected = prod(tensor.shape) * TABLE[tensor.dtype].storage_bytes
         if len(tensor.data) != expected:
             raise ValueError(f"tensor '{key}' has {len(tensor.data)} bytes, expected {expected}")
         if key == METADATA_KEY:
@@ -319,14 +305,14 @@ def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mappin
         os.replace(temporary, target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        _fail(Path(path), f"cannot write it: {(error.strerror or str(error)).lower()}")
+        _fail(Path(path), f"cannot write it: {reason_of(error)}")
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
 def _place(tensor: RawTensor) -> tuple[bool, int]:
-    return len(tensor.data) % ALIGNMENT != 0, -DTYPES[_FORMAT_NAMES[tensor.dtype]][1]
+    return len(tensor.data) % BUFFER_ALIGNMENT != 0, -TABLE[tensor.dtype].storage_bytes
 
 
 def _hash_of(pieces: Iterator[bytes | memoryview]) -> str:
@@ -351,5 +337,5 @@ def _header(raw: Mapping[str, RawTensor], order: list[str], metadata: Mapping[st
         }
         offset += len(tensor.data)
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    text += b" " * (-(8 + len(text)) % BUFFER_ALIGNMENT)
     return len(text).to_bytes(8, "little") + text

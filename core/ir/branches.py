@@ -1,4 +1,4 @@
-"""Which operands of a branch become which arguments of the block it goes to; xDSL has no interface for that."""
+"""The operands of a branch that become arguments of the block it goes to. xDSL has no interface for that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _FORWARDED: Final[dict[str, Callable[[Any], Forwarded]]] = {
 
 def forwarded_operands(op: Operation) -> Forwarded | None:
     """
-    Of each successor of `op`, in order, the operands that become its block arguments; `None` when not known.
+    Returns, for each successor of `op` in order, the operands that become its block arguments, or `None` when not
+    known.
 
     Ops of other dialects say so by a method `forwarded_operands()` of the same result.
     """

@@ -31,14 +31,14 @@ class DominatorTree:
         return self._children[block]
 
     def immediate_dominator(self, block: Block) -> Block | None:
-        """The closest strict dominator; `None` for the entry and for unreachable blocks."""
+        """Returns the closest strict dominator, or `None` for the entry and for unreachable blocks."""
         number = self._number.get(block)
         if number is None or number == len(self._postorder) - 1:
             return None
         return self._postorder[self._parent[number]]
 
     def dominates(self, above: Block, below: Block) -> bool:
-        """Whether `above` dominates `below`; a block dominates itself."""
+        """Returns whether `above` dominates `below`. A block dominates itself."""
         block: Block | None = below
         while block is not None:
             if block is above:

@@ -31,8 +31,8 @@ def structural_hash(op: Operation) -> str:
     """
     The hash of `op` with all it contains, the same in every process.
 
-    Counted in are op names, operands, types, attributes, properties, successors and the nesting; not counted in are names of
-    values and blocks, locations, the order of attributes, and whether one of them is a property.
+    Counted in are op names, operands, types, attributes, properties, successors and the nesting; not counted in are
+    names of values and blocks, locations, the order of attributes, and whether one of them is a property.
     """
     return _Hasher([op]).digest()
 
@@ -41,7 +41,8 @@ class Texts:
     """
     The texts of attributes, found out once per object for many hashes.
 
-    By identity: 0.0 and -0.0 make equal attributes. The attributes are kept alive, lest another one gets the place of one that went.
+    By identity: 0.0 and -0.0 make equal attributes. The attributes are kept alive, lest another one gets the place of
+    one that went.
     """
 
     def __init__(self) -> None:
@@ -57,9 +58,11 @@ class Texts:
 
 def structural_hash_of_ops(ops: Sequence[Operation], inputs: Sequence[SSAValue], texts: Texts | None = None) -> str:
     """
-    The hash of ops of one block with what they contain, as the body of a function of `inputs` with the results of the last.
+    The hash of ops of one block with what they contain, as the body of a function of `inputs` with the results of the
+    last.
 
-    Other values from outside must not be used. It is not the hash of that function, nor of one op. `texts` may be shared by hashes.
+    Other values from outside must not be used. It is not the hash of that function, nor of one op. `texts` may be
+    shared by hashes.
     """
     return _Hasher(ops, inputs, texts).digest()
 

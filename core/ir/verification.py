@@ -5,8 +5,8 @@ The walk keeps the set of values that may be used at the point it is at. Blocks 
 dominator tree of their region, so on the way down the set holds exactly what dominates; it shrinks on the way up.
 Nothing recurses: neither length nor depth of a program is limited here. About 1 µs per op on top of xDSL's checks.
 
-An op whose verifier looks at nothing but itself may say what it depends on by `verification_key()`, which is then checked once per
-walk: identical layers of a net cost little more than one. None stands for an op that is to be checked.
+An op whose verifier looks at nothing but itself may say what it depends on by `verification_key()`, which is then
+checked once per walk: identical layers of a net cost little more than one. None stands for an op that is to be checked.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.traits import IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from .diagnostics import Diagnostic, about, attach_source_line, render
+from ..messages.diagnostics import Diagnostic, about, attach_source_line, render
+from ..messages.locations import nearest_source_point
 from .dominance import DominatorTree
 from .extra_checks import missed_by_verifier
-from .locations import nearest_source_point
 
 GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect", "irdl.operation"})
 """Ops whose regions have no order: a value may be used before the op that defines it."""
 
 
 class VerificationError(VerifyException):
-    """The IR is invalid; `op` is the offending op and `diagnostic` the message with its place."""
+    """The error of invalid IR. `op` is the offending op and `diagnostic` the message with its place."""
 
     def __init__(self, op: Operation, message: str, sources: Mapping[str, str] | None = None):
         super().__init__(message)
@@ -246,7 +246,7 @@ def _may_be_a_graph(op: Operation) -> bool:
 
 
 def invisibility(op: Operation, operand: SSAValue) -> str:
-    """Why `op` may not use `operand`; the caller knows that it may not."""
+    """Returns why `op` may not use `operand`. The caller knows that it may not."""
     number = next(index for index, value in enumerate(op.operands) if value is operand)
     subject = f"operand {number}" + (f" (%{operand.name_hint})" if operand.name_hint else "")
     if isinstance(operand, ErasedSSAValue):

@@ -1,8 +1,10 @@
 """
-Ops in other ops, all at once: what passes look at on their way over a module, found in a fraction of the time of `Operation.walk`.
+Ops in other ops, all at once: what passes look at on their way over a module, found in a fraction of the time of
+`Operation.walk`.
 
-`Operation.walk` hands each op up through three generators per level of nesting, and classes of ops are abstract base classes, for which
-`isinstance` is a call of Python code. With some thirty looks at a module of 10 000 ops that was a sixth of the time to compile.
+`Operation.walk` hands each op up through three generators per level of nesting, and classes of ops are abstract base
+classes, for which `isinstance` is a call of Python code. With some thirty looks at a module of 10 000 ops that was a
+sixth of the time to compile.
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ AnyOp = TypeVar("AnyOp", bound=Operation)
 
 
 def walk(root: Operation | Region | Block) -> list[Operation]:
-    """The ops of `root.walk()`, in that order, as they are now: `root` itself if it is an op, then all inside, outer before inner."""
+    """
+    The ops of `root.walk()`, in that order, as they are now: `root` itself if it is an op, then all inside, outer
+    before inner.
+    """
     found: list[Operation] = []
     pending: list[Operation] = []
     if isinstance(root, Block):

@@ -1,8 +1,8 @@
 """
 Fewer runs of Python's cycle collector while a program is compiled.
 
-IR is many small objects that point at each other in cycles. Left alone, the collector looks at all that live again and again
-while a compilation only adds to them: a sixth of the time to compile.
+IR is many small objects that point at each other in cycles. Left alone, the collector looks at all that live again and
+again while a compilation only adds to them: a sixth of the time to compile.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _before: tuple[int, int, int] = (0, 0, 0)
 @contextmanager
 def patient_collector() -> Iterator[None]:
     """
-    Inside, the cycle collector waits for `PATIENCE` new objects.
+    Makes the cycle collector wait for `PATIENCE` new objects inside the block.
 
-    Where it is switched off, or waits for longer, it stays so. Nested and concurrent uses are fine: the last to leave puts
-    back what the first found.
+    Where it is switched off, or waits for longer, it stays so. Nested and concurrent uses are fine: the last to leave
+    puts back what the first found.
     """
     global _inside, _before
     with _LOCK:

@@ -25,7 +25,7 @@ from .locations import SourcePoint, nearest_source_point
 Severity = Literal["error", "warning", "remark", "note"]
 
 MESSAGE_CHARACTERS: Final = 800
-"""Longest message printed; the middle of a longer one (printed types can be huge) is left out."""
+"""The longest message printed. The middle of a longer one (printed types can be huge) is left out."""
 
 MESSAGE_LINES: Final = 14
 """Most lines of a message printed, so that message, source, notes and hint stay on one screen of 24 lines."""
@@ -36,7 +36,7 @@ LINE_CHARACTERS: Final = 120
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message; `point` is where it was found, `length` the number of characters to underline there."""
+    """One message. `point` is where it was found, `length` the number of characters to underline there."""
 
     message: str
     severity: Severity = "error"
@@ -47,6 +47,7 @@ class Diagnostic:
     source_line: str | None = field(default=None, compare=False)
 
     def with_note(self, message: str) -> Diagnostic:
+        """Returns the diagnostic with one more note."""
         return replace(self, notes=(*self.notes, Diagnostic(message, "note")))
 
 
@@ -62,7 +63,7 @@ class StepwellError(DiagnosticException):
 
 
 class OperationError(PassFailedException):
-    """A pass cannot go on because of one op; the error points at that op."""
+    """The error of a pass that cannot go on because of one op. It points at that op."""
 
     def __init__(self, op: Operation, message: str, *, hint: str | None = None):
         super().__init__(message)
@@ -81,7 +82,7 @@ def about(op: Operation, message: str) -> str:
 
 
 def op_name(op: Operation) -> str:
-    """The name of `op` as written in IR; of an unregistered op the name it was written with."""
+    """Returns the name of `op` as written in IR. For an unregistered op this is the name it was written with."""
     unregistered_name = op.attributes.get("op_name__")
     return op.name if unregistered_name is None else getattr(unregistered_name, "data", op.name)
 
@@ -137,7 +138,7 @@ def _excerpt(line: str, column: int, length: int) -> list[str]:
 
 
 def render(diagnostic: Diagnostic) -> str:
-    """The diagnostic as text without a final newline; at most one screen."""
+    """Returns the diagnostic as text without a final newline, at most one screen."""
     where = "" if diagnostic.point is None else f"{diagnostic.point}: "
     lines = [f"{where}{diagnostic.severity}: {shorten(diagnostic.message)}"]
     if diagnostic.source_line and diagnostic.source_line.strip() and diagnostic.point is not None:
@@ -164,7 +165,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """`did you mean 'x'?`, or `None`; the form of every such hint."""
+    """Returns the hint `did you mean 'x'?`, or `None` when no known name is close."""
     candidate = closest(name, known)
     return None if candidate is None else f"did you mean '{candidate}'?"
 
@@ -178,7 +179,7 @@ _listener: ContextVar[DiagnosticListener | None] = ContextVar("stepwell_diagnost
 
 @contextmanager
 def listening(listener: DiagnosticListener) -> Iterator[None]:
-    """Inside the block, every remark and warning goes to `listener`."""
+    """Sends every remark and warning inside the block to `listener`."""
     token = _listener.set(listener)
     try:
         yield
@@ -187,7 +188,7 @@ def listening(listener: DiagnosticListener) -> Iterator[None]:
 
 
 def remarks_wanted() -> bool:
-    """Whether anybody listens: remarks that take time to find out are left out otherwise."""
+    """Returns whether anybody listens. Remarks that take time to find out are left out otherwise."""
     return _listener.get() is not None
 
 
@@ -197,7 +198,7 @@ def emit_remark(op: Operation, text: str) -> None:
 
 
 def emit_warning(op: Operation, text: str) -> None:
-    """Like `emit_remark`, for what is probably not wanted; `stepwell-opt` always shows it."""
+    """Tells, as `emit_remark` does, what is probably not wanted. `stepwell-opt` always shows it."""
     _emit(op, text, "warning")
 
 

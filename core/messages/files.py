@@ -1,17 +1,47 @@
-"""Writing files so that a reader sees the old content or the new, never a part."""
+"""Writing files so that a reader sees the old content or the new, never a part, and saying why that is impossible."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from .diagnostics import Diagnostic, StepwellError
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Returns why something cannot be read or written, as part of a message."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def cannot(do: str, path: str | Path, error: OSError | ValueError) -> StepwellError:
+    """Returns the error of a file that cannot be used: `cannot("read", "a.mlir", error)`."""
+    return StepwellError(Diagnostic(f"cannot {do} '{path}': {reason_of(error)}"))
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Makes an `OSError` inside the block the error that `path` cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot("write", path, error) from error
+
+
+def write_file(path: str | Path, data: str | bytes) -> None:
+    """Writes a file whole or not at all. Raises `StepwellError` when it cannot be written."""
+    with writing(path):
+        write_atomically(path, data)
 
 
 def write_atomically(path: str | Path, data: str | bytes) -> None:
     """
     Writes `data` (text as UTF-8) to `path`, by way of a new file beside it that then takes its name.
 
-    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) is written directly. An `OSError` names `path`.
+    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) is written directly. An `OSError`
+    names `path`.
     """
     target = Path(os.path.realpath(path))
     content = data.encode("utf-8") if isinstance(data, str) else data

@@ -1,4 +1,7 @@
-"""Locks that a forked child finds free: the thread that held one in the parent does not live on there, and would never let it go."""
+"""
+Locks that a forked child finds free: the thread that held one in the parent does not live on there, and would never let
+it go.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ _numbers = count()
 
 def free_in_children(owner: Any, name: str) -> None:
     """
-    Has every child that is forked from now on begin with a new lock as attribute `name` of `owner`, an object or a module.
+    Has every child that is forked from now on begin with a new lock as attribute `name` of `owner`, an object or a
+    module.
 
     For locks that guard a few assignments, any of which a child can do without.
     """

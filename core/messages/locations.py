@@ -30,7 +30,7 @@ UNNAMED_TEXT: Final = "<text>"
 
 
 class SourcePoint(NamedTuple):
-    """A place in a source file; line and column count from 1, the column in characters."""
+    """A place in a source file. Line and column count from 1, the column in characters."""
 
     file: str
     line: int
@@ -93,7 +93,10 @@ class LocationFactory:
 
 
 def end_of_text_before(text: str, offset: int) -> int:
-    """The end of what stands before `offset`, white space and comments left out; `offset` when there is nothing."""
+    """
+    Returns the end of what stands before `offset`, or `offset` when there is nothing. White space and comments do not
+    count.
+    """
     end = offset
     while end > 0:
         end = len(text[:end].rstrip())

@@ -1,9 +1,10 @@
 """
 Configuration of a `PassContext`: named values with types, checked when the context is made.
 
-Every option of every pass is a key, `PASS.OPTION`: where a pass leaves the option at its default, the value of the context
-takes its place. Other keys are registered by whoever reads them; a package does so in the loaders of its plug-in extensions of kind
-`"config-key"`, which return a `ConfigKey`, so that a key is known before the module that reads it is loaded.
+Every option of every pass is a key, `PASS.OPTION`: where a pass leaves the option at its default, the value of the
+context takes its place. Other keys are registered by whoever reads them; a package does so in the loaders of its
+plug-in extensions of kind `"config-key"`, which return a `ConfigKey`, so that a key is known before the module that
+reads it is loaded.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from .diagnostics import Diagnostic, StepwellError, did_you_mean
-from .passes import PassOption, format_type, format_value, pass_options, typed_value
-from .pipelines import current_context, load_pass
-from .plugins import registry
+from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..plugins import registry
+from .options import PassOption, format_type, format_value, pass_options, typed_value
+from .pipeline_text import load_pass
 
 
 @dataclass(frozen=True)
@@ -72,20 +73,14 @@ def registered_keys() -> dict[str, ConfigKey]:
 
 
 def default_of(name: str) -> Any:
-    """The default of a registered key; raises `StepwellError` when there is none of that name."""
+    """Returns the default of a registered key. Raises `StepwellError` when there is none of that name."""
     if name not in _KEYS and name not in registered_keys():
         raise StepwellError(_unknown(name))
     return _KEYS[name].default
 
 
-def config_value(name: str) -> Any:
-    """The value of a registered key in the current context, its default outside of contexts."""
-    context = current_context()
-    return default_of(name) if context is None else context.config_value(name)
-
-
 def checked_config(given: Mapping[str, object]) -> dict[str, Any]:
-    """`given` with its values as their keys want them; raises `StepwellError` for a wrong key or type."""
+    """Returns `given` with its values as their keys want them. Raises `StepwellError` for a wrong key or type."""
     return {name.replace("_", "-"): _checked(name.replace("_", "-"), value) for name, value in given.items()}
 
 
@@ -141,7 +136,10 @@ def _options(pass_name: str) -> tuple[PassOption, ...]:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """A `key=value` of the command line, the value written as in a pipeline; what does not read as one is a string."""
+    """
+    Returns key and value of a `key=value` of the command line. The value is written as in a pipeline, and what does not
+    read as one is a string.
+    """
     name, equals, value = text.partition("=")
     name = name.strip().replace("_", "-")
     if not name or not equals:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from contextvars import Token
+from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
+from uuid import uuid4
 
 from xdsl.passes import ModulePass
 
-from .diagnostics import Diagnostic, StepwellError, did_you_mean
-from .pass_config import checked_config, default_of
-from .pass_info import level_of
-from .pipelines import Instrument, _current  # pyright: ignore[reportPrivateUsage]
-from .plugins import registry
-from .sequential import SEQUENCE_NAMES
+from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..plugins import registry
+from .config import checked_config, default_of
+from .info import level_of
+from .instrument import Instrument
+
+SEQUENCE_NAMES: Final[set[str]] = set()
+"""The names of all sequences made: a `PassContext` may disable or require these too."""
 
 
 class PassContext:
     """
-    Inside `with PassContext(…)`, pipelines, sequences and called passes run as it says.
+    The scope in which pipelines, sequences and called passes run, entered by `with PassContext(…)`.
 
-    Of the passes in a list, one in `disabled` is skipped; else one in `required` runs; else one runs when its level is at
-    most `opt_level`. A pass that another one requires runs on any level, and is an error when disabled. A nested context
-    replaces the outer one as a whole; leaving it, also by an exception, brings the outer one back. Per thread or task.
+    Of the passes in a list, one in `disabled` is skipped; else one in `required` runs; else one runs when its level is
+    at most `opt_level`. A pass that another one requires runs on any level, and is an error when disabled. A nested
+    context replaces the outer one as a whole; leaving it, also by an exception, brings the outer one back. Per thread
+    or task.
 
     Raises `StepwellError` for names and configuration keys that do not exist, and values of a wrong type.
     """
@@ -48,7 +52,7 @@ class PassContext:
 
     @staticmethod
     def current() -> PassContext:
-        """The innermost context; outside of all, one with the defaults."""
+        """Returns the innermost context, or one with the defaults outside of all."""
         context = _current.get()
         return PassContext() if context is None else context
 
@@ -66,16 +70,17 @@ class PassContext:
         return None if level <= self.opt_level else f"level {level} is above opt level {self.opt_level}"
 
     def enabled(self, pass_: ModulePass) -> bool:
-        """Whether a pass of a list runs here."""
+        """Returns whether a pass of a list runs here."""
         return self.reason_to_skip(pass_) is None
 
     def key(self) -> str:
-        """What the context changes about a pipeline, as text for the key of a cache; never the same with a veto in it."""
+        """
+        Returns what the context changes about a pipeline, as text for the key of a cache. With a veto in it, no two
+        texts are the same.
+        """
         config = sorted((name, repr(value)) for name, value in self.config.items())
         text = repr((self.opt_level, sorted(self.disabled), sorted(self.required), config))
         if any(type(each).should_run is not Instrument.should_run for each in self.instruments):
-            from uuid import uuid4
-
             text += f" veto {uuid4()}"
         return text
 
@@ -99,6 +104,29 @@ class PassContext:
             leaving.__exit__(kind, error, traceback)
         finally:
             _current.reset(token)
+
+
+_current: ContextVar[PassContext | None] = ContextVar("stepwell_pass_context", default=None)
+
+
+def current_context() -> PassContext | None:
+    """The innermost `PassContext` entered, `None` outside of all: then every pass that is asked for runs."""
+    return _current.get()
+
+
+def context_key() -> str:
+    """
+    Returns what the current context changes about a pipeline, as text for the key of a cache. It is empty outside of
+    contexts.
+    """
+    context = _current.get()
+    return "" if context is None else context.key()
+
+
+def config_value(name: str) -> Any:
+    """The value of a registered key in the current context, its default outside of contexts."""
+    context = current_context()
+    return default_of(name) if context is None else context.config_value(name)
 
 
 def _pass_names(what: str, names: Iterable[str]) -> frozenset[str]:

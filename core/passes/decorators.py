@@ -1,4 +1,16 @@
-"""Passes out of plain classes and functions: for a whole module, for each function, for each block."""
+"""
+Passes out of plain classes and functions: for a whole module, for each function, for each block.
+
+```python
+@function_pass("note-functions", opt_level=1)
+def note_functions(function, ctx):
+    "Marks every function."
+    function.attributes["noted"] = StringAttr("yes")
+
+module = note_functions()(parse("func.func @main() { return }"))
+assert "noted" in str(module)
+```
+"""
 
 from __future__ import annotations
 
@@ -13,15 +25,18 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from .diagnostics import Diagnostic, StepwellError, fail
-from .passes import StepwellPass
-from .plugins import define_pass
+from ..messages.diagnostics import Diagnostic, StepwellError, fail
+from ..plugins import define_pass
+from .base import StepwellPass
 
 PRIMITIVE: Final = "graph.primitive"
 """Marks a fused function: to passes on functions it is one op, its body is left alone."""
 
 SKIP: Final = "stepwell.skip"
-"""On a function: an array of names of passes that leave it alone, or a unit attribute for all passes on functions."""
+"""
+The attribute of a function that keeps passes away from it. It is an array of names of passes, or a unit attribute for
+all passes on functions.
+"""
 
 Decorator = Callable[[Any], type[StepwellPass]]
 
@@ -30,9 +45,9 @@ def module_pass(name: str, opt_level: int = 0, requires: Iterable[str] = ()) -> 
     """
     Makes a pass of a class with `transform_module(self, module, ctx)`, or of a function `(module, ctx)`.
 
-    It changes the module or returns a new one. The fields of a class (annotated, as in a dataclass) are the options of the
-    pass, the first line of the docstring is its summary. The pass is known by `name` from then on. A class that is a pass
-    already (has `apply`) only gets its name, level and requirements.
+    It changes the module or returns a new one. The fields of a class (annotated, as in a dataclass) are the options of
+    the pass, the first line of the docstring is its summary. The pass is known by `name` from then on. A class that is
+    a pass already (has `apply`) only gets its name, level and requirements.
 
     Raises `StepwellError` when the name is taken, or there is no such method.
     """
@@ -41,7 +56,8 @@ def module_pass(name: str, opt_level: int = 0, requires: Iterable[str] = ()) -> 
 
 def function_pass(name: str, opt_level: int = 0, requires: Iterable[str] = ()) -> Decorator:
     """
-    Like `module_pass` for each `func.func`: `transform_function(self, function, ctx)` or a function `(function, ctx)`.
+    Makes a pass of what changes each `func.func`: `transform_function(self, function, ctx)` or a function `(function,
+    ctx)`. The rest is as in `module_pass`.
 
     External functions, primitive ones and those with `stepwell.skip` are left alone. What is returned, if
     anything, replaces the function.
@@ -50,7 +66,10 @@ def function_pass(name: str, opt_level: int = 0, requires: Iterable[str] = ()) -
 
 
 def block_pass(name: str, opt_level: int = 0, requires: Iterable[str] = ()) -> Decorator:
-    """Like `function_pass` for each block of the functions' bodies: `transform_block(self, block, ctx)`, in place."""
+    """
+    Makes a pass of what changes each block of the functions' bodies in place: `transform_block(self, block, ctx)`. The
+    rest is as in `function_pass`.
+    """
     return _decorator(name, opt_level, requires, "transform_block", _transform_blocks)
 
 

@@ -5,20 +5,34 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, ClassVar
 
 from xdsl.passes import ModulePass
 
-from .passes import PassOption, StepwellPass, pass_options, pass_summary
-from .pipelines import expand_pipeline, load_pass
-from .plugins import registry
+from ..plugins import registry
+from .options import PassOption, pass_options, pass_summary
+from .pipeline_text import expand_pipeline, load_pass
 
 LEVELS = (0, 1, 2, 3)
-"""The optimisation levels; `O0` … `O3` are the pipelines of a whole compilation."""
+"""The optimisation levels. `O0` … `O3` are the pipelines of a whole compilation."""
+
+
+@dataclass(frozen=True)
+class DeclaringPass(ModulePass):
+    """A pass that declares its level and what it requires."""
+
+    name: ClassVar[str]
+    opt_level: ClassVar[int | None] = None
+    """
+    The lowest level of a `PassContext` to run on. `None` means that of the lowest of the pipelines O0, O1, … with it.
+    """
+    requires: ClassVar[tuple[str, ...]] = ()
+    """Names of passes that must have run before, in the same run."""
 
 
 @dataclass(frozen=True)
 class PassInfo:
-    """One pass, as `--list-passes` and docs/passes.md show it; `source` is the package that defines it."""
+    """One pass, as `--list-passes` and docs/passes.md show it. `source` is the package that defines it."""
 
     name: str
     opt_level: int
@@ -32,7 +46,9 @@ class PassInfo:
 
 
 def pass_info(pass_: str | ModulePass | type[ModulePass]) -> PassInfo:
-    """The description of a pass, given its name, its class or an object of it; errors as `load_pass`."""
+    """
+    Returns the description of a pass, given its name, its class or an object of it. Errors are those of `load_pass`.
+    """
     if isinstance(pass_, str):
         pass_ = load_pass(pass_)
     pass_type = pass_ if isinstance(pass_, type) else type(pass_)
@@ -63,10 +79,10 @@ def required_by(pass_: ModulePass | type[ModulePass]) -> tuple[str, ...]:
     return tuple(_declared(pass_, "requires") or ())
 
 
-def _declared(pass_: ModulePass | type[ModulePass], name: str):
+def _declared(pass_: ModulePass | type[ModulePass], name: str) -> Any:
     """What a pass of ours declares; an *option* of that name, and passes of xDSL, declare nothing."""
     pass_type = pass_ if isinstance(pass_, type) else type(pass_)
-    if not issubclass(pass_type, StepwellPass):
+    if not issubclass(pass_type, DeclaringPass):
         return None
     if any(field.name == name for field in dataclasses.fields(pass_type)):
         return None

@@ -14,10 +14,10 @@ from typing import TextIO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .files import write_atomically
-from .passes import collecting_statistics
-from .pipelines import Instrument
-from .walk import walk
+from ..ir.walk import walk
+from ..messages.files import write_atomically
+from .base import collecting_statistics
+from .instrument import Instrument
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Statistics(Instrument):
         self.rows.append((pass_.name, self._ops, count_ops(module), self._counter))
 
     def finish(self) -> None:
-        """Ends the collection of a pass that failed; does nothing otherwise."""
+        """Ends the collection of a pass that failed, and does nothing otherwise."""
         if self._scope is not None:
             self._scope.__exit__(None, None, None)
             self._scope = None
@@ -164,7 +164,7 @@ class DumpDirectory(Instrument):
 
 @dataclass
 class FailureDump(Instrument):
-    """When a pass fails, writes what it was given to a file, with the command that repeats the failure."""
+    """Writes what a failing pass was given to a file, with the command that repeats the failure."""
 
     path: Path
     show: Callable[[ModuleOp], str] = str

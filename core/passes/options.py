@@ -1,18 +1,12 @@
-"""Passes: the base class of ours, their options by type and default, and the counters they report."""
+"""The options of passes: their types and defaults, and the pass that a specification with values stands for."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, get_args, get_type_hints
+from typing import Any, Final, get_args, get_type_hints
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import (
     ArgSpec,
@@ -20,58 +14,7 @@ from xdsl.utils.arg_spec import (
     _convert_arg_to_type,  # pyright: ignore[reportPrivateUsage]
 )
 
-from .diagnostics import Diagnostic, StepwellError, did_you_mean
-
-_statistics: ContextVar[Counter[str] | None] = ContextVar("stepwell_pass_statistics", default=None)
-
-
-@dataclass(frozen=True)
-class StepwellPass(ModulePass):
-    """
-    Base of Stepwell's passes: a `ModulePass` that counts what it does.
-
-    Derived classes are frozen dataclasses. The first line of their docstring is the summary of `--list-passes`,
-    their fields are their options. Counts belong to the run, not to the pass object.
-
-    Called on a module, a pass returns a new one and leaves its input as it is: `FoldConstantPass()(module)`. This runs the
-    instruments of the current `PassContext` and the passes it requires; the pass itself, being asked for, runs on any level.
-    """
-
-    name: ClassVar[str]
-    opt_level: ClassVar[int | None] = None
-    """The lowest level of a `PassContext` to run on; `None` means that of the lowest of the pipelines O0, O1, … with it."""
-    requires: ClassVar[tuple[str, ...]] = ()
-    """Names of passes that must have run before, in the same run."""
-
-    def __call__(self, module: ModuleOp, ctx: Context | None = None) -> ModuleOp:
-        from .sequential import run_on_copy
-
-        return run_on_copy(self, module, ctx)
-
-    def count(self, what: str, amount: int = 1) -> None:
-        """Adds to a counter shown by `--statistics`; costs nothing when nobody collects."""
-        count(what, amount)
-
-
-def count(what: str, amount: int = 1) -> None:
-    """`StepwellPass.count` for helpers that have no pass at hand."""
-    counter = _statistics.get()
-    if counter is not None:
-        counter[what] += amount
-
-
-@contextmanager
-def collecting_statistics() -> Iterator[Counter[str]]:
-    """Inside the block, counts of the passes go to the counter it yields."""
-    counter: Counter[str] = Counter()
-    token = _statistics.set(counter)
-    try:
-        yield counter
-    finally:
-        _statistics.reset(token)
-
-
-# Options
+from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 
 
 class _Required:
@@ -202,7 +145,7 @@ def _checked(pass_type: type[ModulePass], name: str, given: ParameterListType, t
 
 
 def converted(given: ParameterListType, type_: Any) -> ParameterListType | None:
-    """`given` in the form that xDSL converts to `type_`; `None` when it is of another type."""
+    """Returns `given` in the form that xDSL converts to `type_`, or `None` when it is of another type."""
     scalar_types = {type_, *get_args(type_)}
     if not given and bool in scalar_types:
         return (True,)
@@ -240,12 +183,3 @@ def typed_value(given: Any, type_: Any) -> Any:
     if candidate is None:
         raise ValueError
     return _convert_arg_to_type(candidate, type_)
-
-
-def __getattr__(name: str) -> Any:
-    """`run_pipeline` and friends live in `pipelines`; they are offered here because passes and pipelines go together."""
-    if name in ("run_pipeline", "parse_pipeline"):
-        from . import pipelines
-
-        return getattr(pipelines, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,29 +1,54 @@
-"""From the passes asked for to the steps of a run: levels, required passes, nested sequences, configuration."""
+"""
+The steps of a run, planned from the passes asked for. Levels, required passes, nested sequences and configuration
+decide.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
-from .diagnostics import Diagnostic, StepwellError
-from .pass_config import configured
-from .pass_context import PassContext
-from .pass_info import required_by
-from .passes import make_pass
-from .pipelines import Step, load_pass
-from .sequential import Sequential
+from ..messages.diagnostics import Diagnostic, StepwellError
+from .config import configured
+from .context import PassContext, current_context
+from .info import required_by
+from .options import make_pass
+from .pipeline_text import load_pass
+
+
+class Step(NamedTuple):
+    """A pass of a run. `skipped` says why it does not run, `required_by` names the pass it was added for."""
+
+    pass_: ModulePass
+    skipped: str | None = None
+    required_by: str | None = None
+
+
+class PassGroup(ModulePass):
+    """A pass that stands for several others, its `parts`, which the plan of a run lays out in its place."""
+
+    parts: tuple[ModulePass, ...]
+
+
+def planned(passes: Sequence[ModulePass], asked_for: bool = False) -> list[Step]:
+    """The steps of a run under the current context: required passes added, sequences laid out."""
+    plain = not any(getattr(each, "requires", ()) or hasattr(each, "parts") for each in passes)
+    if plain and current_context() is None:
+        return [Step(each) for each in passes]
+    return plan(passes, current_context(), asked_for)
 
 
 def plan(passes: Sequence[ModulePass], context: PassContext | None, asked_for: bool = False) -> list[Step]:
     """
-    The steps of a run of `passes`; those that `context` rules out are in it with the reason. None of `passes` is ruled out
-    when they are `asked_for` one by one, but parts of sequences among them are.
+    Returns the steps of a run of `passes`. Those that `context` rules out are in it with the reason. None of `passes`
+    is ruled out when they are `asked_for` one by one, but parts of sequences among them are.
 
-    In front of a pass stand the passes it requires, in order, each with its default options, unless one of that name is an
-    earlier step that runs. Raises `StepwellError` when a required pass is disabled, unknown, cannot do without options,
-    or requires itself.
+    In front of a pass stand the passes it requires, in order, each with its default options, unless one of that name is
+    an earlier step that runs. Raises `StepwellError` when a required pass is disabled, unknown, cannot do without
+    options, or requires itself.
     """
     planner = _Planner(context)
     for each in passes:
@@ -50,7 +75,7 @@ class _Planner:
         chain = (*chain, pass_.name)
         for name in required_by(pass_):
             self._require(name, chain)
-        if isinstance(pass_, Sequential):
+        if isinstance(pass_, PassGroup):
             for each in pass_.parts:
                 self.add(each)
         else:

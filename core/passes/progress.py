@@ -1,5 +1,6 @@
 """
-A bar on standard error while something takes long: on a terminal only, drawn by tqdm where that is installed (the extras `onnx` and `tune`).
+A bar on standard error while something takes long: on a terminal only, drawn by tqdm where that is installed (the
+extras `onnx` and `tune`).
 
 ```
 compile:  41%|████████▏           | 00:03, bufferize
@@ -18,7 +19,7 @@ from typing import Any, Final
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .pipelines import Instrument
+from .instrument import Instrument
 
 DELAY: Final = 1.0
 """Seconds before a bar appears: what is done by then needs none."""
@@ -30,7 +31,10 @@ FORMAT: Final = "{desc}: {percentage:3.0f}%|{bar:20}| {elapsed}{postfix}"
 
 
 def on_terminal(shown: bool | None = None) -> bool:
-    """Whether a bar is wanted: as `shown` says; when None, where standard error is a terminal."""
+    """
+    Returns whether a bar is wanted, as `shown` says. When that is `None`, a bar is wanted where standard error is a
+    terminal.
+    """
     if shown is not None:
         return shown
     return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
@@ -38,10 +42,10 @@ def on_terminal(shown: bool | None = None) -> bool:
 
 def bar_class() -> Any:
     """
-    A class for one bar of tqdm with a lock of its own; raises ImportError where tqdm is not installed.
+    Returns a class for one bar of tqdm with a lock of its own. Raises ImportError where tqdm is not installed.
 
-    The lock of tqdm is shared by all bars and processes. A bar that cannot write any more keeps it for good, as does a process that
-    dies with it, and others wait for it.
+    The lock of tqdm is shared by all bars and processes. A bar that cannot write any more keeps it for good, as does a
+    process that dies with it, and others wait for it.
     """
     from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource]
 
@@ -70,10 +74,10 @@ def _columns() -> int | None:
 
 class Progress:
     """
-    How far something has come, inside `with Progress(…)`; the bar is gone afterwards, also after an exception.
+    Shows how far something has come, inside `with Progress(…)`. The bar is gone afterwards, also after an exception.
 
-    A thread draws, so that telling where one is costs nothing and the clock runs on through a long step. Without a terminal, or
-    tqdm, nothing at all is written.
+    A thread draws, so that telling where one is costs nothing and the clock runs on through a long step. Without a
+    terminal, or tqdm, nothing at all is written.
     """
 
     def __init__(self, what: str, total: float = 1.0, shown: bool | None = None):
@@ -82,7 +86,7 @@ class Progress:
         self._thread = Thread(target=self._draw, daemon=True) if on_terminal(shown) else None
 
     def at(self, done: float, name: str = "", total: float | None = None) -> None:
-        """So much of the whole is done, and `name` comes next."""
+        """Says that so much of the whole is done, and that `name` comes next."""
         self._done, self._name = done, name
         if total is not None:
             self._total = total
@@ -157,5 +161,5 @@ class PassProgress(Instrument):
         self._progress.at(index, pass_.name)
 
     def then(self, name: str) -> None:
-        """All passes have run; `name` is what follows."""
+        """Says that all passes have run and that `name` follows."""
         self._progress.at(self._passes, name)

@@ -1,7 +1,7 @@
 """
 Records of runs: which passes ran on what, how long they took, what came out; and running the same again.
 
-A record is JSON, with hashes (`core.structural_hash`) in place of the programs.
+A record is JSON, with hashes (`core.ir.structural_hash`) in place of the programs.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
-from .diagnostics import Diagnostic, StepwellError
-from .files import write_atomically
+from ..ir.structural_hash import structural_hash
+from ..messages.diagnostics import Diagnostic, StepwellError
+from ..messages.files import write_atomically
+from ..text.parsing import read_source
+from .context import current_context
+from .instrument import Instrument
 from .instruments import count_ops
-from .passes import make_pass
-from .pipelines import Instrument, current_context, load_pass
-from .structural_hash import structural_hash
+from .options import make_pass
+from .pipeline_text import load_pass
 
 FORMAT: Final = "stepwell-pipeline-record"
 VERSION: Final = 1
@@ -33,8 +36,8 @@ class PassRecord:
     """
     One pass of a run: its name and options, and what it did.
 
-    `skipped` and `failed` say why it did not run or not to the end; then there is no `hash`, and the number of ops after it
-    is that before it.
+    `skipped` and `failed` say why it did not run or not to the end; then there is no `hash`, and the number of ops
+    after it is that before it.
     """
 
     name: str
@@ -62,9 +65,10 @@ class RunRecord:
     context: dict[str, Any] | None = None
     passes: list[PassRecord] = field(default_factory=list)
     output_hash: str | None = None
-    """Hash of the result; absent when the run failed."""
+    """The hash of the result, absent when the run failed."""
 
     def to_json(self) -> str:
+        """Returns the text of the file that `read_record` reads."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=2) + "\n"
 
     def run_passes(self) -> list[PassRecord]:
@@ -73,7 +77,7 @@ class RunRecord:
 
 
 class PipelineRecord(Instrument):
-    """Records the run it watches; `path` is where it is written at the end, also when the run fails."""
+    """Records the run it watches. It is written to `path` at the end, also when the run fails."""
 
     def __init__(self, path: str | Path | None = None):
         self.record = RunRecord()
@@ -133,7 +137,7 @@ def _context_of_run() -> dict[str, Any] | None:
 
 
 class ReplayCheck(Instrument):
-    """Compares a run with a record, step by step; the first difference ends it with an error."""
+    """Compares a run with a record, step by step. The first difference ends it with an error."""
 
     def __init__(self, record: RunRecord):
         self._record = record
@@ -156,9 +160,7 @@ class ReplayCheck(Instrument):
 
 
 def read_record(path: str | Path) -> RunRecord:
-    """Reads a record; raises `StepwellError` for a file that is none."""
-    from .parsing import read_source
-
+    """Reads a record. Raises `StepwellError` for a file that is none."""
     try:
         data = json.loads(read_source(path))
     except ValueError as error:

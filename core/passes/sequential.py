@@ -1,31 +1,39 @@
-"""Several passes as one."""
+"""
+Several passes as one.
+
+```python
+tidy = Sequential(["eliminate-common-subexpr", "canonicalize,eliminate-dead-code"], name="tidy")
+with PassContext(opt_level=3, disabled=["canonicalize"]):
+    module = tidy(parse("func.func @main() { return }"))
+assert str(tidy).startswith("tidy(eliminate-common-subexpr, canonicalize")
+```
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
-from .diagnostics import Diagnostic, StepwellError
-from .passes import StepwellPass
-from .pipelines import parse_pipeline, run_pipeline
-
-SEQUENCE_NAMES: Final[set[str]] = set()
-"""The names of all sequences made: a `PassContext` may disable or require these too."""
+from ..messages.diagnostics import Diagnostic, StepwellError
+from .base import StepwellPass
+from .context import SEQUENCE_NAMES
+from .pipeline_text import parse_pipeline
+from .pipelines import run_pipeline
+from .plan import PassGroup
 
 
 @dataclass(frozen=True, init=False)
-class Sequential(StepwellPass):
+class Sequential(StepwellPass, PassGroup):
     """
     Passes that run one after the other, under the rules of the current `PassContext`.
 
-    A part is a pass, another sequence, or the text of a pipeline. A sequence whose level is above that of the context is
-    skipped whole. `Sequential([])` does nothing.
+    A part is a pass, another sequence, or the text of a pipeline. A sequence whose level is above that of the context
+    is skipped whole. `Sequential([])` does nothing.
     """
 
     name = "sequential"
@@ -62,21 +70,3 @@ class Sequential(StepwellPass):
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(str(each) for each in self.parts)})"
-
-
-def run_on_copy(pass_: ModulePass, module: ModuleOp, ctx: Context | None = None) -> ModuleOp:
-    """
-    The result of a pass on a copy of `module`.
-
-    The pass itself is not subject to the level and the lists of the current context, the parts of a sequence are.
-    """
-    if not isinstance(module, ModuleOp):
-        found: Any = getattr(module, "name", type(module).__name__)
-        raise StepwellError(Diagnostic(f"pass '{pass_.name}' is called on {found}, expected builtin.module"))
-    if ctx is None:
-        from .parsing import make_context
-
-        ctx = make_context()
-    result = module.clone()
-    run_pipeline(ctx, result, [pass_], asked_for=True)
-    return result

@@ -9,8 +9,10 @@ from xdsl.ir import Operation
 from xdsl.utils.diagnostic import Diagnostic as XdslDiagnostic
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 
-from .diagnostics import Diagnostic, about, attach_source_line
-from .locations import nearest_source_point
+from ..messages.diagnostics import Diagnostic, about, attach_source_line
+from ..messages.locations import nearest_source_point
+from ..messages.texts import NESTED_TOO_DEEPLY
+from .parsing import diagnostic_of_parse_error
 
 INTERNAL_ERROR_HINT: Final = "this is a fault of the compiler, not of the program; --debug shows the traceback"
 
@@ -30,8 +32,6 @@ def _diagnostic_of(error: BaseException) -> Diagnostic:
     if isinstance(own, Diagnostic):
         return own
     if isinstance(error, ParseError):
-        from .parsing import diagnostic_of_parse_error
-
         return diagnostic_of_parse_error(error)
     if isinstance(error, ArgSpecParseError):
         return diagnostic_of_spec_error(error)
@@ -42,7 +42,7 @@ def _diagnostic_of(error: BaseException) -> Diagnostic:
             return Diagnostic(message)
         return Diagnostic(about(op, message), point=nearest_source_point(op))
     if isinstance(error, RecursionError):
-        return Diagnostic("the program is nested too deeply")
+        return Diagnostic(NESTED_TOO_DEEPLY)
     if isinstance(error, MemoryError):
         return Diagnostic("out of memory")
     if isinstance(error, OSError) and error.filename is not None:
@@ -74,7 +74,12 @@ def diagnostic_of_spec_error(error: ArgSpecParseError) -> Diagnostic:
     lines = [line for line in str(error).split("\n") if line.strip()]
     message = lines[-1].strip() if lines else "malformed pipeline"
     context = lines[2:-1]
-    return Diagnostic("\n".join([f"malformed pipeline: {_lower_first(message)}", *context]))
+    return malformed_pipeline("\n".join([_lower_first(message), *context]))
+
+
+def malformed_pipeline(reason: str) -> Diagnostic:
+    """Returns the diagnostic of a text that does not follow the grammar of pipelines."""
+    return Diagnostic(f"malformed pipeline: {reason}")
 
 
 def _lower_first(text: str) -> str:

@@ -18,12 +18,16 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
 
-from .diagnostics import Diagnostic, StepwellError, did_you_mean
-from .locations import UNNAMED_TEXT, LocationFactory, SourcePoint, end_of_text_before
+from ..ir.verification import verify_module
+from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..messages.files import cannot
+from ..messages.locations import UNNAMED_TEXT, LocationFactory, SourcePoint, end_of_text_before
+from ..messages.texts import NESTED_TOO_DEEPLY
+from ..plugins import registry
 from .plain_ops import PlainOps
 
 MOST_INLINE_ELEMENTS: Final = 1 << 27
-"""Most elements of a `dense<…>` attribute; xDSL stores splats expanded, so a larger one would not fit in memory."""
+"""The most elements of a `dense<…>` attribute. xDSL stores splats expanded, so a larger one would not fit in memory."""
 
 
 class HintedParseError(ParseError):
@@ -55,7 +59,7 @@ class StepwellLexer(MLIRLexer):
         MLIRTokenKind.ARROW,
         MLIRTokenKind.L_BRACE,
     )
-    """By group of the expression above; the first two are not asked for."""
+    """The kind of token by group of the expression above. The first two are not asked for."""
 
     def lex(self) -> MLIRToken:
         """The next token: one match for the common kinds, upstream's way for the others, comments and errors."""
@@ -88,7 +92,7 @@ class StepwellParser(Parser):
         self._locations = LocationFactory(name, text, line_offset)
         self._first_use: dict[str, Span] = {}
         self._defined_names: set[str] = set()
-        self._plain_ops = PlainOps(self._locations)
+        self._plain_ops = PlainOps[StepwellParser](self._locations)
         self.op_start = 0
         """Offset of the op whose parsing began last."""
         self.op_name = ""
@@ -146,7 +150,9 @@ class StepwellParser(Parser):
         at_position: Span[str] | int | None = None,
         end_position: int | None = None,
     ) -> NoReturn:
-        """As xDSL's, but what is found missing or wrong at the end of a line is not blamed on the next line."""
+        """
+        Ends parsing as xDSL's method does, but what is missing at the end of a line is not blamed on the next line.
+        """
         if at_position is None or at_position is self._current_token.span:
             start = self._current_token.span.start
             end = end_of_text_before(self.lexer.input.content, start)
@@ -221,8 +227,8 @@ class StepwellParser(Parser):
 
 class _HexadecimalElement(AttrParser._TensorLiteralElement):
     """
-    A hexadecimal number in `dense<…>`: of a float type it gives the bits, as xDSL prints NaN and infinities. xDSL itself
-    reads it as the number.
+    A hexadecimal number in `dense<…>`: of a float type it gives the bits, as xDSL prints NaN and infinities. xDSL
+    itself reads it as the number.
     """
 
     def to_type(self, parser: AttrParser, type: Any) -> Any:
@@ -251,8 +257,6 @@ def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
 
 def make_context(*, allow_unregistered: bool = False) -> Context:
     """A context with every dialect of xDSL, of Stepwell and of installed packages, each loaded on first use."""
-    from .plugins import registry
-
     ctx = Context(allow_unregistered=allow_unregistered)
     for name, factory in registry().dialects.items():
         ctx.register_dialect(name, partial(_load_dialect, name, factory))
@@ -278,7 +282,7 @@ def parse_text(
     source: str | None = None,
 ) -> ModuleOp:
     """
-    Parses a program; whatever goes wrong is raised as a `StepwellError` with its place.
+    Parses a program. Whatever goes wrong is raised as a `StepwellError` with its place.
 
     `source` is the text of the whole file when `text` is a piece of it that `line_offset` lines precede.
     """
@@ -291,7 +295,7 @@ def parse_text(
     except StepwellError as error:
         diagnostic = _failure_at_op(parser, error.diagnostic.message)
     except RecursionError:
-        diagnostic = _failure_at_op(parser, "the program is nested too deeply")
+        diagnostic = _failure_at_op(parser, NESTED_TOO_DEEPLY)
     except MemoryError:
         diagnostic = _failure_at_op(parser, "the program does not fit in memory")
     except Exception as error:
@@ -339,7 +343,7 @@ _STARTS_LIKE_IR: Final = re.compile(r"\s*([%\"#!{]|//|module\b|[A-Za-z_][\w$]*(\
 
 
 def is_program_text(path_or_text: str) -> bool:
-    """Whether a string is IR rather than a path: it has a newline, is empty, or starts with an op."""
+    """Returns whether a string is IR rather than a path. IR has a newline, is empty, or starts with an op."""
     return "\n" in path_or_text or not path_or_text or _STARTS_LIKE_IR.match(path_or_text) is not None
 
 
@@ -352,21 +356,24 @@ def parse(path_or_text: str | Path, *, ctx: Context | None = None, verify: bool 
     name, text = named_text(path_or_text)
     module = parse_text(make_context() if ctx is None else ctx, text, name)
     if verify:
-        from .verification import verify_module
-
         verify_module(module, sources={name: text})
     return module
 
 
 def named_text(path_or_text: str | Path) -> tuple[str, str]:
-    """What locations call a program, and its text, read from its file unless given; errors are those of `read_source`."""
+    """
+    Returns what locations call a program, and its text, read from its file unless given. Errors are those of
+    `read_source`.
+    """
     if isinstance(path_or_text, str) and is_program_text(path_or_text):
         return UNNAMED_TEXT, path_or_text
     return str(path_or_text), read_source(path_or_text)
 
 
 def read_source(path: str | Path) -> str:
-    """The text of a file, or of standard input for `-`; raises `StepwellError` when it is not readable UTF-8."""
+    """
+    Returns the text of a file, or of standard input for `-`. Raises `StepwellError` when it is not readable UTF-8.
+    """
     name = str(path)
     if name == "-" and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise StepwellError(Diagnostic("cannot read '-': standard input is closed"))
@@ -375,13 +382,12 @@ def read_source(path: str | Path) -> str:
     except IsADirectoryError:
         raise StepwellError(Diagnostic(f"cannot read '{name}': it is a directory, expected a file")) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise StepwellError(Diagnostic(f"cannot read '{name}': {reason.lower()}")) from None
+        raise cannot("read", name, error) from None
     return decode_source(data, name)
 
 
 def decode_source(data: bytes, name: str) -> str:
-    """`data` as text; a byte order mark is dropped, anything that is not UTF-8 is an error at its place."""
+    """Returns `data` as text without a byte order mark. Anything that is not UTF-8 is an error at its place."""
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

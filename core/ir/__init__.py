@@ -1,0 +1,1 @@
+"""Questions about any IR: walks, dominance, verification, equality of structure, branches."""

@@ -1,0 +1,1 @@
+"""What a user reads of a run: places in files, errors, warnings, remarks, and the files that commands write."""

@@ -1,0 +1,1 @@
+"""Passes and the pipelines that run them: options, configuration, plans, records, instruments."""

@@ -1,0 +1,1 @@
+"""Reading IR: the parser with its places and messages."""
