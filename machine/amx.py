@@ -1,4 +1,4 @@
-"""Leave to use the tile registers of AMX."""
+"""Asks Linux to let this process use the tile registers of AMX."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _TILE_DATA = 18
 @cache
 def amx_permitted() -> bool:
     """
-    Asks Linux, once, for leave to use tile registers in this process; whether it was given. Other systems, kernels before 5.16 and
-    machines without AMX refuse.
+    Asks Linux, once, to let this process use tile registers, and returns whether it does. Other systems, kernels before
+    5.16 and machines without AMX refuse.
 
-    It holds for all threads and for processes forked later. Their 8 KiB are saved on a switch only where they are in use. Source:
-    Linux, Documentation/arch/x86/xstate.rst.
+    It holds for all threads and for processes forked later. Their 8 KiB are saved on a switch only where they are in
+    use. Source: Linux, Documentation/arch/x86/xstate.rst.
     """
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return False

@@ -1,0 +1,3 @@
+from .host import host_machine as host_machine
+from .machine import Machine as Machine
+from .named import machine_named as machine_named

@@ -1,0 +1,123 @@
+"""What schedules know of a machine: its vector registers, caches and features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+
+from .code_target import CodeTarget
+
+KIB = 1024
+
+WIDE = 64
+"""Bytes of a register of AVX-512."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """
+    What a schedule needs to know of a machine. Sizes of caches are in bytes, those of one core but for `l3_bytes`.
+    """
+
+    name: str
+    triple: str
+    cpu: str
+    """LLVM's name."""
+    register_bytes: int
+    registers: int
+    fma: bool
+    """True where a product and a sum are one instruction."""
+    features: frozenset[str] = frozenset()
+    """The features that the machine has, of those that its family lists for schedules."""
+    latency: int = 4
+    """Cycles from an accumulator to its next value. Each accumulator takes one sum at a time."""
+    l1_bytes: int = 32 * KIB
+    l2_bytes: int = 1024 * KIB
+    l3_bytes: int = 8192 * KIB
+    cores: int = 1
+
+    @property
+    def llvm_features(self) -> str:
+        """The features in the form of LLVM, beyond those of its CPU."""
+        return ",".join(f"+{feature}" for feature in sorted(self.features))
+
+    @property
+    def code_target(self) -> CodeTarget:
+        """What LLVM is told to make code for this machine."""
+        return CodeTarget(self.triple, self.cpu, self.llvm_features)
+
+    def describe(self) -> str:
+        """Returns all of it as text, the same in every process."""
+        values = (getattr(self, each.name) for each in fields(self))
+        return "|".join(str(sorted(value) if isinstance(value, frozenset) else value) for value in values)
+
+    def lanes(self, element_bytes: int) -> int:
+        """Returns how many elements a vector register holds."""
+        return max(1, self.register_bytes // element_bytes)
+
+    @property
+    def has_wide_registers(self) -> bool:
+        """Returns whether the machine has AVX-512 (F, DQ, BW, VL)."""
+        return self.register_bytes == WIDE and self.code_target.is_x86_64
+
+    @property
+    def has_byte_dots(self) -> bool:
+        """Returns whether an instruction multiplies groups of four bytes and adds them to 32 bits (`vpdpbusd`)."""
+        return "avx512vnni" in self.features
+
+    @property
+    def has_byte_tiles(self) -> bool:
+        """Returns whether bytes are multiplied on tile registers."""
+        return "amx-int8" in self.features
+
+    @property
+    def has_half_tiles(self) -> bool:
+        """Returns whether bf16 are multiplied on tile registers."""
+        return "amx-bf16" in self.features
+
+    @property
+    def broadcasts(self) -> bool:
+        """Returns whether multiply-adds take an element from memory in all lanes, as those of AVX-512 do."""
+        return self.has_wide_registers
+
+    @property
+    def near_bytes(self) -> int:
+        """Bytes that are counted on to stay in L2: three quarters, the rest is for what goes by."""
+        return 3 * self.l2_bytes // 4
+
+    @property
+    def a_bytes(self) -> int:
+        """Most bytes of a that stay in L2 beside a panel of b."""
+        return self.l2_bytes // 8
+
+    @property
+    def pack_from_bytes(self) -> int:
+        """Bytes of b from which copying it into panels pays: what no longer stays in L2 beside the rest."""
+        return self.l2_bytes // 8
+
+
+@dataclass(frozen=True)
+class Pause:
+    """LLVM text that tells a core that it waits, and the declaration that the text needs."""
+
+    text: str
+    declaration: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the machines of one instruction set have in common."""
+
+    architectures: tuple[str, ...]
+    """What systems, and the first words of triples, call it."""
+    machines: tuple[Machine, ...]
+    of_flags: Callable[[frozenset[str] | None], Machine]
+    """Returns the machine with the registers that flags of Linux show, without flags the one of common machines."""
+    pause: Pause
+    exported_pause: Pause | None = None
+    """The text for code that is exported, where `pause` needs an assembler, which there may be for the host only."""
+    features: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """
+    Instructions that not all machines with the same registers have, and schedules use: LLVM's name, and the flags of
+    Linux that show them.
+    """

@@ -1,0 +1,31 @@
+"""
+The machine that schedules are made for, by name.
+
+Schedules are right on every machine whatever they are made for, as LLVM cuts vectors to the registers that there are;
+a description only makes them fast.
+"""
+
+from __future__ import annotations
+
+from ..core.messages.texts import unknown_target
+from ..core.passes.config import register_config
+from ..core.passes.context import config_value
+from .families import NAMED
+from .host import host_machine
+from .machine import Machine
+
+KEY = register_config("target", str, "host", "the machine that schedules are made for", "stepwell")
+
+
+def machine_named(name: str) -> Machine:
+    """Returns the machine of that name, `host` for this one. Raises `StepwellError` for one that is not known."""
+    if name == "host":
+        return host_machine()
+    if name not in NAMED:
+        raise unknown_target(name, ["host", *NAMED])
+    return NAMED[name]
+
+
+def chosen_machine(option: str | None) -> Machine:
+    """Returns the machine that a pass option names, else the one of the key `target` of the pass context."""
+    return machine_named(config_value("target") if option is None else option)

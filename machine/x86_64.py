@@ -1,0 +1,130 @@
+"""
+Machines of x86-64, and the names of their features: those of LLVM, the flags of Linux and the bits of CPUID.
+
+Sources: Intel, Software Developer's Manual, volume 2, CPUID, and volume 1, 13.3 (XCR0); the levels of the System V
+psABI for x86-64.
+"""
+
+from __future__ import annotations
+
+from .code_target import CodeTarget
+from .machine import KIB, Family, Machine, Pause
+
+FEATURES = {
+    "avx512vnni": ("avx512vl", "avx512_vnni"),
+    "amx-int8": ("amx_tile", "amx_int8"),
+    "amx-bf16": ("amx_tile", "amx_bf16"),
+}
+"""Instructions for products: LLVM's name, and the flags of Linux that show them."""
+
+_TRIPLE = "x86_64-unknown-linux-gnu"
+
+X86_64 = Machine("x86-64", _TRIPLE, "x86-64", 16, 16, fma=False, latency=8, l2_bytes=512 * KIB)
+X86_64_V3 = Machine("x86-64-v3", _TRIPLE, "x86-64-v3", 32, 16, fma=True, l2_bytes=512 * KIB)
+X86_64_V4 = Machine("x86-64-v4", _TRIPLE, "x86-64-v4", 64, 32, fma=True, l2_bytes=2048 * KIB)
+CASCADE_LAKE = Machine("cascade-lake", _TRIPLE, "cascadelake", 64, 32, fma=True, features=frozenset({"avx512vnni"}))
+SAPPHIRE_RAPIDS = Machine(
+    "sapphire-rapids",
+    _TRIPLE,
+    "sapphirerapids",
+    64,
+    32,
+    fma=True,
+    features=frozenset(FEATURES),
+    l1_bytes=48 * KIB,
+    l2_bytes=2048 * KIB,
+)
+
+
+def of_flags(flags: frozenset[str] | None) -> Machine:
+    """Returns the machine with the registers that flags of Linux show."""
+    if flags is None:
+        return X86_64_V3
+    if {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= flags:
+        return X86_64_V4
+    return X86_64_V3 if {"avx2", "fma"} <= flags else X86_64
+
+
+_PAUSE = Pause("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()\n")
+X86 = Family(
+    ("x86_64", "amd64", "i686"),
+    (X86_64, X86_64_V3, X86_64_V4, CASCADE_LAKE, SAPPHIRE_RAPIDS),
+    of_flags,
+    _PAUSE,
+    features=FEATURES,
+)
+
+_EBX_7, _ECX_7, _EDX_7, _EAX_7_1, _ECX_1, _ECX_EXTENDED = (
+    (7, 0, 1),
+    (7, 0, 2),
+    (7, 0, 3),
+    (7, 1, 0),
+    (1, 0, 2),
+    (0x80000001, 0, 2),
+)
+"""The places where a feature shows: leaf, sub-leaf, and which of eax, ebx, ecx, edx."""
+
+CPUID: dict[str, tuple[tuple[int, int, int], int]] = {
+    "sse4.2": (_ECX_1, 20),
+    "popcnt": (_ECX_1, 23),
+    "avx": (_ECX_1, 28),
+    "fma": (_ECX_1, 12),
+    "f16c": (_ECX_1, 29),
+    "movbe": (_ECX_1, 22),
+    "lzcnt": (_ECX_EXTENDED, 5),
+    "bmi": (_EBX_7, 3),
+    "avx2": (_EBX_7, 5),
+    "bmi2": (_EBX_7, 8),
+    "avx512f": (_EBX_7, 16),
+    "avx512dq": (_EBX_7, 17),
+    "avx512ifma": (_EBX_7, 21),
+    "avx512cd": (_EBX_7, 28),
+    "avx512bw": (_EBX_7, 30),
+    "avx512vl": (_EBX_7, 31),
+    "avx512vbmi": (_ECX_7, 1),
+    "avx512vbmi2": (_ECX_7, 6),
+    "gfni": (_ECX_7, 8),
+    "avx512vnni": (_ECX_7, 11),
+    "avx512bitalg": (_ECX_7, 12),
+    "avx512vpopcntdq": (_ECX_7, 14),
+    "amx-bf16": (_EDX_7, 22),
+    "avx512fp16": (_EDX_7, 23),
+    "amx-tile": (_EDX_7, 24),
+    "amx-int8": (_EDX_7, 25),
+    "avxvnni": (_EAX_7_1, 4),
+    "avx512bf16": (_EAX_7_1, 5),
+}
+"""The names of LLVM for features that code for a target may use, and the bit of CPUID that shows each."""
+
+SAVED_REGISTERS = {"avx": 0x6, "avx512f": 0xE0, "amx-tile": 0x60000}
+"""The bits of XCR0 (1 and 2, 5 to 7, 17 and 18) by which the system says that it saves the registers of a feature."""
+
+_V2 = frozenset({"sse4.2", "popcnt"})
+_V3 = _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
+_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+_SAPPHIRE = _V4 | {
+    *("avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "avx512vnni", "avx512bitalg", "avx512vpopcntdq"),
+    *("avx512fp16", "avx512bf16", "avxvnni"),
+}
+_OF_CPU = {
+    "x86-64-v3": _V3,
+    "x86-64-v4": _V4,
+    "cascadelake": _V4 | {"avx512vnni"},
+    "sapphirerapids": _SAPPHIRE,
+}
+
+
+def needed_features(target: CodeTarget, uses_tiles: bool) -> tuple[str, ...]:
+    """
+    Returns the features that code for `target` may use beyond those of every x86-64, sorted.
+
+    There are none on other machines. LLVM uses those of AMX only where the program does.
+    """
+    if not target.is_x86_64:
+        return ()
+    written = target.written
+    wanted = set(_OF_CPU.get(target.cpu, ())) | {word[1:] for word in written if word.startswith("+")}
+    left_out = {word[1:] for word in written if word.startswith("-")}
+    if not uses_tiles:
+        left_out |= {feature for feature in CPUID if feature.startswith("amx-")}
+    return tuple(sorted((wanted & CPUID.keys()) - left_out))
