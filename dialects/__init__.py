@@ -1,1 +1,5 @@
-"""The dialects of Stepwell; each sub-package is one dialect."""
+"""The dialects of Stepwell. Each sub-package is one dialect."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,6 @@
 """
-Interfaces that passes ask for instead of op names. A dialect of another package joins CSE, folding, fusion, lowering and the
-reference checks by implementing them.
+Interfaces that passes ask for instead of op names. A dialect of another package joins CSE, folding, fusion, lowering
+and the reference checks by implementing them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
@@ -20,6 +20,21 @@ if TYPE_CHECKING:
 
 class Commutative(OpTrait):
     """`op(a, b)` computes the same bits as `op(b, a)`: operands may be compared and matched in any order."""
+
+
+ConstantKind = Literal["literal", "splat", "weight", "scalar"]
+
+
+@dataclass(frozen=True)
+class ConstantLike(OpTrait):
+    """The one result of the op is known before the program runs, and the op has no operands."""
+
+    kind: ConstantKind
+    """A literal lists its elements, a splat repeats one, and a weight has them in a file, not in the program."""
+
+
+IN_PROGRAM: frozenset[ConstantKind | None] = frozenset({"literal", "splat", "scalar"})
+"""Kinds of constants whose property `value` is their result."""
 
 
 class ClosedToLoops(OpTrait):
@@ -69,8 +84,8 @@ class LoopTemplate(ABC):
     @abstractmethod
     def loop_function(self) -> str:
         """
-        The text of one `tensor_loop.func` (its name is a base for that of the kernel) with a buffer per operand, in order, and in `outs` a
-        buffer per result, of the shapes of the op and with signless integers.
+        The text of one `tensor_loop.func` (its name is a base for that of the kernel) with a buffer per operand, in
+        order, and in `outs` a buffer per result, of the shapes of the op and with signless integers.
         """
 
 
@@ -87,7 +102,7 @@ class MayFail:
 
 
 def may_fail(op: Operation) -> bool:
-    """Whether executing `op` can fail at run time."""
+    """Returns whether executing `op` can fail at run time."""
     return isinstance(op, MayFail) and op.may_fail()
 
 
@@ -106,8 +121,8 @@ def is_pure(op: Operation) -> bool:
 @lru_cache(maxsize=4096)
 def _pure_as_a_class(kind: type[Operation], traits: frozenset[OpTrait]) -> bool | None:
     """
-    What `is_pure` says of every op of a class with these traits; None where it depends on the op, on what is in its regions for
-    example.
+    What `is_pure` says of every op of a class with these traits; None where it depends on the op, on what is in its
+    regions for example.
     """
     if issubclass(kind, UnregisteredOp) or any(isinstance(each, IsTerminator) for each in traits):
         return False
@@ -117,14 +132,30 @@ def _pure_as_a_class(kind: type[Operation], traits: frozenset[OpTrait]) -> bool 
 
 
 def only_reads(op: Operation) -> bool:
-    """Whether the only effects of `op` are reads."""
+    """Returns whether the only effects of `op` are reads."""
     effects = get_effects(op)
     return effects is not None and all(effect.kind == MemoryEffectKind.READ for effect in effects)
 
 
 def is_commutative(op: Operation) -> bool:
-    """Whether the operands of `op` may be taken in any order."""
+    """Returns whether the operands of `op` may be taken in any order."""
     return _has_commutative(_traits_of(op)) or op.name in COMMUTATIVE_OUTSIDE_OPS
+
+
+def constant_kind(op: object) -> ConstantKind | None:
+    """
+    Returns the kind of constant that `op` is, None for any other op and for a block.
+
+    An `arith.constant` is a scalar; xDSL's own dialects do not carry the trait.
+    """
+    if not isinstance(op, Operation):
+        return None
+    return "scalar" if op.name == "arith.constant" else _constant_kind(_traits_of(op))
+
+
+@lru_cache(maxsize=4096)
+def _constant_kind(traits: frozenset[OpTrait]) -> ConstantKind | None:
+    return next((each.kind for each in traits if isinstance(each, ConstantLike)), None)
 
 
 def _traits_of(op: Operation) -> frozenset[OpTrait]:

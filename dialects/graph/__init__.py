@@ -21,9 +21,9 @@ The graph dialect: pure operations on whole tensors.
 | `dynamic.py` | `shape_of dynamic_reshape dynamic_broadcast_to dynamic_slice dynamic_pad arange` |
 | `calls.py` | `call_kernel` |
 
-`base.py` holds what they share (`signature.py` operands and results, `properties.py` the kinds of properties, `syntax.py` the printed
-form); `shapes.py` is the shape algebra, `element_types.py` the element types, `numerals.py` and `literals.py` the text of numbers and
-constants, `documentation.py` makes docs/graph.md.
+`base.py` holds what they share (`signature.py` operands and results, `properties.py` the kinds of properties,
+`syntax.py` the printed form); `shapes.py` is the shape algebra, `element_types.py` the element types, `numerals.py` and
+`literals.py` the text of numbers and constants, `documentation.py` makes docs/graph.md.
 """
 
 from __future__ import annotations
@@ -51,126 +51,144 @@ from . import (
     sorting,
     trigonometry,
 )
-from .base import GraphOp as GraphOp
-from .base import TemplateOp as TemplateOp
-from .base import TensorOp as TensorOp
-from .base import infer_result_types as infer_result_types
-from .base import plain_properties as plain_properties
-from .base import te_operands as te_operands
-from .binary import AddOp as AddOp
-from .binary import DivideOp as DivideOp
-from .binary import EwiseFmaOp as EwiseFmaOp
-from .binary import FloorDivideOp as FloorDivideOp
-from .binary import MaximumOp as MaximumOp
-from .binary import MinimumOp as MinimumOp
-from .binary import ModOp as ModOp
-from .binary import MultiplyOp as MultiplyOp
-from .binary import PowerOp as PowerOp
-from .binary import SubtractOp as SubtractOp
-from .calls import CallKernelOp as CallKernelOp
-from .comparison import BitwiseAndOp as BitwiseAndOp
-from .comparison import BitwiseOrOp as BitwiseOrOp
-from .comparison import BitwiseXorOp as BitwiseXorOp
-from .comparison import EqualOp as EqualOp
-from .comparison import GreaterEqualOp as GreaterEqualOp
-from .comparison import GreaterOp as GreaterOp
-from .comparison import LeftShiftOp as LeftShiftOp
-from .comparison import LessEqualOp as LessEqualOp
-from .comparison import LessOp as LessOp
-from .comparison import LogicalAndOp as LogicalAndOp
-from .comparison import LogicalOrOp as LogicalOrOp
-from .comparison import LogicalXorOp as LogicalXorOp
-from .comparison import NotEqualOp as NotEqualOp
-from .comparison import RightShiftOp as RightShiftOp
-from .comparison import WhereOp as WhereOp
-from .constants import ConstantOp as ConstantOp
-from .constants import FullOp as FullOp
-from .constants import WeightOp as WeightOp
-from .contraction import Conv2dOp as Conv2dOp
-from .contraction import MatmulOp as MatmulOp
-from .elementwise import AbsOp as AbsOp
-from .elementwise import AstypeOp as AstypeOp
-from .elementwise import BitcastOp as BitcastOp
-from .elementwise import BitwiseNotOp as BitwiseNotOp
-from .elementwise import CeilOp as CeilOp
-from .elementwise import ClipOp as ClipOp
-from .elementwise import FloorOp as FloorOp
-from .elementwise import IsfiniteOp as IsfiniteOp
-from .elementwise import IsinfOp as IsinfOp
-from .elementwise import IsnanOp as IsnanOp
-from .elementwise import LogicalNotOp as LogicalNotOp
-from .elementwise import NegativeOp as NegativeOp
-from .elementwise import RoundOp as RoundOp
-from .elementwise import SignOp as SignOp
-from .elementwise import SquareOp as SquareOp
-from .elementwise import TruncOp as TruncOp
-from .functions import CosOp as CosOp
-from .functions import ErfOp as ErfOp
-from .functions import Exp2Op as Exp2Op
-from .functions import Expm1Op as Expm1Op
-from .functions import ExpOp as ExpOp
-from .functions import GeluOp as GeluOp
-from .functions import LeakyReluOp as LeakyReluOp
-from .functions import Log1pOp as Log1pOp
-from .functions import Log2Op as Log2Op
-from .functions import Log10Op as Log10Op
-from .functions import LogOp as LogOp
-from .functions import ReluOp as ReluOp
-from .functions import RsqrtOp as RsqrtOp
-from .functions import SigmoidOp as SigmoidOp
-from .functions import SiluOp as SiluOp
-from .functions import SinOp as SinOp
-from .functions import SqrtOp as SqrtOp
-from .functions import TanhOp as TanhOp
-from .functions import TanOp as TanOp
-from .indexing import GatherNdOp as GatherNdOp
-from .indexing import ScatterElementsOp as ScatterElementsOp
-from .indexing import ScatterNdOp as ScatterNdOp
-from .indexing import TakeAlongAxisOp as TakeAlongAxisOp
-from .movement import BroadcastToOp as BroadcastToOp
-from .movement import ConcatOp as ConcatOp
-from .movement import ExpandDimsOp as ExpandDimsOp
-from .movement import PadOp as PadOp
-from .movement import PermuteDimsOp as PermuteDimsOp
-from .movement import ReshapeOp as ReshapeOp
-from .movement import SplitOp as SplitOp
-from .movement import SqueezeOp as SqueezeOp
-from .movement import StridedSliceOp as StridedSliceOp
-from .movement import TakeOp as TakeOp
-from .normalisation import BatchNormOp as BatchNormOp
-from .normalisation import BiasAddOp as BiasAddOp
-from .normalisation import DropoutOp as DropoutOp
-from .normalisation import GroupNormOp as GroupNormOp
-from .normalisation import InstanceNormOp as InstanceNormOp
-from .normalisation import L2NormalizeOp as L2NormalizeOp
-from .normalisation import LayerNormOp as LayerNormOp
-from .normalisation import RmsNormOp as RmsNormOp
-from .pooling import AvgPool2dOp as AvgPool2dOp
-from .pooling import MaxPool2dOp as MaxPool2dOp
-from .reduction import AllOp as AllOp
-from .reduction import AnyOp as AnyOp
-from .reduction import ArgmaxOp as ArgmaxOp
-from .reduction import ArgminOp as ArgminOp
-from .reduction import LogSoftmaxOp as LogSoftmaxOp
-from .reduction import MaxOp as MaxOp
-from .reduction import MeanOp as MeanOp
-from .reduction import MinOp as MinOp
-from .reduction import ProdOp as ProdOp
-from .reduction import SoftmaxOp as SoftmaxOp
-from .reduction import SumOp as SumOp
-from .sampling import ResampleOp as ResampleOp
-from .sampling import SampleOp as SampleOp
-from .scans import CumulativeProdOp as CumulativeProdOp
-from .scans import CumulativeSumOp as CumulativeSumOp
-from .sorting import TopKOp as TopKOp
-from .trigonometry import AcoshOp as AcoshOp
-from .trigonometry import AcosOp as AcosOp
-from .trigonometry import AsinhOp as AsinhOp
-from .trigonometry import AsinOp as AsinOp
-from .trigonometry import AtanhOp as AtanhOp
-from .trigonometry import AtanOp as AtanOp
-from .trigonometry import CoshOp as CoshOp
-from .trigonometry import SinhOp as SinhOp
+from .base import (
+    GraphOp,
+    PureGraphOp,
+    PureTemplateOp,
+    TemplateOp,
+    TensorOp,
+    infer_result_types,
+    plain_properties,
+    te_operands,
+)
+from .binary import (
+    AddOp,
+    DivideOp,
+    EwiseFmaOp,
+    FloorDivideOp,
+    MaximumOp,
+    MinimumOp,
+    ModOp,
+    MultiplyOp,
+    PowerOp,
+    SubtractOp,
+)
+from .builder import BuilderError, GraphBuilder
+from .calls import CallKernelOp
+from .comparison import (
+    BitwiseAndOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LeftShiftOp,
+    LessEqualOp,
+    LessOp,
+    LogicalAndOp,
+    LogicalOrOp,
+    LogicalXorOp,
+    NotEqualOp,
+    RightShiftOp,
+    WhereOp,
+)
+from .constants import ConstantOp, FullOp, WeightOp
+from .contraction import Conv2dOp, MatmulOp
+from .elementwise import (
+    AbsOp,
+    AstypeOp,
+    BitcastOp,
+    BitwiseNotOp,
+    CeilOp,
+    ClipOp,
+    FloorOp,
+    IsfiniteOp,
+    IsinfOp,
+    IsnanOp,
+    LogicalNotOp,
+    NegativeOp,
+    RoundOp,
+    SignOp,
+    SquareOp,
+    TruncOp,
+)
+from .functions import (
+    CosOp,
+    ErfOp,
+    Exp2Op,
+    Expm1Op,
+    ExpOp,
+    GeluOp,
+    LeakyReluOp,
+    Log1pOp,
+    Log2Op,
+    Log10Op,
+    LogOp,
+    ReluOp,
+    RsqrtOp,
+    SigmoidOp,
+    SiluOp,
+    SinOp,
+    SqrtOp,
+    TanhOp,
+    TanOp,
+)
+from .indexing import GatherNdOp, ScatterElementsOp, ScatterNdOp, TakeAlongAxisOp
+from .movement import (
+    BroadcastToOp,
+    ConcatOp,
+    ExpandDimsOp,
+    PadOp,
+    PermuteDimsOp,
+    ReshapeOp,
+    SplitOp,
+    SqueezeOp,
+    StridedSliceOp,
+    TakeOp,
+)
+from .mutator import GraphMutator
+from .normalisation import (
+    BatchNormOp,
+    BiasAddOp,
+    DropoutOp,
+    GroupNormOp,
+    InstanceNormOp,
+    L2NormalizeOp,
+    LayerNormOp,
+    RmsNormOp,
+)
+from .pooling import AvgPool2dOp, MaxPool2dOp
+from .properties import (
+    BOOL,
+    ELEMENT_TYPE,
+    FLOAT,
+    INTEGER,
+    INTEGERS,
+    NUMBER,
+    PropertyKind,
+    optional_prop,
+    prop,
+)
+from .reduction import (
+    AllOp,
+    AnyOp,
+    ArgmaxOp,
+    ArgminOp,
+    LogSoftmaxOp,
+    MaxOp,
+    MeanOp,
+    MinOp,
+    ProdOp,
+    SoftmaxOp,
+    SumOp,
+)
+from .sampling import ResampleOp, SampleOp
+from .scans import CumulativeProdOp, CumulativeSumOp
+from .shapes import Shaped, ShapeError
+from .shapes import text as shape_text
+from .signature import tensor_operand, tensor_operands, tensor_result, tensor_results
+from .sorting import TopKOp
+from .trigonometry import AcoshOp, AcosOp, AsinhOp, AsinOp, AtanhOp, AtanOp, CoshOp, SinhOp
 
 FAMILIES: tuple[ModuleType, ...] = (
     elementwise,
@@ -207,3 +225,149 @@ def ops_of(family: ModuleType) -> list[type[Operation]]:
 
 
 Graph = Dialect("graph", [op for family in FAMILIES for op in ops_of(family)], [])
+"""The dialect as xDSL loads it."""
+
+__all__ = [
+    "AbsOp",
+    "AcosOp",
+    "AcoshOp",
+    "AddOp",
+    "AllOp",
+    "AnyOp",
+    "ArgmaxOp",
+    "ArgminOp",
+    "AsinOp",
+    "AsinhOp",
+    "AstypeOp",
+    "AtanOp",
+    "AtanhOp",
+    "AvgPool2dOp",
+    "BOOL",
+    "BatchNormOp",
+    "BiasAddOp",
+    "BitcastOp",
+    "BitwiseAndOp",
+    "BitwiseNotOp",
+    "BitwiseOrOp",
+    "BitwiseXorOp",
+    "BroadcastToOp",
+    "BuilderError",
+    "CallKernelOp",
+    "CeilOp",
+    "ClipOp",
+    "ConcatOp",
+    "ConstantOp",
+    "Conv2dOp",
+    "CosOp",
+    "CoshOp",
+    "CumulativeProdOp",
+    "CumulativeSumOp",
+    "DivideOp",
+    "DropoutOp",
+    "ELEMENT_TYPE",
+    "EqualOp",
+    "ErfOp",
+    "EwiseFmaOp",
+    "Exp2Op",
+    "ExpOp",
+    "ExpandDimsOp",
+    "Expm1Op",
+    "FLOAT",
+    "FloorDivideOp",
+    "FloorOp",
+    "FullOp",
+    "GatherNdOp",
+    "GeluOp",
+    "Graph",
+    "GraphBuilder",
+    "GraphMutator",
+    "GraphOp",
+    "GreaterEqualOp",
+    "GreaterOp",
+    "GroupNormOp",
+    "INTEGER",
+    "INTEGERS",
+    "InstanceNormOp",
+    "IsfiniteOp",
+    "IsinfOp",
+    "IsnanOp",
+    "L2NormalizeOp",
+    "LayerNormOp",
+    "LeakyReluOp",
+    "LeftShiftOp",
+    "LessEqualOp",
+    "LessOp",
+    "Log10Op",
+    "Log1pOp",
+    "Log2Op",
+    "LogOp",
+    "LogSoftmaxOp",
+    "LogicalAndOp",
+    "LogicalNotOp",
+    "LogicalOrOp",
+    "LogicalXorOp",
+    "MatmulOp",
+    "MaxOp",
+    "MaxPool2dOp",
+    "MaximumOp",
+    "MeanOp",
+    "MinOp",
+    "MinimumOp",
+    "ModOp",
+    "MultiplyOp",
+    "NUMBER",
+    "NegativeOp",
+    "NotEqualOp",
+    "PadOp",
+    "PermuteDimsOp",
+    "PowerOp",
+    "ProdOp",
+    "PropertyKind",
+    "PureGraphOp",
+    "PureTemplateOp",
+    "ReluOp",
+    "ResampleOp",
+    "ReshapeOp",
+    "RightShiftOp",
+    "RmsNormOp",
+    "RoundOp",
+    "RsqrtOp",
+    "SampleOp",
+    "ScatterElementsOp",
+    "ScatterNdOp",
+    "ShapeError",
+    "Shaped",
+    "SigmoidOp",
+    "SignOp",
+    "SiluOp",
+    "SinOp",
+    "SinhOp",
+    "SoftmaxOp",
+    "SplitOp",
+    "SqrtOp",
+    "SquareOp",
+    "SqueezeOp",
+    "StridedSliceOp",
+    "SubtractOp",
+    "SumOp",
+    "TakeAlongAxisOp",
+    "TakeOp",
+    "TanOp",
+    "TanhOp",
+    "TemplateOp",
+    "TensorOp",
+    "TopKOp",
+    "TruncOp",
+    "WeightOp",
+    "WhereOp",
+    "infer_result_types",
+    "optional_prop",
+    "plain_properties",
+    "prop",
+    "shape_text",
+    "te_operands",
+    "tensor_operand",
+    "tensor_operands",
+    "tensor_result",
+    "tensor_results",
+]

@@ -24,7 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import did_you_mean
+from ...core.messages.diagnostics import did_you_mean
 from ..traits import LoopSemantics, LoopTemplate
 from .properties import PropertyKind
 from .shapes import Shaped, ShapeError, compatible
@@ -55,12 +55,13 @@ if TYPE_CHECKING:
     from xdsl.printer import Printer
 
     from ... import te
-    from ...core.parsing import StepwellParser
+    from ...core.text.parsing import StepwellParser
 
 
 class TensorOp(IRDLOperation, ABC):
     """
-    An op on whole tensors: a `GraphOp`, whose meaning is a tensor expression, or a `TemplateOp`, whose meaning is a loop function.
+    An op on whole tensors: a `GraphOp`, whose meaning is a tensor expression, or a `TemplateOp`, whose meaning is a
+    loop function.
 
     The builder takes operands by position and properties by name as plain Python values, and infers the result types:
     `SoftmaxOp(x, axis=-1)`.
@@ -135,7 +136,7 @@ class TensorOp(IRDLOperation, ABC):
 
     @classmethod
     def parse_plain(cls, parser: StepwellParser, offset: int, location: LocationAttr) -> tuple[Self, int] | None:
-        """See `core.plain_ops.PlainReader`."""
+        """See `core.text.plain_ops.PlainReader`."""
         found = parse_plain_arguments(cls, parser, offset)
         if found is None:
             return None
@@ -193,7 +194,7 @@ def _no_key(_: Operation) -> None:
 
 
 def plain_properties(op: Operation) -> dict[str, Any]:
-    """Every property of a graph op as a plain Python value; `None` for an absent one."""
+    """Every property of a graph op as a plain Python value, `None` for an absent one."""
     assert isinstance(op, IRDLOperation)
     return _plain_values(op.get_irdl_definition(), op.properties)
 

@@ -24,8 +24,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from ...core.diagnostics import Diagnostic, StepwellError
-from ...core.locations import SourcePoint, source_point
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.locations import SourcePoint, source_point
 
 
 class BuilderError(StepwellError):
@@ -34,8 +34,8 @@ class BuilderError(StepwellError):
 
 class GraphBuilder:
     """
-    Makes a module of functions; every op that is emitted is verified at once and located at the Python line that emitted
-    it.
+    Makes a module of functions; every op that is emitted is verified at once and located at the Python line that
+    emitted it.
     """
 
     def __init__(self) -> None:
@@ -84,8 +84,8 @@ class GraphBuilder:
 
     def emit(self, op: Operation, *names: str) -> Any:
         """
-        Adds `op` to the function; returns its result, or the tuple of its results when it has several or none. `names` are
-        those of the results in the text. Raises `BuilderError` when the op does not verify.
+        Adds `op` to the function; returns its result, or the tuple of its results when it has several or none. `names`
+        are those of the results in the text. Raises `BuilderError` when the op does not verify.
         """
         return self._emit(op, names, _caller())
 

@@ -27,7 +27,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import did_you_mean
+from ...core.messages.diagnostics import did_you_mean
 from ..traits import MayFail
 from .shapes import Shape, compatible
 from .signature import shaped_of

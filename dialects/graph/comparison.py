@@ -23,7 +23,7 @@ class ComparisonOp(BinaryOp, ABC):
 @irdl_op_definition
 class EqualOp(ComparisonOp):
     """
-    Whether `x = y`.
+    Returns whether `x = y`.
 
     Numerics: a comparison with NaN is false. On i1 false < true.
 
@@ -43,7 +43,7 @@ class EqualOp(ComparisonOp):
 @irdl_op_definition
 class NotEqualOp(ComparisonOp):
     """
-    Whether `x != y`.
+    Returns whether `x != y`.
 
     Numerics: a comparison with NaN is true. On i1 false < true.
 
@@ -63,7 +63,7 @@ class NotEqualOp(ComparisonOp):
 @irdl_op_definition
 class LessOp(ComparisonOp):
     """
-    Whether `x < y`.
+    Returns whether `x < y`.
 
     Numerics: a comparison with NaN is false. On i1 false < true.
 
@@ -81,7 +81,7 @@ class LessOp(ComparisonOp):
 @irdl_op_definition
 class LessEqualOp(ComparisonOp):
     """
-    Whether `x <= y`.
+    Returns whether `x <= y`.
 
     Numerics: a comparison with NaN is false. On i1 false < true.
 
@@ -99,7 +99,7 @@ class LessEqualOp(ComparisonOp):
 @irdl_op_definition
 class GreaterOp(ComparisonOp):
     """
-    Whether `x > y`.
+    Returns whether `x > y`.
 
     Numerics: a comparison with NaN is false. On i1 false < true.
 
@@ -117,7 +117,7 @@ class GreaterOp(ComparisonOp):
 @irdl_op_definition
 class GreaterEqualOp(ComparisonOp):
     """
-    Whether `x >= y`.
+    Returns whether `x >= y`.
 
     Numerics: a comparison with NaN is false. On i1 false < true.
 

@@ -21,7 +21,8 @@ from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, trai
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..traits import LoopSemantics
+from ...te.dtypes import of_numpy
+from ..traits import ConstantLike, LoopSemantics
 from . import literals
 from .properties import NUMBER, TextKind, prop
 from .shapes import Shaped
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from xdsl.printer import Printer
 
     from ... import te
-    from ...core.parsing import StepwellParser
+    from ...core.text.parsing import StepwellParser
 
 
 class LiteralOp(IRDLOperation, ABC):
@@ -85,6 +86,8 @@ class ConstantOp(LiteralOp):
 
     value = prop_def(AnyAttr())
 
+    traits = traits_def(Pure(), ConstantLike("literal"))
+
     def __init__(self, value: DenseIntOrFPElementsAttr, *, attributes: Mapping[str, Attribute] | None = None):
         super().__init__(properties={"value": value}, result_types=[value.get_type()], attributes=attributes or {})
 
@@ -117,7 +120,7 @@ class ConstantOp(LiteralOp):
 
     @property
     def splat(self) -> int | float | bool | None:
-        """The value that all elements have, as a Python number; `None` when they differ or there are none."""
+        """The value that all elements have, as a Python number. It is `None` when they differ or there are none."""
         return literals.splat_value(self.dense.data.data, self.shaped.dtype)
 
     def verify_(self) -> None:
@@ -157,12 +160,9 @@ class ConstantOp(LiteralOp):
 
 def array_bytes(array: Any) -> tuple[bytes, TensorType]:
     """The elements of a NumPy array as they lie in memory, and its tensor type."""
-    name = array.dtype.name
-    dtype = {"bool": "i1", "bfloat16": "bf16"}.get(name) or name.replace("uint", "ui").replace("int", "i").replace(
-        "float", "f"
-    )
-    if dtype not in literals.ATTRIBUTES:
-        raise TypeError(f"array has dtype {name}, expected one that tensors can hold")
+    dtype = of_numpy(array.dtype.name)
+    if dtype is None:
+        raise TypeError(f"array has dtype {array.dtype.name}, expected one that tensors can hold")
     return array.astype(array.dtype.newbyteorder("<")).tobytes("C"), tensor_type(Shaped(tuple(array.shape), dtype))
 
 
@@ -182,6 +182,8 @@ class FullOp(LiteralOp, LoopSemantics):
     name = "graph.full"
 
     value = prop_def(AnyAttr())
+
+    traits = traits_def(Pure(), ConstantLike("splat"))
 
     def __init__(self, value: Any, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None):
         if isinstance(value, FloatAttr | IntegerAttr):
@@ -250,6 +252,8 @@ class WeightOp(LiteralOp):
 
     key = prop(TextKind())
 
+    traits = traits_def(Pure(), ConstantLike("weight"))
+
     def __init__(self, key: str | StringAttr, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None):
         key = StringAttr(key) if isinstance(key, str) else key
         super().__init__(properties={"key": key}, result_types=[type_], attributes=attributes or {})
@@ -285,7 +289,7 @@ class WeightOp(LiteralOp):
 
     @classmethod
     def parse_plain(cls, parser: StepwellParser, offset: int, location: LocationAttr) -> tuple[Self, int] | None:
-        """See `core.plain_ops.PlainReader`."""
+        """See `core.text.plain_ops.PlainReader`."""
         found = parse_plain_weight(parser, offset)
         if found is None:
             return None
@@ -302,5 +306,5 @@ class WeightOp(LiteralOp):
 
 
 def is_constant(op: Operation) -> bool:
-    """Whether `op` is a constant, a splat or a weight of the graph dialect."""
+    """Returns whether `op` is a constant, a splat or a weight of the graph dialect."""
     return isinstance(op, LiteralOp)

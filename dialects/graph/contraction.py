@@ -69,7 +69,8 @@ class Conv2dOp(PureGraphOp):
     """
     Cross-correlation of images with a filter bank, in `NCHW` and `OIHW`
 
-    `result[n, o, y, x] = sum over i, r, s of padded[n, g * I + i, y * stride_h + r * dilation_h, x * stride_w + s * dilation_w]
+    `result[n, o, y, x] = sum over i, r, s of padded[n, g * I + i, y * stride_h + r * dilation_h, x * stride_w + s *
+    dilation_w]
     * filter[o, i, r, s]` with `g = o / (O / groups)`.
 
     Shapes: I is the number of input channels per group; each extent of the result is
@@ -78,7 +79,8 @@ class Conv2dOp(PureGraphOp):
     Numerics: as `graph.matmul`.
 
     ```mlir
-    %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>) -> tensor<1x32x224x224xf32>
+    %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>)
+        -> tensor<1x32x224x224xf32>
     ```
     """
 

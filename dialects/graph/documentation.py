@@ -20,9 +20,9 @@ from .signature import operand_signature
 
 HEADER = """# Graph ops
 
-Made by `python -m stepwell.dialects.graph.documentation` from the definitions in `dialects/graph/`. What each op computes, element type
-by element type, is fixed in [semantics.md](semantics.md); the grammar is in [ir.md](ir.md). Operands of one op have one element type unless
-a row says otherwise.
+Made by `python -m stepwell.dialects.graph.documentation` from the definitions in `dialects/graph/`. What each op
+computes, element type by element type, is fixed in [semantics.md](semantics.md); the grammar is in [ir.md](ir.md).
+Operands of one op have one element type unless a row says otherwise.
 """
 
 
@@ -33,12 +33,12 @@ def title(family: ModuleType) -> str:
 
 def types_text(classes: str) -> str:
     """The element types of a string of class letters, whole classes by their range."""
-    whole = {"S": "i8 … i64", "U": "ui8 … ui64", "F": "f16 bf16 f32 f64", "B": "i1"}
+    whole = {"S": "i8 … i64", "U": "ui8 … ui64", "F": " ".join(class_members("F")), "B": "i1"}
     return ", ".join(whole[letter] for letter in classes if class_members(letter))
 
 
 def explain(op_type: type[Operation]) -> str | None:
-    """Element types of the operands and kinds of the properties of a graph op; `None` for any other op."""
+    """Element types of the operands and kinds of the properties of a graph op, or `None` for any other op."""
     rows = [*operand_rows(op_type), *property_rows(op_type)]
     return None if not rows else "\n".join(["types:", *(f"  {name}: {text}" for name, text in rows)])
 

@@ -46,7 +46,8 @@ class ShapeOfOp(PureGraphOp):
 
 class DynamicOp(TensorOp, ABC):
     """
-    An op that takes sizes as tensors. It stands for another op, which is known when those are: there are no loops for it.
+    An op that takes sizes as tensors. It stands for another op, which is known when those are: there are no loops for
+    it.
 
     Extents of the result that are not known are `?`; its type may say more than what follows from the operands.
     """
@@ -59,8 +60,8 @@ class DynamicOp(TensorOp, ABC):
     @abstractmethod
     def static_form(self, *sizes: list[Any]) -> list[Operation]:
         """
-        Ops of static shape, the last of which computes the result; none when the operand is the result. `sizes` are the elements of the operands
-        `SIZES`, row by row. Raises `ShapeError` when they do not fit.
+        Ops of static shape, the last of which computes the result; none when the operand is the result. `sizes` are the
+        elements of the operands `SIZES`, row by row. Raises `ShapeError` when they do not fit.
         """
 
     @property
@@ -159,7 +160,8 @@ class DynamicSliceOp(DynamicOp):
     `graph.strided_slice` along `axes` with positions that vectors hold, one entry per axis.
 
     ```mlir
-    %y = graph.dynamic_slice %x, %b, %e, %s, axes = [1] : (tensor<4x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x?xf32>
+    %y = graph.dynamic_slice %x, %b, %e, %s, axes = [1] : (tensor<4x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>)
+        -> tensor<4x?xf32>
     ```
     """
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
 from xdsl.ir import Attribute
 
+from ...core.ir.element_types import ATTRIBUTES, dtype_name
 from ...te import dtypes
 from .shapes import ShapeError
 
@@ -17,26 +17,6 @@ CLASSES: Final[dict[str, tuple[str, ...]]] = {
     "B": ("i1",),
 }
 """F floats, S signed and signless integers, U unsigned integers, B booleans."""
-
-ATTRIBUTES: Final[dict[str, Attribute]] = {
-    "f16": Float16Type(),
-    "bf16": BFloat16Type(),
-    "f32": Float32Type(),
-    "f64": Float64Type(),
-    "i1": IntegerType(1),
-    **{name: IntegerType(dtypes.bit_width(name)) for name in dtypes.SIGNED},
-    **{name: IntegerType(dtypes.bit_width(name), Signedness.UNSIGNED) for name in dtypes.UNSIGNED},
-}
-"""The attribute of each element type, by its name in the IR."""
-
-_INTEGER_PREFIX: Final = {Signedness.SIGNLESS: "i", Signedness.UNSIGNED: "ui", Signedness.SIGNED: "si"}
-
-
-def dtype_name(element_type: Attribute) -> str | None:
-    """`f32`, `ui8`, `i1` …, the name of any integer type or of a float that tensors may hold; else `None`."""
-    if isinstance(element_type, IntegerType):
-        return f"{_INTEGER_PREFIX[element_type.signedness.data]}{element_type.width.data}"
-    return element_type.name if element_type.name in dtypes.FLOATS else None
 
 
 def class_members(classes: str) -> tuple[str, ...]:

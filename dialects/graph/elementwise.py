@@ -201,7 +201,7 @@ class BitwiseNotOp(UnaryOp):
 @irdl_op_definition
 class IsnanOp(UnaryTestOp):
     """
-    Whether `x` is NaN.
+    Returns whether `x` is NaN.
 
     ```mlir
     %y = graph.isnan %x : (tensor<4xf32>) -> tensor<4xi1>
@@ -216,7 +216,7 @@ class IsnanOp(UnaryTestOp):
 @irdl_op_definition
 class IsinfOp(UnaryTestOp):
     """
-    Whether `x` is +inf or -inf.
+    Returns whether `x` is +inf or -inf.
 
     ```mlir
     %y = graph.isinf %x : (tensor<4xf32>) -> tensor<4xi1>
@@ -231,7 +231,7 @@ class IsinfOp(UnaryTestOp):
 @irdl_op_definition
 class IsfiniteOp(UnaryTestOp):
     """
-    Whether `x` is neither NaN nor infinite.
+    Returns whether `x` is neither NaN nor infinite.
 
     ```mlir
     %y = graph.isfinite %x : (tensor<4xf32>) -> tensor<4xi1>

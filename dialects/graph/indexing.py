@@ -132,11 +132,12 @@ class ScatterElementsOp(ScatterOp):
     With a `reduction` the element is the sum, product, maximum or minimum of what it was and its updates.
 
     Shapes: `indices` and `updates` have one shape, whose extents in other dimensions are at most those of the operand.
-    Numerics: updates of one element are applied in the order of their indices, each rounded to the element type; of several with
-    "none" the last stays. A negative index counts from the end, once. Fails: index out of range.
+    Numerics: updates of one element are applied in the order of their indices, each rounded to the element type; of
+    several with "none" the last stays. A negative index counts from the end, once. Fails: index out of range.
 
     ```mlir
-    %y = graph.scatter_elements %x, %i, %u, axis = 1 : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+    %y = graph.scatter_elements %x, %i, %u, axis = 1 : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>)
+        -> tensor<4x8xf32>
     ```
     """
 
@@ -162,14 +163,14 @@ class ScatterElementsOp(ScatterOp):
 @irdl_op_definition
 class ScatterNdOp(ScatterOp):
     """
-    The operand, with `result[indices[i…, 0], …, indices[i…, n - 1], s…] = updates[i…, s…]`: the last dimension of `indices`
-    holds tuples of n indices.
+    The operand, with `result[indices[i…, 0], …, indices[i…, n - 1], s…] = updates[i…, s…]`: the last dimension of
+    `indices` holds tuples of n indices.
 
     With a `reduction` the element is the sum, product, maximum or minimum of what it was and its updates.
 
     Shapes: `updates` has the shape of `indices` without its last dimension, followed by that of what lies at a tuple.
-    Numerics: updates of one element are applied in the order of their indices, each rounded to the element type; of several with
-    "none" the last stays. A negative index counts from the end, once. Fails: index out of range.
+    Numerics: updates of one element are applied in the order of their indices, each rounded to the element type; of
+    several with "none" the last stays. A negative index counts from the end, once. Fails: index out of range.
 
     ```mlir
     %y = graph.scatter_nd %x, %i, %u : (tensor<4x8xf32>, tensor<3x1xi64>, tensor<3x8xf32>) -> tensor<4x8xf32>

@@ -7,18 +7,17 @@ Dimensions in which updates never meet are spatial axes; those of the indices ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from .templates import block_head, buffer, copy_grid, element, is_float, is_unsigned, static
+from xdsl.ir import Operation
 
-if TYPE_CHECKING:
-    from .indexing import ScatterElementsOp, ScatterNdOp
+from ...te import dtypes
+from .templates import block_head, buffer, copy_grid, element, static
 
 
-def scatter_elements_loops(op: ScatterElementsOp) -> str:
-    """The loop function of `graph.scatter_elements`; `axis` is the only dimension in which updates meet."""
-    shape, dtype = static(op.operand)
-    places, index_dtype = static(op.indices)
+def scatter_elements_loops(op: Operation) -> str:
+    """Returns the loop function of `graph.scatter_elements`; updates meet in the dimension `axis` only."""
+    shape, dtype = static(op.operands[0])
+    places, index_dtype = static(op.operands[1])
     axis = op.properties["axis"].value.data % len(shape)  # pyright: ignore[reportAttributeAccessIssue]
     head, axes = block_head(places, "scatter", [number == axis for number in range(len(places))])
     at = ", ".join(axes)
@@ -31,10 +30,10 @@ def scatter_elements_loops(op: ScatterElementsOp) -> str:
     return _function(op, shape, dtype, head, body, target)
 
 
-def scatter_nd_loops(op: ScatterNdOp) -> str:
-    """The loop function of `graph.scatter_nd`; updates never meet in the dimensions that no index is for."""
-    shape, dtype = static(op.operand)
-    tuples, index_dtype = static(op.indices)
+def scatter_nd_loops(op: Operation) -> str:
+    """Returns the loop function of `graph.scatter_nd`; updates never meet in dimensions that no index is for."""
+    shape, dtype = static(op.operands[0])
+    tuples, index_dtype = static(op.operands[1])
     width, places = tuples[-1], tuples[:-1]
     extents = (*places, *shape[width:])
     head, axes = block_head(extents, "scatter", [number < len(places) for number in range(len(extents))])
@@ -53,34 +52,37 @@ def scatter_nd_loops(op: ScatterNdOp) -> str:
 
 
 def _function(
-    op: ScatterElementsOp | ScatterNdOp,
+    op: Operation,
     shape: tuple[int, ...],
     dtype: str,
     head: Sequence[str],
     body: Sequence[str],
     target: Sequence[str],
 ) -> str:
-    indices = buffer(*static(op.indices))
-    updates = buffer(*static(op.updates))
+    indices = buffer(*static(op.operands[1]))
+    updates = buffer(*static(op.operands[2]))
     whole = buffer(shape, dtype)
+    reduction = op.properties["reduction"].data  # pyright: ignore[reportAttributeAccessIssue]
     place = f"%y[{', '.join(target)}] : {whole}"
     lines = [
         f"tensor_loop.func @scatter(%x: {whole}, %indices: {indices}, %updates: {updates}) outs(%y: {whole}) {{",
         *copy_grid("%x", "%y", shape, dtype),
         *head,
         *body,
-        *_stored(op.reduction.data, dtype, place),
+        *_stored(reduction, dtype, place),
         "} } }",
     ]
     return "\n".join(lines)
 
 
 def position_lines(number: int, size: int, dtype: str, op: str) -> list[str]:
-    """`%p<number>`: the position that the index `%i<number>` means among `size`; the program fails when there is none."""
+    """
+    `%p<number>`: the position that the index `%i<number>` means among `size`; the program fails when there is none.
+    """
     i, p, n = f"%i{number}", f"%p{number}", f"%n{number}"
     if dtype == "ui64":
         wide = [f"{p} = arith.index_cast {i} : i64 to index"]  # counts from 2 ** 63 on turn negative
-    elif is_unsigned(dtype):
+    elif dtypes.is_unsigned(dtype):
         wide = [
             f"{p}_wide = arith.extui {i} : {element(dtype)} to i64",
             f"{p} = arith.index_cast {p}_wide : i64 to index",
@@ -105,10 +107,10 @@ def _stored(reduction: str, dtype: str, place: str) -> list[str]:
     """Stores the update `%u` at `place`, combined with what is there."""
     if reduction == "none":
         return [f"memref.store %u, {place}"]
-    sign = "u" if is_unsigned(dtype) else "s"
+    sign = "u" if dtypes.is_unsigned(dtype) else "s"
     floats = {"add": "addf", "multiply": "mulf", "maximum": "maximumf", "minimum": "minimumf"}
     integers = {"add": "addi", "multiply": "muli", "maximum": f"max{sign}i", "minimum": f"min{sign}i"}
-    function = (floats if is_float(dtype) else integers)[reduction]
+    function = (floats if dtypes.is_float(dtype) else integers)[reduction]
     return [
         f"%old = memref.load {place}",
         f"%new = arith.{function} %old, %u : {element(dtype)}",

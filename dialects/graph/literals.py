@@ -25,7 +25,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from .element_types import ATTRIBUTES, CLASSES, check_number
+from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from ...te.dtypes import TABLE
+from .element_types import CLASSES, check_number
 from .numerals import float_of_bits, float_text, parse_number, rounded
 from .properties import PropertyKind
 from .shapes import Shaped, size
@@ -57,14 +59,8 @@ def eliding_constants(most_elements: int = 16) -> Iterator[None]:
         _elided.reset(token)
 
 
-def dtype_of(type_: TensorType) -> str:
-    """The element type name of a tensor type that the graph dialect accepts."""
-    element = type_.element_type
-    return str(element) if isinstance(element, IntegerType) else element.name
-
-
 def is_splat_data(data: bytes, element_bytes: int) -> bool:
-    """Whether `data` is one element of `element_bytes` bytes repeated at least once."""
+    """Returns whether `data` is one element of `element_bytes` bytes repeated at least once."""
     if len(data) < element_bytes:
         return False
     first = data[:element_bytes]
@@ -76,17 +72,12 @@ def is_splat_data(data: bytes, element_bytes: int) -> bool:
 
 def splat_value(data: bytes, dtype: str) -> int | float | bool | None:
     """The value of all elements of a dense attribute as a Python number; `None` when they differ or there are none."""
-    width = element_bytes(dtype)
+    width = TABLE[dtype].storage_bytes
     if not is_splat_data(data, width):
         return None
     element: Any = ATTRIBUTES[dtype]
     value = element.unpack(data[:width], 1)[0]
     return value != 0 if dtype == "i1" else value
-
-
-def element_bytes(dtype: str) -> int:
-    """Bytes that an element takes in a dense attribute."""
-    return ATTRIBUTES[dtype].compile_time_size  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def check_dense(attribute: Attribute, shaped: Shaped) -> None:
@@ -97,8 +88,8 @@ def check_dense(attribute: Attribute, shaped: Shaped) -> None:
     count = size(shaped.shape)
     if count is None:
         raise VerifyException(f"a constant has type {shaped}, expected a static shape")
-    found = len(data) // element_bytes(shaped.dtype)
-    if len(data) != count * element_bytes(shaped.dtype):
+    found = len(data) // TABLE[shaped.dtype].storage_bytes
+    if len(data) != count * TABLE[shaped.dtype].storage_bytes:
         raise VerifyException(f"the constant holds {found} elements, expected {count} for {shaped}")
     if shaped.dtype == "i1" and (rest := data.translate(None, bytes([0, TRUE_BYTE]))):
         raise VerifyException(f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}")
@@ -110,7 +101,7 @@ def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:
     0 or 1); one element stands for all.
     """
     count = size(shaped.shape) or 0
-    if len(data) == element_bytes(shaped.dtype) and count != 1:
+    if len(data) == TABLE[shaped.dtype].storage_bytes and count != 1:
         data = data * count
     if shaped.dtype == "i1":
         data = data.replace(b"\x01", bytes([TRUE_BYTE]))
@@ -146,13 +137,13 @@ def print_dense(printer: Printer, attribute: DenseIntOrFPElementsAttr) -> None:
     """Prints `dense<…> : type`."""
     type_ = attribute.type
     assert isinstance(type_, TensorType)
-    printer.print_string(f"dense<{_dense_text(attribute, dtype_of(type_))}> : ")
+    printer.print_string(f"dense<{_dense_text(attribute, str(dtype_name(type_.element_type)))}> : ")
     printer.print_attribute(type_)
 
 
 def _dense_text(attribute: DenseIntOrFPElementsAttr, dtype: str) -> str:
     data, shape = attribute.data.data, attribute.type.get_shape()
-    width = element_bytes(dtype)
+    width = TABLE[dtype].storage_bytes
     count = len(data) // width
     if count == 0:
         return ""
@@ -171,7 +162,7 @@ def _dense_text(attribute: DenseIntOrFPElementsAttr, dtype: str) -> str:
 def _element_texts(data: bytes, dtype: str) -> list[str | None]:
     """The literal of each element; `None` for NaN and infinities."""
     element: Any = ATTRIBUTES[dtype]
-    values = element.unpack(data, len(data) // element_bytes(dtype))
+    values = element.unpack(data, len(data) // TABLE[dtype].storage_bytes)
     if dtype in CLASSES["F"]:
         return [float_text(value, dtype) if isfinite(value) else None for value in values]
     if dtype == "i1":
@@ -212,7 +203,7 @@ def scalar_attribute(value: Any, dtype: str) -> FloatAttr | IntegerAttr:
 def parse_scalar(parser: Parser, kind: PropertyKind) -> bool | int | float | bytes:
     """A number, `true` or `false`; the digits of a hexadecimal literal as bytes."""
     boolean = parser.parse_optional_boolean()
-    return boolean if boolean is not None else parse_number(parser, kind, "graph.full")
+    return boolean if boolean is not None else parse_number(parser, lambda: kind.wrong(parser, "graph.full"))
 
 
 def scalar_of_literal(

@@ -174,7 +174,8 @@ class StridedSliceOp(PureGraphOp):
     Strides are 1 when absent.
 
     ```mlir
-    %y = graph.strided_slice %x, axes = [1], begin = [0], end = [8], strides = [2] : (tensor<4x8xf32>) -> tensor<4x4xf32>
+    %y = graph.strided_slice %x, axes = [1], begin = [0], end = [8], strides = [2] : (tensor<4x8xf32>)
+        -> tensor<4x4xf32>
     ```
     """
 

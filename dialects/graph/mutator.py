@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ...core.locations import copy_location
+from ...core.messages.locations import copy_location
 
 Replacement = Operation | SSAValue | Sequence[SSAValue] | None
 
@@ -25,9 +25,9 @@ class GraphMutator:
     """
     Visits every op of the dialect `graph` below an op once, operands before users.
 
-    `visit_<name>(op)` (`visit_add` for `graph.add`) or else `visit_op(op)` returns what stands in place of the op: a new op, a
-    value, a value per result, or `None` to keep it. New ops that the replacement is made of are inserted before the old one,
-    at its location. An op that was replaced is removed; those it used stay, even if unused.
+    `visit_<name>(op)` (`visit_add` for `graph.add`) or else `visit_op(op)` returns what stands in place of the op: a
+    new op, a value, a value per result, or `None` to keep it. New ops that the replacement is made of are inserted
+    before the old one, at its location. An op that was replaced is removed; those it used stay, even if unused.
     """
 
     dialect = "graph"

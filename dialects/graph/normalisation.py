@@ -35,7 +35,9 @@ class BatchNormOp(PureGraphOp):
     Numerics: computed in f32 for f16 and bf16.
 
     ```mlir
-    %y, %m, %v = graph.batch_norm %x, %gamma, %beta, %mean, %var : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
+    %y, %m, %v = graph.batch_norm %x, %gamma, %beta, %mean, %var
+        : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+        -> (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
     ```
 
     Source: Ioffe, Szegedy, *Batch normalization*, 2015.
@@ -75,8 +77,8 @@ class BatchNormOp(PureGraphOp):
 @irdl_op_definition
 class LayerNormOp(PureGraphOp):
     """
-    Layer normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`, with the mean and the biased variance
-    of `x` over `axes`.
+    Layer normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`, with the mean and the biased
+    variance of `x` over `axes`.
 
     Shapes: `gamma` and `beta` have the extents of `axes`, which are in increasing order.
     Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
@@ -152,7 +154,8 @@ class InstanceNormOp(PureGraphOp):
     Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
 
     ```mlir
-    %y = graph.instance_norm %x, %gamma, %beta : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
+    %y = graph.instance_norm %x, %gamma, %beta : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
+        -> tensor<1x3x4x4xf32>
     ```
 
     Source: Ulyanov, Vedaldi, Lempitsky, *Instance normalization*, 2016.
@@ -183,7 +186,8 @@ class GroupNormOp(PureGraphOp):
     Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
 
     ```mlir
-    %y = graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x6x4x4xf32>
+    %y = graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>)
+        -> tensor<1x6x4x4xf32>
     ```
 
     Source: Wu, He, *Group normalization*, 2018.
@@ -216,7 +220,8 @@ class L2NormalizeOp(PureGraphOp):
     """
     Division by the Euclidean norm over `axes`, `result = x / sqrt(max(sum of x * x, epsilon))`.
 
-    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified. The bound keeps rows of zeros zero.
+    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified. The bound keeps rows of zeros
+    zero.
 
     ```mlir
     %y = graph.l2_normalize %x : (tensor<4x8xf32>) -> tensor<4x8xf32>

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...core.parsing import HintedParseError
-from .element_types import ATTRIBUTES
+from ...core.ir.element_types import ATTRIBUTES
+from ...core.text.parsing import HintedParseError
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
 
-    from .properties import PropertyKind
-
 
 def rounded(value: float, dtype: str) -> float:
-    """`value` rounded to nearest even to a float type; values beyond its range become infinite."""
+    """`value` rounded to nearest even to a float type. Values beyond its range become infinite."""
     element: Any = ATTRIBUTES[dtype]
     try:
         return element.unpack(element.pack((value,)), 1)[0]
@@ -49,9 +48,11 @@ def float_text(value: float, dtype: str = "f64") -> str:
 _EXPONENT = re.compile(r"[0-9]([eE][+-]?[0-9]+)")
 
 
-def parse_number(parser: Parser, kind: PropertyKind, name: str) -> int | float | bytes:
+def parse_number(parser: Parser, wrong: Callable[[], NoReturn]) -> int | float | bytes:
     """
-    A number literal; a hexadecimal one gives its digits as bytes, least significant first, for the bits of a float.
+    Returns the number of a literal; a hexadecimal one gives its digits as bytes, least significant first.
+
+    Where no number stands there, `wrong` raises the error that says what is expected.
     """
     spelled = parser._current_token.text  # pyright: ignore[reportPrivateUsage]
     if spelled[:2] in ("0x", "0X"):
@@ -60,7 +61,7 @@ def parse_number(parser: Parser, kind: PropertyKind, name: str) -> int | float |
         return bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))[::-1]
     value = parser.parse_optional_number() if spelled not in ("true", "false") else None
     if value is None:
-        kind.wrong(parser, name)
+        wrong()
     exponent = _EXPONENT.match(parser.lexer.input.content, parser.pos - 1)
     if isinstance(value, int) and exponent is not None:
         after = parser._current_token.span  # pyright: ignore[reportPrivateUsage]

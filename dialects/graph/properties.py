@@ -1,9 +1,9 @@
 """
 Properties of graph ops: how each kind is stored, written and given from Python.
 
-A kind is the irdl constraint of a property, so the definition of an op drives its parser, printer, builder and verifier.
-The kinds check in `reason`, which `GraphOp.verify_` calls with the name of the property at hand; as irdl constraints
-they accept everything.
+A kind is the irdl constraint of a property, so the definition of an op drives its parser, printer, builder and
+verifier. The kinds check in `reason`, which `GraphOp.verify_` calls with the name of the property at hand; as irdl
+constraints they accept everything.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext, opt_prop_def, prop_def
 
-from ...core.diagnostics import did_you_mean
-from ...core.parsing import HintedParseError
-from .element_types import ATTRIBUTES, dtype_name, rejection
+from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from ...core.messages.diagnostics import did_you_mean
+from ...core.text.parsing import HintedParseError
+from .element_types import rejection
 from .numerals import float_of_bits, float_text, parse_number
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class FloatKind(PropertyKind):
 
     def parse(self, parser: Parser, name: str) -> Attribute:
         start = parser.pos
-        value = parse_number(parser, self, name)
+        value = parse_number(parser, lambda: self.wrong(parser, name))
         if isinstance(value, bytes):
             return FloatAttr(float_of_bits(parser, value, "f64", start), f64)
         return FloatAttr(float(value), f64)
@@ -201,7 +202,7 @@ class NumberKind(PropertyKind):
 
     def parse(self, parser: Parser, name: str) -> Attribute:
         start = parser.pos
-        value = parse_number(parser, self, name)
+        value = parse_number(parser, lambda: self.wrong(parser, name))
         if isinstance(value, bytes):
             return FloatAttr(float_of_bits(parser, value, "f64", start), f64)
         try:

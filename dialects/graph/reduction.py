@@ -146,7 +146,7 @@ class MinOp(NonEmptyReductionOp):
 @irdl_op_definition
 class AnyOp(ReductionOp):
     """
-    Whether some element along `axis` is true.
+    Returns whether some element along `axis` is true.
 
     Numerics: of no elements: false.
 
@@ -163,7 +163,7 @@ class AnyOp(ReductionOp):
 @irdl_op_definition
 class AllOp(ReductionOp):
     """
-    Whether every element along `axis` is true.
+    Returns whether every element along `axis` is true.
 
     Numerics: of no elements: true.
 

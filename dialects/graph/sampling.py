@@ -20,9 +20,10 @@ class ResampleOp(PureGraphOp):
     """
     `result[…, i, …] = sum over t of weights[i, t] * operand[…, indices[i, t], …]`: a sparse linear map along `axis`.
 
-    Shapes: `indices` and `weights` are MxT, with T known at the latest when it is lowered; M takes the place of the extent of `axis`.
-    An index outside is the nearest one inside.
-    Numerics: weights, products and sums are f32 for f16, bf16 and f32, f64 for f64; the order of summation is unspecified.
+    Shapes: `indices` and `weights` are MxT, with T known at the latest when it is lowered; M takes the place of the
+    extent of `axis`. An index outside is the nearest one inside.
+    Numerics: weights, products and sums are f32 for f16, bf16 and f32, f64 for f64; the order of summation is
+    unspecified.
 
     ```mlir
     %y = graph.resample %x, %i, %w, axis = 1 : (tensor<4x8xf32>, tensor<15x2xi64>, tensor<15x2xf32>) -> tensor<4x15xf32>
@@ -57,12 +58,13 @@ class SampleOp(PureGraphOp):
     Images at points: `result[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * image[n, c, i…]`.
 
     `points` are in elements, dimension by dimension: 0 is the centre of the first one. `mode` gives the weights w:
-    "nearest" that of the nearest element (half to even), "linear" `1 - |d|`, "cubic" the convolution kernel with a = -0.75. Outside the image
-    there are zeros, or with `padding` "edge" its border, "reflect" and "symmetric" its mirror images, as of `numpy.pad`.
+    "nearest" that of the nearest element (half to even), "linear" `1 - |d|`, "cubic" the convolution kernel with
+    a = -0.75. Outside the image there are zeros, or with `padding` "edge" its border, "reflect" and "symmetric" its
+    mirror images, as of `numpy.pad`.
 
-    Shapes: `operand` is NxCx…, with r spatial dimensions; `points` is Nx…xr; `result` is NxCx….
-    Numerics: computed in f32 for f16, bf16 and f32, in f64 for f64, points and weights too; points beyond 2^30 count as that; NaN is the element 0
-    to "nearest" and else gives NaN.
+    Shapes: `operand` is NxCx…, with r spatial dimensions; `points` is Nx…xr; `result` is NxCx…. Numerics: computed in
+    f32 for f16, bf16 and f32, in f64 for f64, points and weights too; points beyond 2^30 count as that; NaN is the
+    element 0 to "nearest" and else gives NaN.
 
     ```mlir
     %y = graph.sample %x, %p, padding = "edge" : (tensor<1x3x8x8xf32>, tensor<1x5x7x2xf32>) -> tensor<1x3x5x7xf32>

@@ -29,10 +29,11 @@ class ScanOp(PureTemplateOp, ABC):
 @irdl_op_definition
 class CumulativeSumOp(ScanOp):
     """
-    `y[i] = x[0] + … + x[i]` along `axis`; without the last term if `exclusive`, where `y[0]` is 0; with `reverse` from the end on,
-    `y[i] = x[n - 1] + … + x[i]`.
+    `y[i] = x[0] + … + x[i]` along `axis`; without the last term if `exclusive`, where `y[0]` is 0; with `reverse` from
+    the end on, `y[i] = x[n - 1] + … + x[i]`.
 
-    Numerics: added one after the other in that order, in f32 for f16 and bf16, where each result is rounded once; integers wrap.
+    Numerics: added one after the other in that order, in f32 for f16 and bf16, where each result is rounded once;
+    integers wrap.
 
     ```mlir
     %y = graph.cumulative_sum %x, axis = 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -50,10 +51,11 @@ class CumulativeSumOp(ScanOp):
 @irdl_op_definition
 class CumulativeProdOp(ScanOp):
     """
-    `y[i] = x[0] * … * x[i]` along `axis`; without the last factor if `exclusive`, where `y[0]` is 1; with `reverse` from the end on,
-    `y[i] = x[n - 1] * … * x[i]`.
+    `y[i] = x[0] * … * x[i]` along `axis`; without the last factor if `exclusive`, where `y[0]` is 1; with `reverse`
+    from the end on, `y[i] = x[n - 1] * … * x[i]`.
 
-    Numerics: multiplied one after the other in that order, in f32 for f16 and bf16, where each result is rounded once; integers wrap.
+    Numerics: multiplied one after the other in that order, in f32 for f16 and bf16, where each result is rounded once;
+    integers wrap.
 
     ```mlir
     %y = graph.cumulative_prod %x, axis = 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>

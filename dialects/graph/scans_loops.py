@@ -1,22 +1,21 @@
 """
-The loops of running sums and products: along the last dimension the total is carried in a register from element to element; along
-another one whole lines are combined with the line before, which is read back from the result.
+The loops of running sums and products: along the last dimension the total is carried in a register from element to
+element; along another one whole lines are combined with the line before, which is read back from the result.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
-from .templates import block_head, buffer, element, is_float, static
+from xdsl.ir import Operation
 
-if TYPE_CHECKING:
-    from .scans import ScanOp
+from ...te import dtypes
+from .templates import block_head, buffer, element, static
 
 
-def scan_loops(op: ScanOp) -> str:
-    """The loop function of an op."""
+def scan_loops(op: Operation) -> str:
+    """Returns the loop function of a running sum or product."""
     shape, dtype = static(op.operands[0])
     axis = op.properties["axis"].value.data % len(shape)  # pyright: ignore[reportAttributeAccessIssue]
     exclusive, reverse = (bool(op.properties[name].value.data) for name in ("exclusive", "reverse"))  # pyright: ignore[reportAttributeAccessIssue]
@@ -37,7 +36,7 @@ class _Scan:
     @property
     def total(self) -> str:
         """The element type of totals."""
-        return "f32" if self.dtype in ("f16", "bf16") else self.dtype
+        return dtypes.accumulator(self.dtype)
 
     def text(self) -> str:
         type_ = buffer(self.shape, self.dtype)
@@ -112,7 +111,7 @@ class _Scan:
     def _constants(self) -> list[str]:
         """The neutral element: -0 leaves every first term as it is, but the sum of nothing is +0."""
         extent = self.shape[self.axis]
-        if is_float(self.dtype):
+        if dtypes.is_float(self.dtype):
             neutral = ("0.0" if self.exclusive else "-0.0") if self.sums else "1.0"
         else:
             neutral = "0" if self.sums else "1"
@@ -147,5 +146,5 @@ class _Scan:
         ]
 
     def _combined(self, result: str, total: str, term: str) -> str:
-        op = ("add" if self.sums else "mul") + ("f" if is_float(self.dtype) else "i")
+        op = ("add" if self.sums else "mul") + ("f" if dtypes.is_float(self.dtype) else "i")
         return f"{result} = arith.{op} {total}, {term} : {element(self.total)}"

@@ -47,7 +47,7 @@ def size(shape: Iterable[Dim]) -> Dim:
 
 
 def compatible(lhs: Shape, rhs: Shape) -> bool:
-    """Whether both can describe one tensor: equal ranks, equal extents where both are known."""
+    """Returns whether both can describe one tensor: equal ranks, equal extents where both are known."""
     return len(lhs) == len(rhs) and all(a is None or b is None or a == b for a, b in zip(lhs, rhs, strict=True))
 
 

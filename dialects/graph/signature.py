@@ -23,7 +23,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .element_types import ATTRIBUTES, CLASSES, class_members, class_text, dtype_name, rejection
+from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from .element_types import CLASSES, class_members, class_text, rejection
 from .shapes import Shaped
 
 # Types

@@ -13,11 +13,12 @@ from .sorting_loops import top_k_loops
 @irdl_op_definition
 class TopKOp(PureTemplateOp):
     """
-    The `k` greatest elements along `axis` in descending order, and their i64 positions; the smallest in ascending order without
-    `largest`.
+    The `k` greatest elements along `axis` in descending order, and their i64 positions; the smallest in ascending order
+    without `largest`.
 
     Shapes: both results are the operand with the extent `k` along `axis`, which is at most that of the operand.
-    Numerics: of equal elements the one with the lower position comes first; -0 and +0 are equal; NaN is greater than every number.
+    Numerics: of equal elements the one with the lower position comes first; -0 and +0 are equal; NaN is greater than
+    every number.
 
     A heap of the best so far whose root is the worst of them; then heapsort (J. W. J. Williams, Algorithm 232, 1964).
 

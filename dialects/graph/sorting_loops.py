@@ -1,5 +1,6 @@
 """
-The loops of `graph.top_k`: for each row a heap in the results themselves, whose root is the worst element that it holds.
+The loops of `graph.top_k`: for each row a heap in the results themselves, whose root is the worst element that it
+holds.
 
 Elements are ordered by value, then by position, so that no two are equal and the order of the loops does not matter.
 """
@@ -7,21 +8,22 @@ Elements are ordered by value, then by position, so that no two are equal and th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from .templates import block_head, buffer, element, is_float, is_unsigned, static
+from xdsl.ir import Operation
 
-if TYPE_CHECKING:
-    from .sorting import TopKOp
+from ...te import dtypes
+from .templates import block_head, buffer, element, static
 
 
-def top_k_loops(op: TopKOp) -> str:
+def top_k_loops(op: Operation) -> str:
     """
-    The loop function of an op: the first `k` elements become a heap, each of the others takes the place of the root if it is better; then
-    the root goes to the end of what is left, again and again.
+    Returns the loop function of a `graph.top_k`.
+
+    The first `k` elements become a heap. Each of the others takes the place of the root if it is better. Then the root
+    goes to the end of what is left, again and again.
     """
-    shape, dtype = static(op.operand)
-    results, _ = static(op.values)
+    shape, dtype = static(op.operands[0])
+    results, _ = static(op.results[0])
     axis = op.properties["axis"].value.data % len(shape)  # pyright: ignore[reportAttributeAccessIssue]
     largest = bool(op.properties["largest"].value.data)  # pyright: ignore[reportAttributeAccessIssue]
     rows = tuple(1 if number == axis else extent for number, extent in enumerate(shape))
@@ -86,7 +88,9 @@ class _Heap:
         ]
 
     def _rest_let_in(self) -> list[str]:
-        """The value of the root is carried. Of equal elements those in the heap come first, as their positions are lower."""
+        """
+        The value of the root is carried. Of equal elements those in the heap come first, as their positions are lower.
+        """
         kind = "i16" if self._moves_bits() else element(self.dtype)
         return [
             *self._load("worst", "%zero"),
@@ -162,8 +166,11 @@ class _Heap:
         ]
 
     def _moves_bits(self) -> bool:
-        """Whether values are moved as bits: half floats in registers may become f32 and back, which loses denormals on some machines."""
-        return self.dtype in ("f16", "bf16")
+        """
+        Whether values are moved as bits: half floats in registers may become f32 and back, which loses denormals on
+        some machines.
+        """
+        return dtypes.is_small_float(self.dtype)
 
     def _load_value(self, name: str, place: str) -> list[str]:
         if not self._moves_bits():
@@ -210,8 +217,8 @@ class _Heap:
         """Whether the value of `one` is strictly before that of `other`."""
         first, second = (one, other) if self.largest else (other, one)
         kind = element(self.dtype)
-        if not is_float(self.dtype):
-            predicate = "ugt" if is_unsigned(self.dtype) else "sgt"
+        if not dtypes.is_float(self.dtype):
+            predicate = "ugt" if dtypes.is_unsigned(self.dtype) else "sgt"
             return [f"%{result} = arith.cmpi {predicate}, %{first}_v, %{second}_v : {kind}"]
         if self._moves_bits():
             return [

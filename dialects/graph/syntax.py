@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef, OptPropertyDef
 from xdsl.utils.exceptions import ParseError
 
-from ...core.diagnostics import did_you_mean
-from ...core.parsing import HintedParseError, StepwellParser
-from ...core.plain_ops import VALUE
-from .element_types import ATTRIBUTES
+from ...core.ir.element_types import ATTRIBUTES
+from ...core.messages.diagnostics import did_you_mean
+from ...core.text.parsing import HintedParseError, StepwellParser
+from ...core.text.plain_ops import VALUE
 from .properties import PropertyKind
 from .shapes import Shaped
 from .signature import operand_signature, operands_text, tensor_type
@@ -92,7 +92,10 @@ def _type_of_text(dims: str, dtype: str) -> TensorType:
 # Ops in their usual spelling
 
 _PLAIN_REST = re.compile(
-    rf"({VALUE}(?:, {VALUE})*+)((?:, [a-z_]\w*+ = [\w.+\-\[\], ]{{0,200}})?) : \(([\w<>?, ]*+)\) -> {_TENSOR_TEXT.pattern}",
+    (
+        rf"({VALUE}(?:, {VALUE})*+)((?:, [a-z_]\w*+ = [\w.+\-\[\], ]{{0,200}})?) : \(([\w<>?, ]*+)\) -> "
+        rf"{_TENSOR_TEXT.pattern}"
+    ),
     re.ASCII,
 )
 
@@ -101,8 +104,8 @@ def parse_plain_arguments(
     op_type: type[IRDLOperation], parser: StepwellParser, offset: int
 ) -> tuple[list[SSAValue], TensorType, Mapping[str, Attribute], int] | None:
     """
-    Operands, result type, properties and end of an op with one result, whose text goes on at `offset` after its name; None where anything
-    is unusual or wrong. Types and properties of the same text are the same attributes.
+    Operands, result type, properties and end of an op with one result, whose text goes on at `offset` after its name;
+    None where anything is unusual or wrong. Types and properties of the same text are the same attributes.
     """
     found = _PLAIN_REST.match(parser.lexer.input.content, offset)
     if found is None:
@@ -127,7 +130,10 @@ _PLAIN_WEIGHT = re.compile(rf'"([^"\\\n\v\f]++)" : {_TENSOR_TEXT.pattern}')
 
 
 def parse_plain_weight(parser: StepwellParser, offset: int) -> tuple[str, TensorType, int] | None:
-    """The key, type and end of a weight whose text goes on at `offset` after its name; None where anything is unusual or wrong."""
+    """
+    The key, type and end of a weight whose text goes on at `offset` after its name; None where anything is unusual or
+    wrong.
+    """
     found = _PLAIN_WEIGHT.match(parser.lexer.input.content, offset)
     if found is None or "?" in found[2]:
         return None
@@ -142,7 +148,10 @@ def _types_of_text(text: str) -> tuple[TensorType, ...] | None:
 
 @lru_cache(maxsize=1024)
 def _properties_of_text(op_type: type[IRDLOperation], text: str) -> Mapping[str, Attribute] | None:
-    """The properties of an op, given as `, name = value, …` without symbols, strings or dialects' attributes; None where one is wrong."""
+    """
+    The properties of an op, given as `, name = value, …` without symbols, strings or dialects' attributes; None where
+    one is wrong.
+    """
     definition = op_type.get_irdl_definition()
     properties: dict[str, Attribute] = {}
     try:
@@ -198,5 +207,5 @@ def print_types(printer: Printer, op: Operation) -> None:
 
 
 def is_optional(definition: OpDef, name: str) -> bool:
-    """Whether property `name` may be absent."""
+    """Returns whether property `name` may be absent."""
     return isinstance(definition.properties[name], OptPropertyDef)

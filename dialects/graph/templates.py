@@ -26,19 +26,10 @@ def buffer(shape: tuple[int, ...], dtype: str) -> str:
     return f"memref<{Shaped(shape, element(dtype)).__str__()[len('tensor<') :]}"
 
 
-def is_unsigned(dtype: str) -> bool:
-    """Whether elements are integers without a sign; `i1` counts as one."""
-    return dtype.startswith("ui") or dtype == "i1"
-
-
-def is_float(dtype: str) -> bool:
-    """Whether elements are floats."""
-    return dtype.startswith(("f", "bf"))
-
-
 def grid(shape: tuple[int, ...], name: str, prefix: str = "i") -> tuple[str, str, list[str]]:
     """
-    The heads of a grid over `shape` and of its block, for a body that is closed with `} }`, and the names of the axes in the body.
+    The heads of a grid over `shape` and of its block, for a body that is closed with `} }`, and the names of the axes
+    in the body.
 
     A shape of rank 0 has one turn.
     """

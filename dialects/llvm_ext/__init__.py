@@ -1,5 +1,5 @@
 """
-Ops that xDSL's `llvm` dialect lacks and that the last stair needs; each is one LLVM instruction or intrinsic.
+Ops that xDSL's `llvm` dialect lacks and that the last stair needs. Each is one LLVM instruction or intrinsic.
 
 Source: LLVM Language Reference Manual, sections named in each op. `llvm.call_intrinsic` serves every
 intrinsic that needs no operand of a kind MLIR cannot express (alignment on a pointer argument, say).
@@ -40,6 +40,7 @@ LLVMExt = Dialect(
     ],
     [],
 )
+"""The dialect as xDSL loads it."""
 
 __all__ = [
     "AtomicRMWOp",

@@ -120,7 +120,7 @@ class MaskedLoadOp(IRDLOperation):
 @irdl_op_definition
 class MaskedStoreOp(IRDLOperation):
     """
-    `ptr[l] = value[l]` where `mask[l]`; lanes switched off are not written. `alignment` is in bytes.
+    `ptr[l] = value[l]` where `mask[l]`. Lanes switched off are not written. `alignment` is in bytes.
 
     Source: LLVM LangRef, "llvm.masked.store".
     """

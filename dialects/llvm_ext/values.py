@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 
 def element_and_lanes(value_type: Attribute) -> tuple[Attribute, tuple[int, ...] | None]:
-    """The element type and the shape of a vector type; `None` as shape for a scalar."""
+    """The element type and the shape of a vector type. `None` as shape for a scalar."""
     if isinstance(value_type, VectorType):
         return value_type.element_type, value_type.get_shape()
     return value_type, None
@@ -66,7 +66,7 @@ class _CastOp(IRDLOperation, ABC):
 @irdl_op_definition
 class FPToSIOp(_CastOp):
     """
-    `result = trunc(arg)` as a signed integer; poison when the value does not fit.
+    `result = trunc(arg)` as a signed integer. It is poison when the value does not fit.
 
     ```mlir
     %i = llvm_ext.fptosi %x : f32 to i32
@@ -82,7 +82,7 @@ class FPToSIOp(_CastOp):
 @irdl_op_definition
 class FPToUIOp(_CastOp):
     """
-    `result = trunc(arg)` as an unsigned integer; poison when the value does not fit.
+    `result = trunc(arg)` as an unsigned integer. It is poison when the value does not fit.
 
     Source: LLVM LangRef, "fptoui .. to".
     """
@@ -106,7 +106,7 @@ class UIToFPOp(_CastOp):
 @irdl_op_definition
 class SIToFPOp(_CastOp):
     """
-    The nearest float (ties to even) of `arg` read as a signed integer; `llvm.sitofp` with a verifier.
+    The nearest float (ties to even) of `arg` read as a signed integer, as `llvm.sitofp` with a verifier.
 
     Source: LLVM LangRef, "sitofp .. to".
     """
@@ -235,7 +235,7 @@ class SelectOp(IRDLOperation):
 @irdl_op_definition
 class ExtractElementOp(IRDLOperation):
     """
-    `result = vector[index]`; poison when `index` is past the last lane.
+    `result = vector[index]`. It is poison when `index` is past the last lane.
 
     ```mlir
     %x = llvm_ext.extractelement %v[%i : i64] : vector<8xf32>

@@ -1,5 +1,5 @@
 """
-The pattern dialect: rewrite rules as text. `docs/rewrites.md` describes it, `rewrites/engine/loading.py` reads it.
+The pattern dialect: rewrite rules as text. `docs/rewrites.md` describes it, `patterns/text/loading.py` reads it.
 
 ```mlir
 pattern.rule "relu-of-relu" numerics "exact" doc "relu is idempotent" {
@@ -94,3 +94,48 @@ Pattern = Dialect(
     ],
     [ValueType],
 )
+"""The dialect as xDSL loads it."""
+
+__all__ = [
+    "AndOp",
+    "AnyOp",
+    "AnyOperationOp",
+    "ArgumentOp",
+    "AssocOp",
+    "AttributeOp",
+    "BuildOp",
+    "CallOp",
+    "ConstantOp",
+    "CreateOp",
+    "DominatesOp",
+    "ExpressionOp",
+    "FunctionOp",
+    "GroupOp",
+    "GroupRuleOp",
+    "HasAttrOp",
+    "HasDtypeOp",
+    "HasKindOp",
+    "HasShapeOp",
+    "HasTypeOp",
+    "HoldsOp",
+    "IfOp",
+    "LiteralOp",
+    "MergeGroupsOp",
+    "NotOp",
+    "OpOp",
+    "OrOp",
+    "PartitionOp",
+    "Pattern",
+    "ReplaceOp",
+    "RequireGroupsOp",
+    "RequireOp",
+    "RestOp",
+    "ResultOp",
+    "ReturnsOp",
+    "RewriteOp",
+    "RuleOp",
+    "SplatOp",
+    "TogetherOp",
+    "ValueType",
+    "YieldOp",
+]

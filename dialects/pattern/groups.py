@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 from .ops import IS_VALUE, VALUE
 
 GROUP_KINDS = ("elementwise", "broadcast", "injective", "reduction", "out-fusable")
-"""The kinds that a group can have, from the easiest to fuse to the hardest; what is opaque is in no group."""
+"""The kinds that a group can have, from the easiest to fuse to the hardest. What is opaque is in no group."""
 
 
 @irdl_op_definition

@@ -64,7 +64,8 @@ class RuleOp(IRDLOperation):
         last = self.body.block.last_op
         if not isinstance(last, ReplaceOp | RewriteOp | PartitionOp):
             raise VerifyException(
-                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite' or 'pattern.partition'"
+                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite' or "
+                "'pattern.partition'"
             )
 
 
@@ -88,7 +89,7 @@ class AnyOp(InRule):
 
 @irdl_op_definition
 class AnyOperationOp(InRule):
-    """Any op with at least one result; used as the root, or found by a condition such as `equivalent`."""
+    """Any op with at least one result, used as the root, or found by a condition such as `equivalent`."""
 
     name = "pattern.any_op"
     result = result_def(IS_VALUE)
@@ -139,7 +140,9 @@ class SplatOp(InRule):
 
 
 class NamedOp(IRDLOperation):
-    """`op "name"(%a, %b, %rest...) {attribute = 1}`: shared syntax of ops that stand for an op, a condition or a builder."""
+    """
+    `op "name"(%a, %b, %rest...) {attribute = 1}`: shared syntax of ops that stand for an op, a condition or a builder.
+    """
 
     def __init__(
         self,
@@ -193,7 +196,7 @@ class ResultOp(InRule):
 
 @irdl_op_definition
 class RestOp(InRule):
-    """The remaining operands of an op; only as the last argument of `pattern.op`."""
+    """The remaining operands of an op, only as the last argument of `pattern.op`."""
 
     name = "pattern.rest"
     result = result_def(IS_VALUE)
@@ -277,7 +280,8 @@ class CreateOp(NamedOp):
     """
     A new op: `pattern.create "graph.ewise_fma"(%a, %b, %c) with {tag = 1}`.
 
-    Attributes that `pattern.attribute` found are given by `set ["axis"](%axis)`. What replaces the root has the root's types; the type of another new op is inferred.
+    Attributes that `pattern.attribute` found are given by `set ["axis"](%axis)`. What replaces the root has the root's
+    types; the type of another new op is inferred.
     """
 
     name = "pattern.create"

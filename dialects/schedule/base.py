@@ -1,8 +1,9 @@
 """
 What the steps of a schedule have in common: handles in, parameters, handles out.
 
-The syntax is `schedule.<step> %handle, ... <parameters> attr-dict (: number of results)?`. It is read and written here by a table per
-op, since `assembly_format` has no form for a list such as `[?, 8]` nor for results whose number nothing else tells.
+The syntax is `schedule.<step> %handle, ... <parameters> attr-dict (: number of results)?`. It is read and written here
+by a table per op, since `assembly_format` has no form for a list such as `[?, 8]` nor for results whose number nothing
+else tells.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from .handles import BLOCK, NUMBER, TYPES, BlockType, LoopType, NumberType
 FieldKind = Literal["string", "number", "numbers", "symbol", "flag", "attribute", "map"]
 
 Kinds = tuple[str, ...]
-"""`loop`, `block`, `any` of the two or `number`, one per handle; `...` after the last one stands for any number of it."""
+"""
+`loop`, `block`, `any` of the two or `number`, one per handle. `...` after the last one stands for any number of it.
+"""
 
 FROM_HANDLE = DYNAMIC_INDEX + 1
 """Stands in a list of numbers for the next number handle of the step."""

@@ -1,4 +1,7 @@
-"""The attributes by which a schedule says how depthwise convolutions, Winograd's filtering and products of bytes are cut up."""
+"""
+The attributes by which a schedule says how depthwise convolutions, Winograd's filtering and products of bytes are cut
+up.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,9 @@ class Numbers(ParametrizedAttribute):
 @irdl_attr_definition
 class DepthwiseAttr(Numbers):
     """
-    How `schedule-cpu` cuts up the depthwise convolution of the block that has it as `stepwell.tiling`, in place of the rules of
-    docs/targets.md: register tiles of `rows` x `pixels`, a vector of channels each, cut to the image where that is smaller.
+    How `schedule-cpu` cuts up the depthwise convolution of the block that has it as `stepwell.tiling`, in place of the
+    rules of docs/targets.md: register tiles of `rows` x `pixels`, a vector of channels each, cut to the image where
+    that is smaller.
 
         #schedule.depthwise<rows = 3, pixels = 4>
     """
@@ -67,9 +71,10 @@ class DepthwiseAttr(Numbers):
 @irdl_attr_definition
 class WinogradAttr(Numbers):
     """
-    Has `prepack-weights` compute the convolution of the block that has it as `stepwell.tiling` by Winograd's filtering, whether the rules
-    of docs/targets.md would or not: squares of so many `images`, or of `rows` rows of squares of one image, are worked on at once, and
-    their products are summed up in register tiles of `tile_rows` squares x `tile_columns` channels, cut to what there is.
+    Has `prepack-weights` compute the convolution of the block that has it as `stepwell.tiling` by Winograd's filtering,
+    whether the rules of docs/targets.md would or not: squares of so many `images`, or of `rows` rows of squares of one
+    image, are worked on at once, and their products are summed up in register tiles of `tile_rows` squares x
+    `tile_columns` channels, cut to what there is.
 
         #schedule.winograd<images = 1, rows = 7, tile_rows = 12, tile_columns = 32>
     """
@@ -85,8 +90,9 @@ class WinogradAttr(Numbers):
 @irdl_attr_definition
 class DotsAttr(Numbers):
     """
-    Has `schedule-cpu` and `prepack-weights` compute the product of bytes of the block that has it as `stepwell.tiling` by dot products of four
-    bytes in vector registers (`vpdpbusd`), also where there are tile registers: `rows` x `columns` sums at once, cut to the result.
+    Has `schedule-cpu` and `prepack-weights` compute the product of bytes of the block that has it as `stepwell.tiling`
+    by dot products of four bytes in vector registers (`vpdpbusd`), also where there are tile registers: `rows` x
+    `columns` sums at once, cut to the result.
 
         #schedule.dots<rows = 6, columns = 64>
     """
@@ -100,8 +106,8 @@ class DotsAttr(Numbers):
 @irdl_attr_definition
 class TileRegistersAttr(Numbers):
     """
-    Has `schedule-cpu` and `prepack-weights` compute the product of the block that has it as `stepwell.tiling` on tile registers (AMX), `panels`
-    panels of b at a time.
+    Has `schedule-cpu` and `prepack-weights` compute the product of the block that has it as `stepwell.tiling` on tile
+    registers (AMX), `panels` panels of b at a time.
 
         #schedule.tile_registers<panels = 4>
     """

@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 
 from xdsl.parser import AttrParser
 
-from ...core.diagnostics import did_you_mean
+from ...core.messages.diagnostics import did_you_mean
 
 
 def parse_fields(
     parser: AttrParser, subject: str, known: Sequence[str], flags: Collection[str], needed: Sequence[str]
 ) -> dict[str, int]:
     """
-    `<name = number, flag, ...>` in any order: positive numbers, 1 for a flag that is there. Fails for names that are not known, given
-    twice or `needed` and not given; `subject` is what messages call the attribute.
+    `<name = number, flag, ...>` in any order: positive numbers, 1 for a flag that is there. Fails for names that are
+    not known, given twice or `needed` and not given; `subject` is what messages call the attribute.
     """
     found: dict[str, int] = {}
 

@@ -22,7 +22,7 @@ class BlockType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class NumberType(ParametrizedAttribute, TypeAttribute):
-    """A number that a step has sampled; it may stand in lists of numbers, such as the factors of a split."""
+    """A number that a step has sampled. It may stand in lists of numbers, such as the factors of a split."""
 
     name = "schedule.number"
 

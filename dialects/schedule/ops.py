@@ -64,7 +64,10 @@ class GetConsumersOp(InProgram):
 
 @irdl_op_definition
 class SplitOp(InProgram):
-    """`%i0, %i1 = schedule.split %i [?, 8]`, with `balanced` the inner loops only as long as needed; a factor may be a handle: `[?, %n]`."""
+    """
+    `%i0, %i1 = schedule.split %i [?, 8]`, with `balanced` the inner loops only as long as needed. A factor may be a
+    handle: `[?, %n]`.
+    """
 
     name = "schedule.split"
     factors = prop_def(DenseArrayBase)
@@ -120,6 +123,15 @@ class LoopPartitionOp(InProgram):
     def verify_parameters(self) -> None:
         if None in numbers_of(self.points):
             raise VerifyException("a point is '?', expected numbers")
+
+
+@irdl_op_definition
+class FissionOp(InProgram):
+    """`%j = schedule.fission %i, %b`."""
+
+    name = "schedule.fission"
+    TAKES: ClassVar = ("loop", "block")
+    MAKES: ClassVar = ("loop",)
 
 
 @irdl_op_definition
@@ -229,7 +241,10 @@ class BlockizeOp(InProgram):
 
 @irdl_op_definition
 class TensorizeOp(InProgram):
-    """`schedule.tensorize %b "mma" shape [8, 48]` (rows and columns of the register tile) or `schedule.tensorize %j "row"`."""
+    """
+    `schedule.tensorize %b "mma" shape [8, 48]` (rows and columns of the register tile) or
+    `schedule.tensorize %j "row"`.
+    """
 
     name = "schedule.tensorize"
     form = prop_def(StringAttr)
@@ -258,6 +273,7 @@ STEPS: tuple[type[InProgram], ...] = (
     FuseOp,
     ReorderOp,
     LoopPartitionOp,
+    FissionOp,
     AddUnitLoopOp,
     UnrollOp,
     VectorizeOp,

@@ -1,4 +1,6 @@
-"""The ops of primitives that choose a number. What they chose is written into them, so that a program replays as it ran."""
+"""
+The ops of primitives that choose a number. What they chose is written into them, so that a program replays as it ran.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,14 @@ from .program import InProgram
 
 @irdl_op_definition
 class SamplePerfectTileOp(InProgram):
-    """`%t0, %t1 = schedule.sample_perfect_tile %i most 16 decision [3, 4] : 2`: factors whose product is the extent of a loop."""
+    """
+    `%t0, %t1 = schedule.sample_perfect_tile %i most 16 decision [3, 4] : 2`: factors whose product is the extent of a
+    loop.
+    """
 
     name = "schedule.sample_perfect_tile"
     most = opt_prop_def(IntegerAttr)
-    """The largest innermost factor; without it any."""
+    """The largest innermost factor. Without it any factor will do."""
     decision = opt_prop_def(DenseArrayBase)
     TAKES: ClassVar = ("loop",)
     MAKES: ClassVar = ("number", "...")
@@ -45,7 +50,9 @@ class SamplePerfectTileOp(InProgram):
 
 @irdl_op_definition
 class SampleCategoricalOp(InProgram):
-    """`%n = schedule.sample_categorical [1, 2, 4] weights [1, 2, 1] decision 2`: the candidate at that place, from 0 on."""
+    """
+    `%n = schedule.sample_categorical [1, 2, 4] weights [1, 2, 1] decision 2`: the candidate at that place, from 0 on.
+    """
 
     name = "schedule.sample_categorical"
     candidates = prop_def(DenseArrayBase)

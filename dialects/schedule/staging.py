@@ -47,7 +47,9 @@ def _check_which(which: StringAttr) -> None:
 
 @irdl_op_definition
 class ReindexOp(InProgram):
-    """`%c = schedule.reindex %b "read" 0`: through a buffer that has one dimension per axis that chooses the element."""
+    """
+    `%c = schedule.reindex %b "read" 0`: through a buffer that has one dimension per axis that chooses the element.
+    """
 
     name = "schedule.reindex"
     which = prop_def(StringAttr)
@@ -73,7 +75,10 @@ class SetScopeOp(InProgram):
 
 @irdl_op_definition
 class StorageAlignOp(InProgram):
-    """`schedule.storage_align %b 0 dimension 0 factor 16 offset 8`: neighbours along the dimension 16 n + 8 elements apart."""
+    """
+    `schedule.storage_align %b 0 dimension 0 factor 16 offset 8`: neighbours along the dimension 16 n + 8 elements
+    apart.
+    """
 
     name = "schedule.storage_align"
     index = prop_def(IntegerAttr)

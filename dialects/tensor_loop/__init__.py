@@ -23,25 +23,37 @@ Reading one: `block.axes`, `.kinds`, `.extents`, `.binding_exprs` over `.binding
 
 from xdsl.ir import Dialect
 
-from .block import BlockOp as BlockOp
-from .block import Constraint as Constraint
-from .block import InitOp as InitOp
-from .builders import Axis as Axis
-from .builders import build_block as build_block
-from .builders import perfect_grid as perfect_grid
-from .function import AllocOp as AllocOp
-from .function import CallOp as CallOp
-from .function import FuncOp as FuncOp
-from .loops import LOOP_KINDS as LOOP_KINDS
-from .loops import ForOp as ForOp
-from .loops import GridOp as GridOp
-from .loops import LoopOp as LoopOp
-from .regions import BufferRegion as BufferRegion
-from .syntax import Extent as Extent
-from .terminators import YieldOp as YieldOp
+from .block import BlockOp, InitOp
+from .builders import Axis, build_block, perfect_grid
+from .function import AllocOp, CallOp, FuncOp
+from .loops import LOOP_KINDS, ForOp, GridOp, LoopOp
+from .regions import BufferRegion
+from .syntax import Constraint, Extent
+from .terminators import YieldOp
 
 TensorLoop = Dialect(
     "tensor_loop",
     [AllocOp, BlockOp, CallOp, ForOp, FuncOp, GridOp, InitOp, YieldOp],
     [],
 )
+"""The dialect as xDSL loads it."""
+
+__all__ = [
+    "AllocOp",
+    "Axis",
+    "BlockOp",
+    "BufferRegion",
+    "CallOp",
+    "Constraint",
+    "Extent",
+    "ForOp",
+    "FuncOp",
+    "GridOp",
+    "InitOp",
+    "LOOP_KINDS",
+    "LoopOp",
+    "TensorLoop",
+    "YieldOp",
+    "build_block",
+    "perfect_grid",
+]

@@ -9,6 +9,7 @@ kept beside it. The normal form is a sum of atoms with integer coefficients; an 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from io import StringIO
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
@@ -33,11 +34,11 @@ Terms = dict[AffineExpr, int]
 """Atom -> coefficient, none of them 0."""
 
 Interval = tuple[int, int]
-"""The integers `low <= x <= high`; empty when `high < low`."""
+"""The integers `low <= x <= high`, an empty set when `high < low`."""
 
 
 MAX_NODES = 200
-"""Largest expression recovered from arithmetic; nothing that indexes a buffer by hand is near it."""
+"""Largest expression recovered from arithmetic. Nothing that indexes a buffer by hand is near it."""
 
 
 # Normal form
@@ -105,7 +106,7 @@ def constant_difference(lhs: AffineExpr, rhs: AffineExpr) -> int | None:
 
 
 def is_linear(expr: AffineExpr) -> bool:
-    """Whether every atom of `expr` is a dimension or symbol: no `mod`, no division."""
+    """Returns whether every atom of `expr` is a dimension or symbol: no `mod`, no division."""
     return all(isinstance(atom, AffineDimExpr | AffineSymExpr) for atom in linear_terms(expr)[0])
 
 
@@ -176,7 +177,7 @@ def affine_of_value(
 
 
 def owner_of(value: SSAValue) -> Operation | Block | None:
-    """What defines `value`; nothing while a parser has only seen it used."""
+    """Returns what defines `value`. It is None while a parser has only seen it used."""
     return None if isinstance(value, ForwardDeclaredValue) else value.owner
 
 
@@ -321,7 +322,7 @@ class OperandCollector:
 
 
 class AxisNames:
-    """Turns names of block axes into dimensions; any other name is an error at its place."""
+    """Turns names of block axes into dimensions. Any other name is an error at its place."""
 
     def __init__(self, parser: Parser, names: Sequence[str]):
         self._parser = parser
@@ -387,3 +388,11 @@ def _signed(addend: AffineExpr) -> tuple[str, AffineExpr]:
             return "-", addend.lhs
         return "-", AffineBinaryOpExpr(addend.kind, addend.lhs, AffineConstantExpr(factor))
     return "+", addend
+
+
+def show_affine(expr: AffineExpr, dims: Sequence[SSAValue]) -> str:
+    """Returns `expr` as text with the name hints of its values, for messages."""
+    stream = StringIO()
+    printer = Printer(stream=stream)
+    print_affine(printer, expr, dims)
+    return stream.getvalue()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
@@ -13,7 +14,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -29,23 +30,34 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, SingleBlockImplicitTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from ..traits import ClosedToLoops
-from .regions import BufferRegion, infer_regions
-from .syntax import Extent, join_extents, print_attributes, print_body, split_extents
+from .affine_expressions import bounds, is_linear, show_affine, well_formed
+from .block_syntax import BlockParts, parse_block, print_head
+from .loops import LoopOp, loop_variable_range
+from .regions import BufferRegion, body_accesses, covers, infer_regions, region_properties, regions_of, shape_of
+from .syntax import (
+    AXIS_KINDS,
+    Constraint,
+    Extent,
+    join_extents,
+    predicate_properties,
+    print_attributes,
+    print_body,
+    split_extents,
+    value_name,
+    verify_extents,
+)
 from .terminators import YieldOp, complete_bodies
-
-AXIS_KINDS = ("spatial", "reduce")
-
-Constraint = tuple[AffineExpr, int]
-"""`expression < bound`, over the binding operands of a block."""
 
 
 @irdl_op_definition
 class InitOp(IRDLOperation):
     """
     What a block with reduce axes does first: runs once per point of the spatial axes, before any iteration of the
-    reduce axes (also when a reduce axis has extent 0). First op of its block; uses spatial axes only. Written `init {}`.
+    reduce axes (also when a reduce axis has extent 0). First op of its block; uses spatial axes only. Written
+    `init {}`.
     """
 
     name = "tensor_loop.init"
@@ -141,9 +153,9 @@ class BlockOp(IRDLOperation):
             "axis_kinds": ArrayAttr(StringAttr(kind) for kind in kinds),
             "static_extents": numbers,
             "bindings": AffineMapAttr(AffineMap(num_operands, 0, tuple(bindings))),
-            **_predicate_properties(num_operands, constraints),
-            **_region_properties("read", len(kinds), reads),
-            **_region_properties("write", len(kinds), writes),
+            **predicate_properties(num_operands, constraints),
+            **region_properties("read", len(kinds), reads),
+            **region_properties("write", len(kinds), writes),
         }
         super().__init__(
             operands=[
@@ -198,15 +210,15 @@ class BlockOp(IRDLOperation):
 
     @property
     def reads(self) -> tuple[BufferRegion, ...]:
-        """What the body reads, over the axes; the accumulator of a reduction is not among it."""
-        return _regions(self.read_buffers, self.read_maps, self.read_sizes)
+        """What the body reads, over the axes. The accumulator of a reduction is not among it."""
+        return regions_of(self.read_buffers, self.read_maps, self.read_sizes)
 
     @property
     def writes(self) -> tuple[BufferRegion, ...]:
-        return _regions(self.write_buffers, self.write_maps, self.write_sizes)
+        return regions_of(self.write_buffers, self.write_maps, self.write_sizes)
 
     def refresh_regions(self) -> None:
-        """Infers `reads` and `writes` anew; to be called after a change of the body."""
+        """Infers `reads` and `writes` anew. Call it after a change of the body."""
         reads, writes = infer_regions(self.body.block, self.has_reduce_axes)
         self.set_regions(reads, writes)
 
@@ -223,24 +235,37 @@ class BlockOp(IRDLOperation):
         self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
             _segment_type(self), [len(group) for group in groups]
         )
-        self.properties.update(_region_properties("read", num_axes, reads))
-        self.properties.update(_region_properties("write", num_axes, writes))
+        self.properties.update(region_properties("read", num_axes, reads))
+        self.properties.update(region_properties("write", num_axes, writes))
 
     def verify_(self) -> None:
-        from .block_verification import verify_block
-
-        verify_block(self)
+        _verify_block(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> BlockOp:
-        from .block_syntax import parse_block
-
-        return parse_block(parser)
+        parts, attributes = parse_block(parser)
+        op = cls(**vars(parts))
+        if attributes is not None:
+            op.attributes.update(attributes.data)
+        return op
 
     def print(self, printer: Printer) -> None:
-        from .block_syntax import print_block
+        print_head(printer, self._parts())
+        print_attributes(printer, self)
+        print_body(printer, self.body, bare=InitOp)
 
-        print_block(printer, self)
+    def _parts(self) -> BlockParts:
+        return BlockParts(
+            self.block_name.data,
+            self.kinds,
+            self.extents,
+            self.binding_exprs,
+            self.binding_operands,
+            self.body,
+            self.constraints,
+            self.reads,
+            self.writes,
+        )
 
 
 def _segment_type(op: BlockOp):
@@ -249,26 +274,176 @@ def _segment_type(op: BlockOp):
     return sizes.elt_type
 
 
-def _predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -> dict[str, Attribute | None]:
-    if not constraints:
-        return {"predicate": None, "predicate_bounds": None}
-    exprs = tuple(expr for expr, _ in constraints)
-    return {
-        "predicate": AffineMapAttr(AffineMap(num_operands, 0, exprs)),
-        "predicate_bounds": DenseArrayBase.from_list(i64, [bound for _, bound in constraints]),
-    }
+def _verify_block(op: BlockOp) -> None:
+    """Raises VerifyException with the first thing wrong in `op`."""
+    subject = f'block "{op.block_name.data}"'
+    _verify_axes(subject, op)
+    _verify_predicate(subject, op)
+    _verify_binding_ranges(subject, op)
+    _verify_region_shapes(subject, op, "read")
+    _verify_region_shapes(subject, op, "write")
+    _verify_init(subject, op)
+    _verify_uses(subject, op)
+    _verify_regions(subject, op)
 
 
-def _region_properties(which: str, num_axes: int, regions: Sequence[BufferRegion]) -> dict[str, Attribute]:
-    maps = ArrayAttr(AffineMapAttr(AffineMap(num_axes, 0, region.lows)) for region in regions)
-    sizes = ArrayAttr(DenseArrayBase.from_list(i64, list(region.sizes)) for region in regions)
-    return {f"{which}_maps": maps, f"{which}_sizes": sizes}
+def _verify_axes(subject: str, op: BlockOp) -> None:
+    axes = len(op.axes)
+    for what, found in (
+        ("axis kinds", len(op.axis_kinds)),
+        ("extents", len(op.static_extents)),
+        ("bindings", len(op.binding_exprs)),
+    ):
+        if found != axes:
+            raise VerifyException(f"{subject} has {axes} axes but {found} {what}")
+    for axis in op.axes:
+        if not isinstance(axis.type, IndexType):
+            raise VerifyException(f"{subject}: axis is of type {axis.type}, expected index")
+    for kind in op.kinds:
+        if kind not in AXIS_KINDS:
+            raise VerifyException(f"{subject}: unknown axis kind '{kind}', expected spatial or reduce")
+    verify_extents(subject, op.static_extents, op.dynamic_extents)
+    _verify_map(subject, "bindings", op.bindings, len(op.binding_operands))
 
 
-def _regions(
-    buffers: Sequence[SSAValue], maps: ArrayAttr[AffineMapAttr], sizes: ArrayAttr[DenseArrayBase[IntegerType]]
-) -> tuple[BufferRegion, ...]:
-    return tuple(
-        BufferRegion(buffer, mapping.data.results, tuple(int(size) for size in extents.get_values()))
-        for buffer, mapping, extents in zip(buffers, maps, sizes, strict=True)
-    )
+def _verify_map(subject: str, what: str, mapping: AffineMapAttr, num_dims: int) -> None:
+    found = mapping.data
+    if found.num_dims != num_dims or found.num_symbols != 0:
+        raise VerifyException(
+            f"{subject}: {what} have {found.num_dims} dimensions and {found.num_symbols} symbols, "
+            f"expected {num_dims} and none"
+        )
+    if not all(well_formed(expr, num_dims) for expr in found.results):
+        raise VerifyException(f"{subject}: {what} are not affine: {mapping}")
+
+
+def _verify_predicate(subject: str, op: BlockOp) -> None:
+    if op.predicate is None and op.predicate_bounds is None:
+        return
+    if op.predicate is None or op.predicate_bounds is None:
+        raise VerifyException(f"{subject} has a predicate without bounds, or bounds without a predicate")
+    expressions, limits = len(op.predicate.data.results), len(op.predicate_bounds)
+    if expressions != limits:
+        raise VerifyException(f"{subject}: predicate has {expressions} expressions but {limits} bounds")
+    _verify_map(subject, "predicates", op.predicate, len(op.binding_operands))
+
+
+def _verify_binding_ranges(subject: str, op: BlockOp) -> None:
+    """Without a predicate, a binding whose exact range is known must stay within the extent of its axis."""
+    if op.predicate is not None:
+        return
+    ranges = [loop_variable_range(value) for value in op.binding_operands]
+    if any(found is not None and found[1] < found[0] for found in ranges):
+        return  # the block never runs
+    for axis, expr, extent in zip(op.axes, op.binding_exprs, op.extents, strict=True):
+        found = bounds(expr, ranges)
+        if found is None or not isinstance(extent, int) or not is_linear(expr):
+            continue
+        if found[0] < 0 or found[1] >= extent:
+            raise VerifyException(
+                f"{subject}: the binding of axis {value_name(axis)} runs from {found[0]} to {found[1]}, expected "
+                f"0 to {extent - 1}; add a where clause or change the extent"
+            )
+
+
+def _verify_region_shapes(subject: str, op: BlockOp, which: str) -> None:
+    if which == "read":
+        buffers, maps, sizes = op.read_buffers, op.read_maps, op.read_sizes
+    else:
+        buffers, maps, sizes = op.write_buffers, op.write_maps, op.write_sizes
+    if not len(buffers) == len(maps) == len(sizes):
+        raise VerifyException(
+            f"{subject} has {len(buffers)} {which} buffers, {len(maps)} maps and {len(sizes)} lists of sizes"
+        )
+    for buffer, mapping, extents in zip(buffers, maps, sizes, strict=True):
+        if not hasattr(buffer.type, "get_shape"):
+            raise VerifyException(f"{subject}: {value_name(buffer)} is of type {buffer.type}, expected a memref")
+        rank, found = len(shape_of(buffer)), len(mapping.data.results)
+        if found != rank or len(extents) != rank:
+            raise VerifyException(
+                f"{subject}: region of {value_name(buffer)} has {found} dimensions but the buffer has rank {rank}"
+            )
+        _verify_map(subject, f"{which} regions", mapping, len(op.axes))
+        for size in extents.get_values():
+            if size < 0 and size != DYNAMIC_INDEX:
+                raise VerifyException(
+                    f"{subject}: region of {value_name(buffer)} has size {int(size)}, expected 0 or more"
+                )
+
+
+def _verify_init(subject: str, op: BlockOp) -> None:
+    for position, nested in enumerate(op.body.block.ops):
+        if isinstance(nested, InitOp) and position > 0:
+            raise VerifyException(f"{subject}: init must be the first op of the block, and the only init")
+    if op.init is None:
+        return
+    if not op.has_reduce_axes:
+        raise VerifyException(f"{subject} has an init but no reduce axis")
+    reduce_axes = {axis for axis, kind in zip(op.axes, op.kinds, strict=True) if kind == "reduce"}
+    for nested in op.init.walk():
+        for operand in nested.operands:
+            if operand in reduce_axes:
+                raise VerifyException(
+                    f"{subject}: init uses the reduce axis {value_name(operand)}; init may use spatial axes only"
+                )
+
+
+def _verify_uses(subject: str, op: BlockOp) -> None:
+    """The body uses nothing that is defined inside a loop around it."""
+    checked: set[SSAValue] = set()
+    for nested in op.body.block.walk():
+        for operand in nested.operands:
+            if operand in checked:
+                continue
+            checked.add(operand)
+            if _varies_outside(operand, op):
+                raise VerifyException(f"{subject}: '{nested.name}' uses {_what(operand)}; use a block axis")
+
+
+def _what(value: SSAValue) -> str:
+    if isinstance(value, BlockArgument):
+        return f"the loop variable {value_name(value)}"
+    return f"{value_name(value)}, which is computed inside a loop"
+
+
+def _varies_outside(value: SSAValue, op: BlockOp) -> bool:
+    """Whether `value` is defined inside a loop that is around `op`."""
+    block: Block | None = value.block if isinstance(value, BlockArgument) else _block_of(value)
+    parent = None if block is None else block.parent_op()
+    return isinstance(parent, LoopOp) and parent.is_ancestor(op)
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    owner = value.owner
+    return owner.parent_block() if isinstance(owner, Operation) else owner
+
+
+def _verify_regions(subject: str, op: BlockOp) -> None:
+    """Declared reads and writes hold what the body touches; buffers touched by other ops are taken on trust."""
+    reads, writes = infer_regions(op.body.block, op.has_reduce_axes)
+    trusted = set(body_accesses(op.body.block).opaque)
+    for keyword, declared, needed in (("reads", op.reads, reads), ("writes", op.writes, writes)):
+        declared_by_buffer = {region.buffer: region for region in declared}
+        needed_by_buffer = {region.buffer: region for region in needed}
+        wrong = any(
+            region.buffer not in trusted
+            and (region.buffer not in declared_by_buffer or not covers(declared_by_buffer[region.buffer], region))
+            for region in needed
+        ) or any(region.buffer not in trusted and region.buffer not in needed_by_buffer for region in declared)
+        if wrong:
+            raise VerifyException(
+                f"{subject} declares {keyword}{_show(declared, op.axes)} but its body has "
+                f"{keyword}{_show(needed, op.axes)}"
+            )
+
+
+def _show(regions: Sequence[BufferRegion], axes: Sequence[SSAValue]) -> str:
+    return f"({', '.join(_show_region(region, axes) for region in regions)})"
+
+
+def _show_region(region: BufferRegion, axes: Sequence[SSAValue]) -> str:
+    parts = [
+        show_affine(low, axes) + ("" if size == 1 else " : ?" if size == DYNAMIC_INDEX else f" : {size}")
+        for low, size in zip(region.lows, region.sizes, strict=True)
+    ]
+    return f"{value_name(region.buffer)}[{', '.join(parts)}]"

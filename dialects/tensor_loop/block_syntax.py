@@ -5,23 +5,39 @@ expressions of SSA names, which `assembly_format` cannot say.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IndexType, MemRefType
+from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
 from .affine_expressions import AxisNames, OperandCollector, parse_affine, print_affine
-from .block import AXIS_KINDS, BlockOp, Constraint, InitOp
 from .regions import BufferRegion
-from .syntax import Extent, parse_extent, print_attributes, print_body, print_extent
+from .syntax import AXIS_KINDS, Constraint, Extent, parse_extent, print_extent
 
 
-def parse_block(parser: Parser) -> BlockOp:
-    """`string axes* where? reads? writes? (attributes dict)? region` after `tensor_loop.block`."""
+@dataclass(frozen=True)
+class BlockParts:
+    """What the text of a block says. The fields are the arguments that make the op."""
+
+    name: str
+    kinds: Sequence[str]
+    extents: Sequence[Extent]
+    bindings: Sequence[AffineExpr]
+    binding_operands: Sequence[SSAValue]
+    body: Region
+    constraints: Sequence[Constraint]
+    reads: Sequence[BufferRegion] | None
+    writes: Sequence[BufferRegion] | None
+
+
+def parse_block(parser: Parser) -> tuple[BlockParts, DictionaryAttr | None]:
+    """Parses `string axes* where? reads? writes? (attributes dict)? region` after `tensor_loop.block`."""
     name = parser.parse_str_literal(" for the name of the block")
     operands = OperandCollector(parser)
     arguments: list[Parser.Argument] = []
@@ -51,10 +67,8 @@ def parse_block(parser: Parser) -> BlockOp:
     writes = _parse_regions(parser, "writes", axis_names)
     attributes = parser.parse_optional_attr_dict_with_keyword()
     body = parser.parse_region(arguments)
-    op = BlockOp(name, kinds, extents, bindings, operands.operands, body, constraints, reads, writes)
-    if attributes is not None:
-        op.attributes.update(attributes.data)
-    return op
+    parts = BlockParts(name, kinds, extents, bindings, operands.operands, body, constraints, reads, writes)
+    return parts, attributes
 
 
 def _parse_optional_axis_kind(parser: Parser) -> str | None:
@@ -109,37 +123,36 @@ def _parse_buffer(parser: Parser) -> SSAValue:
     return buffer
 
 
-def print_block(printer: Printer, op: BlockOp) -> None:
+def print_head(printer: Printer, op: BlockParts) -> None:
+    """Prints what stands before the attributes and the body of a block."""
     printer.print_string(" ")
-    printer.print_string_literal(op.block_name.data)
+    printer.print_string_literal(op.name)
     _print_axes(printer, op)
     _print_where(printer, op)
-    for keyword, regions in (("reads", op.reads), ("writes", op.writes)):
+    for keyword, regions in (("reads", op.reads or ()), ("writes", op.writes or ())):
         printer.print_string(f" {keyword}")
         with printer.in_parens():
             printer.print_list(regions, lambda region: _print_region(printer, op, region))
-    print_attributes(printer, op)
-    print_body(printer, op.body, bare=InitOp)
 
 
-def _print_axes(printer: Printer, op: BlockOp) -> None:
+def _print_axes(printer: Printer, op: BlockParts) -> None:
     """Axes of one kind that follow each other share one pair of parentheses."""
 
     def print_axis(axis: int) -> None:
-        printer.print_ssa_value(op.axes[axis])
+        printer.print_ssa_value(op.body.block.args[axis])
         printer.print_string(" in ")
         print_extent(printer, extents[axis])
         printer.print_string(" = ")
         print_affine(printer, exprs[axis], op.binding_operands)
 
-    extents, exprs, kinds = op.extents, op.binding_exprs, op.kinds
+    extents, exprs, kinds = op.extents, op.bindings, op.kinds
     for kind, group in groupby(range(len(kinds)), key=lambda axis: kinds[axis]):
         printer.print_string(f" {kind}")
         with printer.in_parens():
             printer.print_list(list(group), print_axis)
 
 
-def _print_where(printer: Printer, op: BlockOp) -> None:
+def _print_where(printer: Printer, op: BlockParts) -> None:
     def print_constraint(constraint: Constraint) -> None:
         print_affine(printer, constraint[0], op.binding_operands)
         printer.print_string(f" < {constraint[1]}")
@@ -150,9 +163,9 @@ def _print_where(printer: Printer, op: BlockOp) -> None:
             printer.print_list(op.constraints, print_constraint)
 
 
-def _print_region(printer: Printer, op: BlockOp, region: BufferRegion) -> None:
+def _print_region(printer: Printer, op: BlockParts, region: BufferRegion) -> None:
     def print_range(dim: int) -> None:
-        print_affine(printer, region.lows[dim], op.axes)
+        print_affine(printer, region.lows[dim], op.body.block.args)
         size = region.sizes[dim]
         if size != 1:
             printer.print_string(" : ?" if size == DYNAMIC_INDEX else f" : {size}")

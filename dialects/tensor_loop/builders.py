@@ -1,4 +1,4 @@
-"""Building loop functions from Python; see the example in the package docstring."""
+"""Building loop functions from Python. See the example in the package docstring."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def build_block(
     init: Fill | None = None,
 ) -> BlockOp:
     """
-    A block whose axes have the values of `bindings` (any `index` values; loop variables as a rule).
+    A block whose axes have the values of `bindings` (any `index` values, as a rule loop variables).
 
     `body` and `init` are called once with the block to fill and the axes; `reads` and `writes` follow from what they
     put there. For affine bindings or a predicate use `BlockOp(...)`.
@@ -65,7 +65,7 @@ def perfect_grid(
     init: Fill | None = None,
 ) -> Operation:
     """
-    A grid with one loop per axis around a block bound one to one; the bare block when there are no axes.
+    A grid with one loop per axis around a block bound one to one, or the bare block when there are no axes.
 
     The loop variable of axis `vi` is called `i`, that of an axis without the `v` has the name of the axis.
     """

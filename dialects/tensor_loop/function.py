@@ -44,8 +44,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.symbols import symbol
-from ...core.walk import ops_of
+from ...core.ir.symbols import symbol
+from ...core.ir.walk import ops_of
 from .block import BlockOp
 from .syntax import print_attributes, print_body, value_name
 from .terminators import YieldOp, complete_bodies
@@ -109,7 +109,7 @@ class FuncOp(IRDLOperation):
         arg_names: Sequence[str] = (),
         visibility: str | None = None,
     ) -> FuncOp:
-        """A function with an empty body; `arg_names` names the inputs, then the outputs."""
+        """A function with an empty body. `arg_names` names the inputs, then the outputs."""
         op = cls(name, input_types, output_types, visibility=visibility)
         for argument, hint in zip(op.body.block.args, arg_names, strict=False):
             argument.name_hint = hint
@@ -287,7 +287,7 @@ class CallOp(IRDLOperation):
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """
-    A buffer that lives until the end of the function; its contents start undefined. One operand per `?` of the type.
+    A buffer that lives until the end of the function. Its contents start undefined. One operand per `?` of the type.
 
     The scope says where it should live: `global` in memory, `local` close to the core (stack or registers).
 

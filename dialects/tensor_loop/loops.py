@@ -63,7 +63,7 @@ class LoopOp(IRDLOperation):
 
     @property
     def variables(self) -> tuple[BlockArgument, ...]:
-        """The loop variables, outermost first; each runs from 0 in steps of 1."""
+        """The loop variables, outermost first. Each runs from 0 in steps of 1."""
         return self.body.block.args
 
     @property
@@ -211,7 +211,7 @@ def _unknown_kind(kind: str) -> str:
 
 
 def loop_variable_range(value: SSAValue) -> tuple[int, int] | None:
-    """The interval of a loop variable with a known extent; `None` for any other value."""
+    """The interval of a loop variable with a known extent. It is `None` for any other value."""
     if not isinstance(value, BlockArgument) or not isinstance(loop := value.block.parent_op(), LoopOp):
         return None
     extent = loop.extents[value.index]

@@ -12,11 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerType,
+    MemRefType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
-from ...core.walk import walk
+from ...core.ir.walk import walk
 from ..traits import AccessesBoxes
 from .affine_expressions import affine_of_value, constant_difference, owner_of
 
@@ -55,12 +63,12 @@ class BodyAccesses:
 
 
 def shape_of(buffer: SSAValue) -> tuple[int, ...]:
-    """The extents of a buffer, `DYNAMIC_INDEX` where one is not known; empty for what is no memref."""
+    """The extents of a buffer, `DYNAMIC_INDEX` where one is not known, `()` for what is no memref."""
     return buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
 
 
 def body_accesses(body: Block) -> BodyAccesses:
-    """The accesses in `body`, a block whose arguments are the axes; nested regions (`scf.if`, init) included."""
+    """The accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) included."""
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
@@ -175,7 +183,7 @@ def _span(parts: Sequence[tuple[AffineExpr | None, int]]) -> tuple[AffineExpr, i
 
 
 def covers(declared: BufferRegion, needed: BufferRegion) -> bool:
-    """Whether `declared` provably holds every element of `needed` (two regions of one buffer)."""
+    """Returns whether `declared` provably holds every element of `needed` (two regions of one buffer)."""
     for dim, extent in enumerate(shape_of(declared.buffer)):
         low, size = declared.lows[dim], declared.sizes[dim]
         if low == AffineConstantExpr(0) and size in (extent, DYNAMIC_INDEX):
@@ -186,3 +194,20 @@ def covers(declared: BufferRegion, needed: BufferRegion) -> bool:
         if offset + needed.sizes[dim] > size:
             return False
     return True
+
+
+def region_properties(which: str, num_axes: int, regions: Sequence[BufferRegion]) -> dict[str, Attribute]:
+    """Returns the properties that hold the `which` (`read` or `write`) regions of a block."""
+    maps = ArrayAttr(AffineMapAttr(AffineMap(num_axes, 0, region.lows)) for region in regions)
+    sizes = ArrayAttr(DenseArrayBase.from_list(i64, list(region.sizes)) for region in regions)
+    return {f"{which}_maps": maps, f"{which}_sizes": sizes}
+
+
+def regions_of(
+    buffers: Sequence[SSAValue], maps: ArrayAttr[AffineMapAttr], sizes: ArrayAttr[DenseArrayBase[IntegerType]]
+) -> tuple[BufferRegion, ...]:
+    """Returns the regions that the properties of a block hold."""
+    return tuple(
+        BufferRegion(buffer, mapping.data.results, tuple(int(size) for size in extents.get_values()))
+        for buffer, mapping, extents in zip(buffers, maps, sizes, strict=True)
+    )

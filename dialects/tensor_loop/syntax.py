@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, i64
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase, IndexType, IntegerType, i64
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
@@ -13,6 +14,12 @@ from xdsl.utils.exceptions import VerifyException
 
 Extent = int | SSAValue
 """A number of iterations or elements: known, or an `index` value."""
+
+AXIS_KINDS = ("spatial", "reduce")
+"""What the axes of a block are."""
+
+Constraint = tuple[AffineExpr, int]
+"""`expression < bound`, over the binding operands of a block."""
 
 Numbers = DenseArrayBase[IntegerType]
 """A list of integers as an attribute."""
@@ -30,8 +37,19 @@ def split_extents(extents: Sequence[Extent]) -> tuple[Numbers, list[SSAValue]]:
     return DenseArrayBase.from_list(i64, numbers), values
 
 
+def predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -> dict[str, Attribute | None]:
+    """Returns the properties that hold the constraints of a block."""
+    if not constraints:
+        return {"predicate": None, "predicate_bounds": None}
+    exprs = tuple(expr for expr, _ in constraints)
+    return {
+        "predicate": AffineMapAttr(AffineMap(num_operands, 0, exprs)),
+        "predicate_bounds": DenseArrayBase.from_list(i64, [bound for _, bound in constraints]),
+    }
+
+
 def join_extents(numbers: Numbers, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
-    """Inverse of `split_extents`; the counts must fit (`verify_extents`)."""
+    """Inverse of `split_extents`. The counts must fit (`verify_extents`)."""
     remaining: Iterator[SSAValue] = iter(values)
     return tuple(next(remaining) if number == DYNAMIC_INDEX else int(number) for number in numbers.get_values())
 

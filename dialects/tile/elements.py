@@ -33,8 +33,9 @@ class ScaleOp(IRDLOperation):
 
         %y = tile.scale %p, %k : f32
 
-    Infinite where that is too large, a denormal or 0 where it is too small; an exponent of inf or -inf gives inf or 0 for
-    a number that is neither; NaN if either is NaN. One instruction of AVX-512 (`vscalefps`), and of no other machine.
+    Infinite where that is too large, a denormal or 0 where it is too small; an exponent of inf or -inf gives inf or 0
+    for a number that is neither; NaN if either is NaN. One instruction of AVX-512 (`vscalefps`), and of no other
+    machine.
     """
 
     name = "tile.scale"
@@ -56,12 +57,13 @@ class ScaleOp(IRDLOperation):
 @irdl_op_definition
 class LimitOp(IRDLOperation):
     """
-    `result = number` where its size is at most `bound`, else `bound` with the sign of the number, on f32 in the body of a `tile.map`.
+    `result = number` where its size is at most `bound`, else `bound` with the sign of the number, on f32 in the body of
+    a `tile.map`.
 
         %s = tile.limit %r, %bound : f32
 
-    `bound` is positive. Of a NaN the result is the bound, with either sign: finite in any case. One instruction of AVX-512 (`vrangeps`),
-    and of no other machine.
+    `bound` is positive. Of a NaN the result is the bound, with either sign: finite in any case. One instruction of
+    AVX-512 (`vrangeps`), and of no other machine.
     """
 
     name = "tile.limit"
@@ -87,8 +89,8 @@ class LookupOp(IRDLOperation):
 
         %c = tile.lookup %index, [0.0, 1.0, ...] : f32
 
-    The low 4 or 5 bits of an i32 count, so any index is one. The table stays in one or two registers, and no memory is read: one
-    instruction of AVX-512 (`vpermps`, `vpermt2ps`), and of no other machine.
+    The low 4 or 5 bits of an i32 count, so any index is one. The table stays in one or two registers, and no memory is
+    read: one instruction of AVX-512 (`vpermps`, `vpermt2ps`), and of no other machine.
     """
 
     name = "tile.lookup"

@@ -57,7 +57,8 @@ class MapOp(IRDLOperation):
           tile.yield %r : f32
         }
 
-    The body is scalar arithmetic without effects, `tile.scale`, `tile.limit` and `tile.lookup` among it; it may use numbers from outside.
+    The body is scalar arithmetic without effects, `tile.scale`, `tile.limit` and `tile.lookup` among it; it may use
+    numbers from outside.
     """
 
     name = "tile.map"

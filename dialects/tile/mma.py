@@ -7,9 +7,7 @@ from typing import Self, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
-    BFloat16Type,
     DenseArrayBase,
-    Float16Type,
     Float32Type,
     IndexType,
     IntegerAttr,
@@ -41,6 +39,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.element_types import is_small_float
 from ..traits import AccessesBoxes, BoxAccess
 from .ops import box, pair, resolve, verify_pairs, verify_tile
 from .places import Place, numbers, parse_pair, parse_place, print_place, verify_place
@@ -54,7 +53,7 @@ GROUP = 4
 
 def group_of(element: Attribute) -> int:
     """Elements of a group: four of one byte, two bf16."""
-    return GROUP // 2 if isinstance(element, BFloat16Type) else GROUP
+    return GROUP // 2 if element == bf16 else GROUP
 
 
 VPDPBUSD, AMX = "vpdpbusd", "amx"
@@ -63,44 +62,52 @@ INSTRUCTIONS = (VPDPBUSD, AMX)
 """Instructions that a `tile.mma` may name."""
 
 AMX_ROWS = 16
-"""Rows, columns and groups of a tile register (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18)."""
+"""
+Rows, columns and groups of a tile register (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1,
+chapter 18).
+"""
 
 AMX_MOST = 2 * AMX_ROWS
-"""Most rows and columns of a product by `amx`: of eight tile registers four hold sums, two rows of A and two columns of B."""
+"""
+Most rows and columns of a product by `amx`: of eight tile registers four hold sums, two rows of A and two columns of B.
+"""
 
 
 @irdl_op_definition
 class MmaOp(IRDLOperation, AccessesBoxes):
     """
-    Multiplies and accumulates: `result[r, c] = acc[r, c] + sum over d < depth of A(r, d) * B(d, c)`, one `d` after the other.
+    Multiplies and accumulates: `result[r, c] = acc[r, c] + sum over d < depth of A(r, d) * B(d, c)`, one `d` after the
+    other.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%k, %j] depth 4
             : vector<8x48xf32>, memref<100x64xf32>, memref<64x96xf32>
 
-    `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`). Floats are
-    multiplied and added with one rounding where the machine has an instruction for that; f16 and bf16 elements are widened to an
-    f32 tile. Integers wrap; narrower ones are widened with their sign, those of A without one after `unsigned`, those of B after
-    `right_unsigned`.
+    `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`).
+    Floats are multiplied and added with one rounding where the machine has an instruction for that; f16 and bf16
+    elements are widened to an f32 tile. Integers wrap; narrower ones are widened with their sign, those of A without
+    one after `unsigned`, those of B after `right_unsigned`.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups unsigned using "vpdpbusd"
             : vector<8x48xi32>, memref<100x64xi8>, memref<16x96x4xi8>
 
-    With `groups` each of the `depth` steps is a dot product of four bytes: `A(r, 4 * d + e) * B(d, c)[e]` for `e` in 0..3, where
-    `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the machine that does that;
-    without it the products are exact as well, by whatever instructions there are. `vpdpbusd` takes one of the operands without a
-    sign, the other with one.
+    With `groups` each of the `depth` steps is a dot product of four bytes: `A(r, 4 * d + e) * B(d, c)[e]` for `e` in
+    0..3, where `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the
+    machine that does that; without it the products are exact as well, by whatever instructions there are. `vpdpbusd`
+    takes one of the operands without a sign, the other with one.
 
         %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
             : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>
 
-    `rows [first, count]` are the rows of the tile that something is added to; A starts at the first of them. The others stay as they are.
+    `rows [first, count]` are the rows of the tile that something is added to; A starts at the first of them. The others
+    stay as they are.
 
         %sum = tile.mma %zeros, %A[%i, %zero], %B[%p, %zero, %zero, %zero] along [1, 2] depth 256 groups using "amx"
             : vector<32x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
 
-    `amx` sums up on tile registers, all of the `depth` in one op. It reads whole tile registers, 16 rows of A and 16 columns of B
-    or twice as many, even where the result is smaller; the depth is a multiple of 16 groups. It also takes groups of two bf16, whose
-    products are added to an f32 tile in an order of its own; there numbers below 2**-126 count as zeros.
+    `amx` sums up on tile registers, all of the `depth` in one op. It reads whole tile registers, 16 rows of A and 16
+    columns of B or twice as many, even where the result is smaller; the depth is a multiple of 16 groups. It also takes
+    groups of two bf16, whose products are added to an f32 tile in an order of its own; there numbers below 2**-126
+    count as zeros.
     """
 
     name = "tile.mma"
@@ -167,7 +174,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
     @property
     def uses_amx(self) -> bool:
-        """Whether tile registers do it."""
+        """Returns whether tile registers do it."""
         return self.using is not None and self.using.data == AMX
 
     @property
@@ -250,7 +257,8 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             )
         if self.uses_amx and (max(type_.get_shape()) > AMX_MOST or depth % AMX_ROWS):
             raise VerifyException(
-                f"the instruction {self.using} makes tiles of up to {AMX_MOST}x{AMX_MOST} from a multiple of {AMX_ROWS} groups, "
+                f"the instruction {self.using} makes tiles of up to {AMX_MOST}x{AMX_MOST} from a multiple of "
+                f"{AMX_ROWS} groups, "
                 f"found {type_} and depth {depth}"
             )
 
@@ -336,4 +344,4 @@ def _fits(left: Attribute, right: Attribute, tile: Attribute) -> bool:
         return len(widths) == 2 and min(widths) > 1 and max(widths) <= tile.width.data
     if left != right or not isinstance(left, AnyFloat):
         return False
-    return left == tile or (isinstance(left, Float16Type | BFloat16Type) and isinstance(tile, Float32Type))
+    return left == tile or (is_small_float(left) and isinstance(tile, Float32Type))

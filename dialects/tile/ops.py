@@ -39,6 +39,13 @@ from .places import (
     verify_place,
 )
 
+LANES = 16
+"""
+Elements that one value of LLVM holds, whatever their type: a tile is cut into vectors of so many.
+
+A vector register of 64 bytes holds so many f32. LLVM cuts these vectors again where registers are narrower.
+"""
+
 Pair = tuple[int, int]
 
 
@@ -73,7 +80,7 @@ def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
 
 
 def is_tile(type_: VectorType) -> bool:
-    """Whether the type is that of a tile: rows and columns, at least one of each, as many as are written."""
+    """Returns whether the type is that of a tile: rows and columns, at least one of each, as many as are written."""
     return type_.get_num_dims() == 2 and not type_.get_num_scalable_dims() and 0 not in type_.get_shape()
 
 
@@ -92,8 +99,8 @@ class LoadOp(IRDLOperation, AccessesBoxes):
         %b = tile.load %bias[%j] : memref<96xf32>, vector<8x48xf32>
         %p = tile.load %X[%n, %y, %x, %c] along [2, 3] by [2, 1] : memref<1x28x28x64xf32>, vector<7x64xf32>
 
-    `along` names the dimensions of the buffer in which rows and columns of the tile move, -1 for none (a broadcast); the
-    last two by default. `by` are the steps, in elements of those dimensions. Every element must be in the buffer.
+    `along` names the dimensions of the buffer in which rows and columns of the tile move, -1 for none (a broadcast);
+    the last two by default. `by` are the steps, in elements of those dimensions. Every element must be in the buffer.
     """
 
     name = "tile.load"

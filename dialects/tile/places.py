@@ -21,8 +21,8 @@ BROADCAST = -1
 @dataclass(frozen=True)
 class Place:
     """
-    Element `(r, c)` of a tile is element `indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])` of the buffer, where
-    `e(d)` is the unit vector of dimension `d`, and 0 for `BROADCAST`.
+    Element `(r, c)` of a tile is element `indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])` of the buffer,
+    where `e(d)` is the unit vector of dimension `d`, and 0 for `BROADCAST`.
     """
 
     buffer: SSAValue
@@ -47,7 +47,7 @@ def _numbers(values: tuple[int, ...]) -> Numbers:
 
 
 def default_along(rank: int) -> tuple[int, int]:
-    """The last two dimensions; of a buffer with one the rows are broadcast, of one element all is."""
+    """The last two dimensions. Of a buffer with one the rows are broadcast, of one element all is."""
     if rank >= 2:
         return (rank - 2, rank - 1)
     return (BROADCAST, rank - 1)

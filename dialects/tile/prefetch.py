@@ -27,14 +27,16 @@ MAX_COUNT = 65536
 @irdl_op_definition
 class PrefetchOp(IRDLOperation, AccessesBoxes):
     """
-    Asks for the `count` elements that lie in memory from `ahead` elements after `buffer[indices]` on, to be read soon or to be written.
+    Asks for the `count` elements that lie in memory from `ahead` elements after `buffer[indices]` on, to be read soon
+    or to be written.
 
         tile.prefetch %x[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
         tile.prefetch write %y[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
         tile.prefetch %b[%p, %k, %c] ahead 12288 count 32 second : memref<4x256x48xf32>
 
-    `buffer[indices]` is in the buffer; at most 65536 elements are asked for at once; what lies ahead need not be, and nothing but the time it takes depends on it. With `second` the
-    elements are brought into the second-level cache and not into the first, and no place need be in the buffer, whose strides go on.
+    `buffer[indices]` is in the buffer; at most 65536 elements are asked for at once; what lies ahead need not be, and
+    nothing but the time it takes depends on it. With `second` the elements are brought into the second-level cache and
+    not into the first, and no place need be in the buffer, whose strides go on.
     """
 
     name = "tile.prefetch"
@@ -48,7 +50,10 @@ class PrefetchOp(IRDLOperation, AccessesBoxes):
 
     traits = traits_def(MemoryReadEffect())
 
-    assembly_format = "(`write` $write^)? $buffer `[` $indices `]` `ahead` $ahead `count` $count (`second` $second^)? attr-dict `:` type($buffer)"
+    assembly_format = (
+        "(`write` $write^)? $buffer `[` $indices `]` `ahead` $ahead `count` $count (`second` $second^)? attr-dict "
+        "`:` type($buffer)"
+    )
 
     def __init__(
         self,

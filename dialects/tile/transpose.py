@@ -18,10 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .ops import is_tile
-
-SIDE = 16
-"""Rows and columns of a tile that can be transposed."""
+from .ops import LANES, is_tile
 
 
 @irdl_op_definition
@@ -48,5 +45,5 @@ class TransposeOp(IRDLOperation):
 
     def verify_(self) -> None:
         type_ = cast(VectorType, self.tile.type)
-        if not is_tile(type_) or type_.get_shape() != (SIDE, SIDE):
-            raise VerifyException(f"the tile has type {type_}, expected {SIDE} rows and {SIDE} columns")
+        if not is_tile(type_) or type_.get_shape() != (LANES, LANES):
+            raise VerifyException(f"the tile has type {type_}, expected {LANES} rows and {LANES} columns")

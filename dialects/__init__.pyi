@@ -1,0 +1,14 @@
+from . import graph as graph
+from . import llvm_ext as llvm_ext
+from . import pattern as pattern
+from . import schedule as schedule
+from . import tensor_loop as tensor_loop
+from . import tile as tile
+from .traits import AccessesBoxes as AccessesBoxes
+from .traits import BoxAccess as BoxAccess
+from .traits import ClosedToLoops as ClosedToLoops
+from .traits import Commutative as Commutative
+from .traits import LoopSemantics as LoopSemantics
+from .traits import LoopTemplate as LoopTemplate
+from .traits import MayFail as MayFail
+from .traits import may_fail as may_fail
