@@ -20,7 +20,7 @@ from .affine import is_linear, linear_terms
 
 
 def root_buffer(buffer: SSAValue) -> SSAValue:
-    """The buffer that `buffer` is a view of, through any number of views; itself when it is none."""
+    """The buffer that `buffer` is a view of, through any number of views. It is itself when it views none."""
     while isinstance(buffer.owner, Operation):
         sources = [operand for operand in buffer.owner.operands if isinstance(operand.type, MemRefType)]
         if not sources:
@@ -30,7 +30,7 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
 
 
 def element_strides(buffer: SSAValue) -> tuple[int | None, ...]:
-    """Elements between neighbours along each dimension; `None` where that is not known."""
+    """Elements between neighbours along each dimension, or `None` where that is not known."""
     assert isinstance(buffer.type, MemRefType)
     strides = buffer.type.get_strides()
     if strides is None:
@@ -42,7 +42,8 @@ def stride_along(access: Access, bindings: Sequence[AffineExpr], operand: int) -
     """
     Elements that `access` moves when binding operand number `operand` of its block grows by one.
 
-    `bindings` are the axes over the operands. 0 where the operand does not matter, `None` where the step is not constant.
+    `bindings` are the axes over the operands. 0 where the operand does not matter, `None` where the step is not
+    constant.
     """
     total = 0
     for index, stride in zip(access.indices, element_strides(access.buffer), strict=True):
@@ -66,7 +67,7 @@ def _coefficient(expr: AffineExpr, dim: int) -> int | None:
 
 
 def is_inside(op: Operation, block: Block) -> bool:
-    """Whether `op` lies in `block` or in a region nested in it."""
+    """Returns whether `op` lies in `block` or in a region nested in it."""
     parent = op.parent_block()
     while parent is not None:
         if parent is block:

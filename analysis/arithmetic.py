@@ -25,9 +25,9 @@ _TWICE = (math.FmaOp, vector.FMAOp)
 
 class Arithmetic:
     """
-    Counts operations: a sum, product, quotient, maximum or function of one element is one, a multiply-add two. Those on indices
-    do not count, nor do casts, comparisons and selections. Loops whose length is not known count as if they ran once, of the branches
-    of an `scf.if` the longer one.
+    Counts operations: a sum, product, quotient, maximum or function of one element is one, a multiply-add two. Those on
+    indices do not count, nor do casts, comparisons and selections. Loops whose length is not known count as if they ran
+    once, of the branches of an `scf.if` the longer one.
     """
 
     def __init__(self, functions: Mapping[str, func.FuncOp]):
@@ -35,7 +35,7 @@ class Arithmetic:
         self._known: dict[str, int] = {}
 
     def of_call(self, name: str) -> int:
-        """Operations of one call of the function `name`; 0 of one without a body."""
+        """Operations of one call of the function `name`. A function without a body has none."""
         if name not in self._known:
             self._known[name] = 0  # a function that calls itself
             function = self._functions.get(name)
@@ -64,7 +64,10 @@ class Arithmetic:
 
 
 def bytes_given(call: func.CallOp, callee: func.FuncOp | None) -> int:
-    """Bytes of the different arrays that a call is given, each read or written in full or not; scratch memory does not count."""
+    """
+    Bytes of the different arrays that a call is given, each read or written in full or not. Scratch memory does not
+    count.
+    """
     attributes = callee.arg_attrs if callee is not None else None
     total, seen = 0, set[SSAValue]()
     for index, operand in enumerate(call.operands):

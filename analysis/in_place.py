@@ -1,10 +1,10 @@
 """
 May a kernel put a result where one of its inputs lies? Yes, if every element is read before it is written.
 
-Asked of the loops and blocks as they stand, after any schedule. In a sequence of ops, one that writes must not touch what a
-later one reads; the iterations of a loop must touch elements of their own: along some dimension their boxes advance at least as
-fast as they are wide. A block reads all it needs of the input before its first store. What is not understood (opaque uses,
-bindings with `mod`, inits of the result) counts as a conflict.
+Asked of the loops and blocks as they stand, after any schedule. In a sequence of ops, one that writes must not touch
+what a later one reads; the iterations of a loop must touch elements of their own: along some dimension their boxes
+advance at least as fast as they are wide. A block reads all it needs of the input before its first store. What is not
+understood (opaque uses, bindings with `mod`, inits of the result) counts as a conflict.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..core.walk import walk
+from ..core.ir.literals import constant_of
+from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, FuncOp, LoopOp
 from .access_regions import body_accesses, shape_of
 from .affine import linear_terms
 from .loop_nests import Level, body_ops, levels_of
 
 Span = tuple[dict[SSAValue, int], int, int]
-"""Indices `low <= i - sum(factor * variable) < high` along a dimension; variables are those of loops."""
+"""Indices `low <= i - sum(factor * variable) < high` along a dimension. Variables are those of loops."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class _Touch:
 
 def may_overwrite(kernel: FuncOp, inputs: Sequence[int], output: int) -> bool:
     """
-    Whether output number `output` of `kernel` may lie where the inputs at positions `inputs`, which are one buffer, lie.
+    Whether output number `output` of `kernel` may lie where the inputs at positions `inputs`, which are one buffer,
+    lie.
 
     Their types must be equal. Used or not: an input that is never read may always be overwritten.
     """
@@ -120,15 +122,17 @@ def _span(block: BlockOp, index: AffineExpr, size: int) -> Span | None:
         value = block.binding_operands[atom.position]
         if isinstance(value.owner, Block) and isinstance(value.owner.parent_op(), LoopOp):
             factors[value] = factors.get(value, 0) + factor
-        elif isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-            low += factor * value.owner.value.value.data
+        elif (number := constant_of(value)) is not None:
+            low += factor * number
         else:
             return None
     return factors, low, low + size
 
 
 def _hull(span: Span, fixed: set[SSAValue]) -> Span | None:
-    """What `span` covers while the variables in `fixed` stand still and the others run; None for loops of unknown length."""
+    """
+    What `span` covers while the variables in `fixed` stand still and the others run; None for loops of unknown length.
+    """
     factors, low, high = span
     kept: dict[SSAValue, int] = {}
     for variable, factor in factors.items():
@@ -189,7 +193,9 @@ def _op_is_safe(
 
 
 def _iterations_are_apart(level: Level, touches: Sequence[_Touch], fixed: set[SSAValue]) -> bool:
-    """Whether no two iterations of a loop touch the same element, those of the loops in `fixed` around it being equal."""
+    """
+    Whether no two iterations of a loop touch the same element, those of the loops in `fixed` around it being equal.
+    """
     if level.extent in (0, 1):
         return True
     for dim in range(len(touches[0].spans)):

@@ -13,7 +13,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..core.walk import ops_of, walk
+from ..core.ir.walk import ops_of, walk
 from ..dialects.tensor_loop import BlockOp, FuncOp
 from .access_regions import Access, body_accesses, is_inside, shape_of
 from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
@@ -28,7 +28,8 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     """
     Kind and rows of what a loop function computes.
 
-    `OPAQUE` when it has several outputs, may fail, or holds anything but blocks that compute each element of a buffer once.
+    `OPAQUE` when it has several outputs, may fail, or holds anything but blocks that compute each element of a buffer
+    once.
     """
     if not isinstance(kernel, FuncOp) or len(kernel.outputs) != 1:
         return OPAQUE_FACTS

@@ -13,7 +13,7 @@ class OpKind(IntEnum):
     """From the easiest to fuse to the hardest; a chain of ops that only move or map is as hard as its hardest."""
 
     ELEMENTWISE = 0
-    """A result element needs the elements of the operands at the same place; dimensions of size 1 are ignored."""
+    """A result element needs the elements of the operands at the same place. Dimensions of size 1 are ignored."""
     BROADCAST = 1
     """As before, but some result dimensions are missing in every operand."""
     INJECTIVE = 2

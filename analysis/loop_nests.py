@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ..core.walk import walk
+from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, Extent, LoopOp, YieldOp
 
 

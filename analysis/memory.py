@@ -1,33 +1,31 @@
 """
 What a program keeps in memory while it runs, read off the IR of one entry on buffers.
 
-Everything is in the text: sizes and roles in the attributes of the arguments, places in the `memref.view`s of the arena, times in
-the order of the ops, results in the place of operands in `stepwell.in_place` of the arguments of the kernels called.
+Everything is in the text: sizes and roles in the attributes of the arguments, places in the `memref.view`s of the
+arena, times in the order of the ops, results in the place of operands in `stepwell.in_place` of the arguments of the
+kernels called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    FixedBitwidthType,
     FunctionType,
     IntegerAttr,
-    MemRefType,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
-    TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ..core.ir.element_types import byte_size
+from ..core.ir.walk import walk
 from ..core.roles import BYTES, IN_PLACE, LIVE_BYTES, ROLE, SIGNATURE, TYPE
-from ..core.walk import walk
 
 _NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)
 """Ops that take no time: they name a place."""
@@ -56,7 +54,9 @@ class InPlaceUpdate:
 
 @dataclass(frozen=True)
 class Memory:
-    """Sizes in bytes. `live_bytes` is the most that is alive in the arena at one time; None where the IR does not say."""
+    """
+    Sizes in bytes. `live_bytes` is the most that is alive in the arena at one time; None where the IR does not say.
+    """
 
     entry: str
     arena_bytes: int
@@ -71,7 +71,7 @@ class Memory:
 
     @property
     def ratio(self) -> float | None:
-        """Bytes of the arena per byte that must be alive; 1 is the best there is. None where that is not known."""
+        """Bytes of the arena per byte that must be alive. 1 is the best, None stands for not known."""
         if self.live_bytes is None:
             return None
         return self.arena_bytes / self.live_bytes if self.live_bytes else 1.0
@@ -81,7 +81,8 @@ def memory_of(module: ModuleOp, entry: str) -> Memory:
     """
     The memory of the public function `entry`, on a stair with buffers.
 
-    Raises KeyError when there is no such function. A function without roles has no arena; one below `memref` has no buffers.
+    Raises KeyError when there is no such function. A function without roles has no arena; one below `memref` has no
+    buffers.
     """
     functions = {
         name.data: op
@@ -120,15 +121,6 @@ def memory_of(module: ModuleOp, entry: str) -> Memory:
         buffers,
         tuple(_updates(steps, functions)),
     )
-
-
-def byte_size(type_: Attribute) -> int:
-    """Bytes of a tensor or memref of known size; a boolean takes one, what has no size in memory none."""
-    if not isinstance(type_, TensorType | MemRefType) or any(size < 0 for size in type_.get_shape()):
-        return 0
-    element = type_.get_element_type()
-    width = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
-    return prod(type_.get_shape()) * -(-width // 8)
 
 
 def _argument_attributes(function: Operation) -> list[dict[str, Attribute]]:

@@ -13,11 +13,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation
 
 from .. import te
+from ..core.ir.element_types import dtype_name
 from ..dialects.graph.calls import CallKernelOp
-from ..dialects.graph.element_types import dtype_name
 from ..dialects.traits import LoopSemantics, may_fail
-from ..te.expr import Axis, Binary, Cast, Check, Expr, Load
+from ..te import dtypes
+from ..te.expr import Axis, Binary, Cast, Check, Expr
 from ..te.reductions import ReductionResult
+from ..te.tensor import Load
 from .kernel_kind import facts_of_kernel
 from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
 from .reduced_rows import rows_of_stages
@@ -31,9 +33,11 @@ _known: dict[Hashable, OpFacts] = {}
 
 class _Numbers:
     """
-    A number for each attribute, the same for equal ones: attributes of identical layers are few, and hashing a type takes 5 µs.
+    A number for each attribute, the same for equal ones: attributes of identical layers are few, and hashing a type
+    takes 5 µs.
 
-    Objects are known by identity and kept alive for that. Where there are too many, all are forgotten, and no number comes again.
+    Objects are known by identity and kept alive for that. Where there are too many, all are forgotten, and no number
+    comes again.
     """
 
     def __init__(self, most: int = 4 * _MAX_KNOWN):
@@ -68,7 +72,7 @@ def kind_of_op(op: Operation) -> OpKind:
 
 
 def facts_of_op(op: Operation) -> OpFacts:
-    """Kind and rows of an op; see `kind_of_op`."""
+    """Kind and rows of an op. See `kind_of_op`."""
     if isinstance(op, CallKernelOp):
         return facts_of_kernel(op.kernel())
     if not isinstance(op, LoopSemantics) or may_fail(op):
@@ -109,7 +113,7 @@ def _placeholder(type_: Attribute, number: int) -> te.Tensor | None:
     if not isinstance(type_, TensorType):
         return None
     dtype = dtype_name(type_.element_type)
-    if dtype not in te.dtypes.ALL:
+    if dtype not in dtypes.ALL:
         return None
     sizes = [
         te.var(f"size{number}_{dim}") if size == DYNAMIC_INDEX else size for dim, size in enumerate(type_.get_shape())

@@ -31,7 +31,7 @@ class PostDominators:
             self._attach(number)
 
     def of(self, op: Operation) -> Operation | None:
-        """The first op through which every way from `op` leads; None when that is only the end of the block."""
+        """The first op through which every way from `op` leads. It is None when that is only the end of the block."""
         number = self._parent[self._numbers[op]]
         return None if number == len(self._ops) else self._ops[number]
 
@@ -40,7 +40,7 @@ class PostDominators:
         return [self._ops[user] for user in self._users[self._numbers[op]] if user < len(self._ops)]
 
     def is_used_elsewhere(self, op: Operation) -> bool:
-        """Whether a result of `op` is used in a block that no op of this one holds."""
+        """Returns whether a result of `op` is used in a block that no op of this one holds."""
         return len(self._ops) in self._users[self._numbers[op]]
 
     def place(self, op: Operation) -> int:

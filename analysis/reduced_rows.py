@@ -1,4 +1,6 @@
-"""What the reductions of an op have in common: the tensor that they go over, and which of its dimensions they combine."""
+"""
+What the reductions of an op have in common: the tensor that they go over, and which of its dimensions they combine.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,9 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from .. import te
-from ..te.expr import Axis, Load
+from ..te.expr import Axis
 from ..te.reductions import ReductionResult
+from ..te.tensor import Load
 
 Sizes = tuple[int, ...]
 
@@ -37,12 +40,12 @@ class Rows:
         return tuple(size for dim, size in enumerate(self.space) if dim not in self.reduced)
 
     def fits(self, sizes: Sequence[int]) -> bool:
-        """Whether a tensor of this shape has an element per element of the rows, or one per row."""
+        """Returns whether a tensor of this shape has an element per element of the rows, or one per row."""
         return without_ones(sizes) in (self.space, self.kept)
 
 
 def rows_of_stages(stages: Sequence[te.Compute]) -> Rows | None:
-    """The rows of all reductions among `stages`; None when there is no reduction or they differ."""
+    """The rows of all reductions among `stages`, or None when there is no reduction or they differ."""
     found = {
         _rows_of_stage(stage) for stage in stages if any(isinstance(body, ReductionResult) for body in stage.bodies)
     }

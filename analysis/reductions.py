@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..core.walk import walk
+from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, Constraint
 from .access_regions import body_accesses, is_inside, root_buffer
 from .affine import normal_form
@@ -29,7 +29,7 @@ class Accumulator:
 
 def accumulators(block: BlockOp) -> tuple[Accumulator, ...] | None:
     """
-    The accumulators of a reduction whose whole effect is to update them; `None` for every other block.
+    The accumulators of a reduction whose whole effect is to update them, `None` for every other block.
 
     Each written buffer has one store, at the top of the body, to an element that the reduce axes do not choose; all
     other accesses to it are loads of that element at the top of the body. Views and opaque accesses rule it out.
@@ -117,7 +117,7 @@ class ReductionNest:
         return self.reduce <= {level.variable for level in self.levels}
 
     def is_only_reduced(self, variable: SSAValue) -> bool:
-        """Whether reduce axes depend on the loop variable and spatial axes do not."""
+        """Returns whether reduce axes depend on the loop variable and spatial axes do not."""
         return variable in self.reduce and variable not in self.spatial
 
     def reduces_only(self, level: Level) -> bool:
@@ -142,7 +142,7 @@ def constraint_dependencies(block: BlockOp, constraint: Constraint) -> set[SSAVa
 
 def init_may_be_hoisted(nest: ReductionNest) -> bool:
     """
-    Whether all of the init may run before the outermost reduce loop, over the spatial loops inside it.
+    Returns whether all of the init may run before the outermost reduce loop, over the spatial loops inside it.
 
     Not when another op in that loop touches what the init writes, or writes what it reads; nor when what the spatial
     loops and bindings need is computed inside it.
@@ -154,7 +154,7 @@ def init_may_be_hoisted(nest: ReductionNest) -> bool:
 
 
 def init_nest_exists(nest: ReductionNest) -> bool:
-    """Whether extents, spatial bindings and predicate can be computed before the outermost reduce loop."""
+    """Returns whether extents, spatial bindings and predicate can be computed before the outermost reduce loop."""
     block, first = nest.block, nest.first_reduce
     if first is None or block.init is None:
         return False

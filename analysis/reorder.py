@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import IRDLOperation
 
-from ..core.walk import walk
+from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, InitOp, YieldOp
 from .access_regions import body_accesses, is_inside, root_buffer
 from .affine import is_linear, linear_terms
@@ -34,7 +34,7 @@ _ASSOCIATIVE = (
 
 def may_reorder(block: BlockOp) -> bool:
     """
-    Whether loops around `block` may be interchanged, reduce loops keeping their order among each other.
+    Returns whether loops around `block` may be interchanged, reduce loops keeping their order among each other.
 
     Its ops only compute, load and store (an assert must fail in program order); each buffer it writes is stored at
     indices affine in the axes, other ones for every point of the spatial axes (else the last one wins), and accessed

@@ -1,7 +1,9 @@
 """
-An estimate of how long loops take on one core, for decisions on threads: what is too small to share, how large a chunk is.
+An estimate of how long loops take on one core, for decisions on threads: what is too small to share, how large a chunk
+is.
 
-Only the order of magnitude matters, so the figures are those of one core of a server of 2020 with vectors of 512 bits. All are nanoseconds. Where LLVM does not vectorise a loop, its arithmetic takes `SCALAR` times as long.
+Only the order of magnitude matters, so the figures are those of one core of a server of 2020 with vectors of 512 bits.
+All are nanoseconds. Where LLVM does not vectorise a loop, its arithmetic takes `SCALAR` times as long.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Operation, Region, SSAValue
 
 from ..core import roles
+from ..core.ir.literals import constant_of
 from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
 
@@ -54,7 +57,7 @@ _UNKNOWN_CALL = 100.0
 
 def trip_count(loop: scf.ForOp) -> int | None:
     """How often a loop runs, when its bounds are constants."""
-    bounds = [_constant(value) for value in (loop.lb, loop.ub, loop.step)]
+    bounds = [constant_of(value) for value in (loop.lb, loop.ub, loop.step)]
     lower, upper, step = bounds
     if lower is None or upper is None or step is None or step < 1:
         return None
@@ -67,7 +70,7 @@ def nanoseconds_of_iteration(loop: scf.ForOp | ForOp) -> float:
 
 
 def nanoseconds(op: Operation, vectorized: bool = False) -> float:
-    """All of `op`; loops of unknown length run once. `vectorized`: the loop around it is."""
+    """All of `op`. Loops of unknown length run once. `vectorized`: the loop around it is."""
     if isinstance(op, scf.ForOp):
         trips = trip_count(op)
         return (1 if trips is None else trips) * nanoseconds_of_iteration(op)
@@ -134,13 +137,6 @@ def _is_vectorized(loop: Operation) -> bool:
         return bool(loop.kinds) and loop.kinds[-1] == "vectorized"
     hint = loop.attributes.get("stepwell.loop")
     return hint is not None and "vectorize" in str(hint).strip('"').split(",")
-
-
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
 
 
 def chunk_of(trips: int, each: float, grain: float = GRAIN) -> int:

@@ -1,4 +1,4 @@
-"""Elementwise ops with two or three operands; all broadcast as in NumPy."""
+"""Elementwise ops with two or three operands. All broadcast as in NumPy."""
 
 from __future__ import annotations
 

@@ -9,45 +9,28 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import ml_dtypes
 import numpy as np
+
+from ..te import dtypes
 
 Array = np.ndarray[Any, Any]
 
-DTYPES: Final[dict[str, np.dtype[Any]]] = {
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "ui8": np.dtype(np.uint8),
-    "ui16": np.dtype(np.uint16),
-    "ui32": np.dtype(np.uint32),
-    "ui64": np.dtype(np.uint64),
-    "i1": np.dtype(np.bool_),
-}
+DTYPES: Final[dict[str, np.dtype[Any]]] = {name: dtypes.numpy_dtype(name) for name in dtypes.ALL}
 """NumPy dtype of each element type, by its name in the IR."""
 
 NAMES: Final = {dtype: name for name, dtype in DTYPES.items()}
 
-FLOATS: Final = ("f16", "bf16", "f32", "f64")
-SIGNED: Final = ("i8", "i16", "i32", "i64")
-UNSIGNED: Final = ("ui8", "ui16", "ui32", "ui64")
-
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    return NAMES.get(np.dtype(dtype)) in FLOATS
+    return NAMES.get(np.dtype(dtype)) in dtypes.FLOATS
 
 
 def is_signed(dtype: np.dtype[Any]) -> bool:
-    return NAMES.get(np.dtype(dtype)) in SIGNED
+    return NAMES.get(np.dtype(dtype)) in dtypes.SIGNED
 
 
 def is_unsigned(dtype: np.dtype[Any]) -> bool:
-    return NAMES.get(np.dtype(dtype)) in UNSIGNED
+    return NAMES.get(np.dtype(dtype)) in dtypes.UNSIGNED
 
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
@@ -55,8 +38,8 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 
 
 def is_small_float(dtype: np.dtype[Any]) -> bool:
-    """Whether `dtype` is `f16` or `bf16`: every op on it computes in `f32` and rounds once."""
-    return NAMES.get(np.dtype(dtype)) in ("f16", "bf16")
+    """Returns whether `dtype` is `f16` or `bf16`: every op on it computes in `f32` and rounds once."""
+    return NAMES.get(np.dtype(dtype)) in dtypes.SMALL_FLOATS
 
 
 def single_op_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -81,7 +64,7 @@ def widen(array: Array) -> Array:
 
 
 def round_to(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats rounded once, to nearest even, to the float type `dtype`; overflow gives inf."""
+    """Floats rounded once, to nearest even, to the float type `dtype`. Overflow gives inf."""
     array, dtype = np.asarray(array), np.dtype(dtype)
     with np.errstate(all="ignore"):
         if not is_small_float(dtype) or is_small_float(array.dtype):
@@ -143,7 +126,7 @@ def integers_to_float(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def float_to_integers(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats truncated towards zero, saturated to the range of the integer type `dtype`; NaN gives 0."""
+    """Floats truncated towards zero, saturated to the range of the integer type `dtype`. NaN gives 0."""
     limits = np.iinfo(dtype)
     value = np.trunc(array.astype(np.float64))
     above = value >= float(limits.max + 1)
@@ -166,7 +149,7 @@ def convert(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def number(value: float | int | bool, dtype: np.dtype[Any]) -> Array:
-    """A number of a property as a rank-0 array, rounded to `dtype`; an integer type wraps an integer."""
+    """A number of a property as a rank-0 array, rounded to `dtype`. An integer type wraps an integer."""
     dtype = np.dtype(dtype)
     if dtype == np.bool_:
         return np.asarray(bool(value), np.bool_)

@@ -6,47 +6,36 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BFloat16Type,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     FloatAttr,
-    IndexType,
     IntAttr,
     IntegerAttr,
     IntegerType,
-    Signedness,
     StringAttr,
     SymbolRefAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation
 
-_FLOAT_NAMES: dict[type[Attribute], str] = {
-    Float16Type: "f16",
-    BFloat16Type: "bf16",
-    Float32Type: "f32",
-    Float64Type: "f64",
-}
+from ..core.ir.element_types import dtype_name
+from ..te import dtypes
 
 
 def element_type_name(element_type: Attribute) -> str:
-    """`f32`, `ui8`, `i1` …; `index` counts as `i64`. Raises `TypeError` for a type that tensors cannot hold."""
-    if isinstance(element_type, IntegerType):
-        prefix = "ui" if element_type.signedness.data is Signedness.UNSIGNED else "i"
-        return f"{prefix}{element_type.width.data}"
-    if isinstance(element_type, IndexType):
-        return "i64"
-    name = _FLOAT_NAMES.get(type(element_type))
+    """
+    Returns `f32`, `ui8`, `i1` …, where `si8` counts as `i8` and `index` as `i64`.
+
+    Raises `TypeError` for a type that tensors cannot hold.
+    """
+    name = dtype_name(element_type)
     if name is None:
         raise TypeError(f"element type is {element_type}, expected a float, an integer or i1")
-    return name
+    return "i64" if name == "index" else name.removeprefix("s")
 
 
 def plain_value(attribute: Attribute) -> Any:
-    """The Python value of a property; an attribute without one stays as it is."""
+    """The Python value of a property. An attribute without one stays as it is."""
     match attribute:
         case IntegerAttr():
             is_boolean = isinstance(attribute.type, IntegerType) and attribute.type.width.data == 1
@@ -63,7 +52,7 @@ def plain_value(attribute: Attribute) -> Any:
             return [plain_value(element) for element in attribute.data]
         case SymbolRefAttr():
             return attribute.string_value()
-        case IntegerType() | Float16Type() | BFloat16Type() | Float32Type() | Float64Type():
+        case Attribute() if dtype_name(attribute) in dtypes.ALL:
             return element_type_name(attribute)
         case TensorType():
             return element_type_name(attribute.element_type)

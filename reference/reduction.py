@@ -13,7 +13,7 @@ from .failure import ReferenceFailure
 
 
 def normalised_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Axes as numbers from 0, in the order given; all axes for `None`."""
+    """Axes as numbers from 0, in the order given. None stands for all axes."""
     if axis is None:
         return tuple(range(rank))
     axes = (axis,) if isinstance(axis, int) else tuple(axis)

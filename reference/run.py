@@ -11,7 +11,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, IndexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..core.locations import location_string
+from ..core.messages.locations import location_string
 from ..core.roles import PREPARE
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure
