@@ -9,7 +9,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
-    DictionaryAttr,
     ModuleOp,
     ShapedType,
     StringAttr,
@@ -17,27 +16,26 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from ...core.diagnostics import OperationError
-from .combinators import Together
-from .constants import element_type, is_constant_op, splat_number
-from .constraints import HasDtype, HasShape, HasType, Literal, Where
-from .examples_replacement import calls_functions, replacement_of
-from .functions import symbol_name
-from .patterns import NUMERICS, Any_, Capture, Op, Pattern, Require, Result, Rule, Splat, all_below
+from ...core.messages.diagnostics import OperationError
+from ..language.combinators import Together
+from ..language.constants import element_type, is_constant_op, splat_number
+from ..language.constraints import HasDtype, HasShape, HasType, Literal, Where
+from ..language.functions import symbol_name
+from ..language.patterns import Any_, Capture, Op, Pattern, Result, Splat, all_below
+from ..language.rules import NUMERICS, Require, Rule
+from .attributes import ATTRIBUTES, named_attributes
+from .replacement import calls_functions, replacement_of
 
 ANY_TYPE = "pattern.any_type"
-"""Attribute of `@pattern`, or of one of its parameters: its type is only there to be written down."""
+"""Attribute of `@pattern`, or of one of its parameters, whose written type then stands for any type."""
 
 ANY_DTYPE = "pattern.any_dtype"
-"""The same of the element type only."""
+"""Attribute like `ANY_TYPE` for the element type only."""
 
 ANY_SHAPE = "pattern.any_shape"
-"""The same of the shape only, its rank included."""
+"""Attribute like `ANY_TYPE` for the shape only, its rank included."""
 
 WILDCARDS = (ANY_TYPE, ANY_DTYPE, ANY_SHAPE)
-
-ATTRIBUTES = "pattern.attributes"
-"""Attribute of an op, `{axis = "a"}`: its attribute `axis` is anything, called `a`; in `@replacement` what `a` is."""
 
 NUMERICS_ATTRIBUTE = "pattern.numerics"
 
@@ -45,7 +43,7 @@ FUNCTIONS = ("pattern", "replacement")
 
 
 def rules_of_functions(module: ModuleOp) -> list[tuple[Operation, Rule]]:
-    """The rule of `@pattern` and `@replacement` in `module`, and those of named modules inside, with their places."""
+    """Returns the rule of `@pattern` and `@replacement` in `module`, and those of modules inside, each with its op."""
     modules = [module, *(op for op in module.body.ops if isinstance(op, ModuleOp))]
     return [_rule_of(each, symbol_name(each) or "pattern") for each in modules if _functions(each)]
 
@@ -91,8 +89,10 @@ def _checked(op: Operation, name: str) -> func.FuncOp:
 
 class _PatternReader:
     """
-    Reads `@pattern`: after `read`, `keys` are those of its parameters, `captures` those of attributes by name, and `order`
-    says for each result of the roots which value of `func.return` it is.
+    Reads `@pattern`.
+
+    After `read`, `keys` are those of its parameters, and `captures` those of attributes by name. `order` holds for each
+    result of the roots its number among the values of `func.return`.
     """
 
     def __init__(self, function: func.FuncOp, *, exact_types: bool):
@@ -102,7 +102,7 @@ class _PatternReader:
         self.keys = [f"{arg.name_hint or 'arg'}.{arg.index}" for arg in block.args]
         self.captures: dict[str, Capture] = {}
         self.dtypes: dict[Attribute, str] = {}
-        """By a written element type the key of the first parameter that is of any element type instead."""
+        """The key of the first parameter that is of any element type, by the element type that is written."""
         self.order: list[int] = []
         self.also: tuple[str, ...] = ()
         self._roots_read: list[Operation] = []
@@ -144,7 +144,7 @@ class _PatternReader:
             self._known[result] = made if len(op.results) == 1 else Result(made, result.index)
 
     def _roots(self, returned: list[SSAValue]) -> list[Operation]:
-        """The ops whose results are returned, in order; all results of each, each once."""
+        """Returns the ops whose results are returned, in order. Raises unless each result is returned once."""
         roots = dict.fromkeys(value.op for value in returned if isinstance(value, OpResult))
         results = [result for op in roots for result in op.results if op in self._made]
         if not roots or len(results) != len(returned) or set(results) != set(returned):
@@ -157,14 +157,14 @@ class _PatternReader:
         for op, each in self._made.items():
             if id(each) not in reached:
                 raise OperationError(op, "the result of '@pattern' does not depend on this op")
-        keys = {getattr(part, "key", None) for op in roots for part in all_below(self._made[op])}
+        keys = {part.key for op in roots for part in all_below(self._made[op])}
         for value, key in zip(self._function.body.block.args, self.keys, strict=True):
             if key not in keys:
                 message = f"the result of '@pattern' does not depend on %{value.name_hint or key}"
                 raise OperationError(self._function, message)
 
     def conditions(self) -> tuple[Require, ...]:
-        """Nothing is computed twice, and nothing moves over an effect or into a branch."""
+        """Returns the conditions by which nothing is computed twice or moves over an effect or into a branch."""
         roots = [self._made[op].key for op in self._roots_read]
         inner = [pattern.key for op, pattern in self._made.items() if op not in self._roots_read]
         everything = (*roots, *inner)
@@ -185,7 +185,7 @@ class _PatternReader:
         return _typed(Any_(key), arg.type, dtype=ANY_DTYPE not in wild, shape=ANY_SHAPE not in wild)
 
     def _attributes(self, op: Operation) -> tuple[tuple[str, Any], ...]:
-        """What is written at `op`; properties that are not have their default or are absent too."""
+        """Returns what is written at `op`. Other properties have their default or are absent too."""
         given: dict[str, Any] = {**op.properties, **op.attributes}
         if isinstance(op, IRDLOperation):
             for name, definition in op.get_irdl_definition().properties.items():
@@ -198,20 +198,8 @@ class _PatternReader:
         return tuple(given.items())
 
 
-def named_attributes(op: Operation) -> dict[str, str]:
-    """The attributes of `op` that stand for anything, and what they are called."""
-    given = op.attributes.get(ATTRIBUTES)
-    if given is None:
-        return {}
-    named = dict(given.data) if isinstance(given, DictionaryAttr) else {}
-    if not named or not all(isinstance(each, StringAttr) for each in named.values()):
-        message = f'{ATTRIBUTES} is {given}, expected names by attribute, as in {{axis = "a"}}'
-        raise OperationError(op, message)
-    return {name: each.data for name, each in named.items() if isinstance(each, StringAttr)}
-
-
 def _wildcards(function: func.FuncOp, index: int) -> set[str]:
-    """The wildcards of a parameter: those of the function and its own."""
+    """Returns the wildcards of a parameter: those of the function and its own."""
     attributes = function.arg_attrs
     own = attributes.data[index].data if isinstance(attributes, ArrayAttr) else {}
     for name in own:
@@ -222,7 +210,7 @@ def _wildcards(function: func.FuncOp, index: int) -> set[str]:
 
 
 def _typed(pattern: Pattern, type_: Attribute, *, dtype: bool = True, shape: bool = True) -> Pattern:
-    """The element type and shape of a parameter; `?` is any size."""
+    """Returns `pattern` with the element type and shape of a parameter, where `?` is any size."""
     if dtype:
         pattern = Where(pattern, HasDtype(element_type(type_)))
     if not shape or not isinstance(type_, ShapedType):
@@ -239,4 +227,4 @@ def _constant(op: Operation, any_dtype: bool) -> Pattern:
     return Literal(op.properties["value"])
 
 
-__all__ = ["ANY_DTYPE", "ANY_SHAPE", "ANY_TYPE", "ATTRIBUTES", "named_attributes", "rules_of_functions"]
+__all__ = ["ANY_DTYPE", "ANY_SHAPE", "ANY_TYPE", "rules_of_functions"]

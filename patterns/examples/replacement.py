@@ -9,17 +9,19 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...core.diagnostics import OperationError
+from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import GraphOp
-from .constants import element_type, is_constant_op, splat_number
-from .examples_steps import CallFunction, Fill
-from .functions import symbol_name
-from .patterns import Bound, Capture, Create, Replacement
-from .pdl_import_steps import Joined, Known, Make, PdlRewrite, Source, Step, Taken, TypeOfReplaced
+from ..language.constants import element_type, is_constant_op, splat_number
+from ..language.functions import symbol_name
+from ..language.patterns import Capture
+from ..language.rules import Bound, Create, Replacement
+from ..pdl.steps import Joined, Known, Make, PdlRewrite, Source, Step, Taken, TypeOfReplaced
+from .attributes import ATTRIBUTES, named_attributes
+from .steps import CallFunction, Fill
 
 
 def calls_functions(function: func.FuncOp) -> bool:
-    """Whether a function of the rule is called, whose types are fixed."""
+    """Returns whether a function of the rule is called, whose types are fixed."""
     return any(isinstance(op, func.CallOp) for op in function.body.block.ops)
 
 
@@ -32,8 +34,10 @@ def replacement_of(
     module: ModuleOp,
 ) -> tuple[tuple[Replacement, ...], PdlRewrite | None]:
     """
-    What the body makes of the parameters: the values that replace the results of the roots. `order` says for each of those
-    which value of `func.return` it is; `dtypes` are the keys of parameters of any element type, by the one that is written.
+    Returns what the body makes of the parameters: the values that replace the results of the roots.
+
+    `order` holds for each of those its number among the values of `func.return`. `dtypes` are the keys of parameters of
+    any element type, by the one that is written.
     """
     for op in function.body.block.ops:
         if op.regions:
@@ -50,9 +54,7 @@ def _is_simple(op: Operation) -> bool:
 
 
 def _attributes(op: Operation, captures: Mapping[str, Capture]) -> dict[str, Any]:
-    """What is written at an op of `@replacement`, and what the attributes of `@pattern` are."""
-    from .examples import ATTRIBUTES, named_attributes
-
+    """Returns what is written at an op of `@replacement`, with the attributes that `@pattern` captures."""
     given: dict[str, Any] = {**op.properties, **op.attributes}
     given.pop(ATTRIBUTES, None)
     for name, called in named_attributes(op).items():
@@ -126,7 +128,7 @@ class _StepReader:
         return Make(key, op.name, operands, attributes, self._types(op, returned))
 
     def _types(self, op: Operation, returned: Sequence[SSAValue]) -> tuple[Source, ...] | None:
-        """Those of what is replaced, else inferred ones, else the written ones."""
+        """Returns the types of what is replaced, else inferred ones, else the written ones."""
         if is_constant_op(op):
             return (Known(op.results[0].type),)
         places = [
@@ -151,7 +153,7 @@ class _StepReader:
         return CallFunction(key, name, str(function), operands, tuple(result.type for result in op.results))
 
     def _fill(self, op: Operation, key: str) -> Fill:
-        """A constant of the element type that a parameter of any element type has."""
+        """Returns a constant of the element type that a parameter of any element type has."""
         type_ = op.results[0].type
         number = splat_number(op.results[0])
         assert number is not None

@@ -1,4 +1,4 @@
-"""Steps that only rules of two functions have: calls of functions that come with the rule, constants of any element type."""
+"""Steps of rules of two functions only: calls of functions that come with the rule, constants of any element type."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import IsTerminator
 
-from ...core.diagnostics import OperationError
-from ...core.parsing import parse_text
-from .constants import element_type, is_float_type
-from .equivalence import BlockOrder
-from .functions import symbol_name
-from .match import Index, Match, Session, as_value, condition
-from .pdl_import_steps import Source, as_list
+from ...core.messages.diagnostics import OperationError
+from ...core.text.parsing import parse_text
+from ..language.constants import element_type, is_float_type
+from ..language.equivalence import BlockOrder
+from ..language.functions import enclosing_module, symbol_name
+from ..language.match import Index, Match, Session, as_value
+from ..language.registry import condition
+from ..pdl.steps import Source, as_list
 
 
 class AddedFunctions(Index):
@@ -26,9 +27,7 @@ class AddedFunctions(Index):
         self._names: dict[tuple[ModuleOp, str], str] = {}
 
     def name_in(self, match: Match, name: str, text: str) -> str:
-        """The name of the function in the module of the match, to which it is added when it is not there."""
-        from .driver import enclosing_module
-
+        """Returns the name of the function in the module of the match, and adds the function when it is not there."""
         module = enclosing_module(match.root)
         known = self._names.get((module, text))
         there = {symbol_name(op): op for op in (*module.body.ops, *match.new_functions)}
@@ -47,7 +46,7 @@ class AddedFunctions(Index):
 
     @staticmethod
     def _chosen(function: Operation, name: str, there: dict[str | None, Operation]) -> str:
-        """The first of `name`, `name_1`, … that is free or an equal function."""
+        """Returns the first of `name`, `name_1`, … that is free or names an equal function."""
         number = 0
         while True:
             chosen = name if number == 0 else f"{name}_{number}"
@@ -68,6 +67,7 @@ class CallFunction:
     types: tuple[Attribute, ...]
 
     def run(self, match: Match) -> bool:
+        """Makes the call. Returns true, since it never declines."""
         operands = [value for source in self.operands for value in as_list(source.get(match))]
         name = match.session.index(AddedFunctions).name_in(match, self.name, self.text)
         match.bound[self.key] = match.add(func.CallOp(name, operands, self.types))
@@ -84,6 +84,7 @@ class Fill:
     like: str
 
     def run(self, match: Match) -> bool:
+        """Makes the constant. Returns true, since it never declines."""
         from ...dialects.graph.constants import FullOp
 
         assert isinstance(self.type, TensorType)
@@ -99,7 +100,9 @@ class Fill:
 
 @condition("no-effect-between", protects="structure")
 def no_effect_between(match: Match, *ops: Operation) -> bool:
-    """The ops are in one block, those below the roots are pure, and no op with an effect stands between any two of them."""
+    """
+    The ops are in one block, those below the roots are pure, and no op with an effect stands between any two of them.
+    """
     block = ops[0].parent
     if block is None or any(op.parent is not block for op in ops):
         return False
@@ -119,7 +122,7 @@ def no_effect_between(match: Match, *ops: Operation) -> bool:
 
 
 def _is_harmless(op: Operation, match: Match) -> bool:
-    """An op with regions (a branch, a loop) all of whose ops are pure."""
+    """Returns whether an op has regions (a branch, a loop) all of whose ops are pure."""
     return bool(op.regions) and all(
         each.has_trait(IsTerminator) or bool(each.regions) or match.session.purity.is_pure(each) for each in op.walk()
     )

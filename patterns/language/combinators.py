@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final
 from xdsl.ir import OpResult, SSAValue
 
 from .constants import is_constant_op
-from .match import RuleError
-from .patterns import Op, Or, Pattern, fresh_key
+from .patterns import Op, Or, Pattern, form, fresh_key
+from .registry import RuleError
 
 QUOTIENTS: Final = {"graph.divide": "graph.multiply", "arith.divf": "arith.mulf"}
 """Division by the multiplication that it may be exchanged with, rounding aside."""
@@ -21,17 +21,19 @@ QUOTIENTS: Final = {"graph.divide": "graph.multiply", "arith.divf": "arith.mulf"
 @dataclass(frozen=True)
 class Associative(Or):
     """
-    A product or quotient and the other forms of the same real function, as alternatives; the written form first.
+    A product or quotient and the other forms of the same real function, as alternatives, the written form first.
 
-    Not the same bits: a rule of class `exact` may not use it.
+    The forms do not give the same bits, so a rule of class `exact` may not use it.
     """
 
 
+@form
 def associative(pattern: Pattern, key: str | None = None) -> Associative:
     """
-    `(a * b) / c` is also `a * (b / c)` and `b * (a / c)`; `a * (b / c)` is also `(a * b) / c`.
+    Returns a product or quotient in all its re-associated forms.
 
-    Raises `RuleError` for a pattern of another form.
+    `(a * b) / c` is also `a * (b / c)` and `b * (a / c)`, and `a * (b / c)` is also `(a * b) / c`. Raises `RuleError`
+    for a pattern of another form.
     """
     forms = [*_product_forms(pattern), *_quotient_forms(pattern)] if isinstance(pattern, Op) else []
     if not forms:
@@ -40,7 +42,7 @@ def associative(pattern: Pattern, key: str | None = None) -> Associative:
 
 
 def _named(pattern: Pattern, name: str | None) -> Op | None:
-    """`pattern` as an op of this one name with two operands."""
+    """Returns `pattern` when it is an op of this one name with two operands."""
     if isinstance(pattern, Op) and pattern.names == (name,) and len(pattern.operands or ()) == 2:
         return pattern
     return None
@@ -51,7 +53,7 @@ def _again(pattern: Op, *operands: Pattern) -> Op:
 
 
 def _product_forms(quotient: Op) -> list[Op]:
-    """`(a * b) / c` as `a * (b / c)` and `b * (a / c)`."""
+    """Returns `(a * b) / c` as `a * (b / c)` and `b * (a / c)`."""
     multiply = QUOTIENTS.get(quotient.names[0]) if len(quotient.names) == 1 else None
     if multiply is None or len(quotient.operands or ()) != 2:
         return []
@@ -65,7 +67,7 @@ def _product_forms(quotient: Op) -> list[Op]:
 
 
 def _quotient_forms(product: Op) -> list[Op]:
-    """`a * (b / c)`, in both orders, as `(a * b) / c`."""
+    """Returns `a * (b / c)`, in both orders, as `(a * b) / c`."""
     divisions = [name for name, multiply in QUOTIENTS.items() if product.names == (multiply,)]
     operands = product.operands or ()
     forms: list[Op] = []
@@ -82,14 +84,15 @@ def _quotient_forms(product: Op) -> list[Op]:
 # Several ops
 
 
+@form
 @dataclass(frozen=True)
 class Together(Pattern):
     """
-    What the first of `patterns` matches, where all the others match ops too, each another one.
+    What the first of `patterns` matches, where each of the others matches an op of its own.
 
-    The others are found from the values that they share with patterns before them: of the users of such a value, in
-    program order, the first that leads to a match. So `Together((q, k))` with `q = matmul(x, a)`, `k = matmul(x, b)`
-    is two products of one tensor.
+    The others are found from the values that they share with patterns before them: the first user of such a value, in
+    program order, that leads to a match is taken. So `Together((q, k))` with `q = matmul(x, a)`, `k = matmul(x, b)` is
+    two products of one tensor.
     """
 
     far_reaching: ClassVar[bool] = True
@@ -102,18 +105,8 @@ class Together(Pattern):
 
 
 def together(*patterns: Pattern) -> Together:
-    """The first pattern, where all the others match other ops that share values with it."""
+    """Returns the first pattern, where all the others match other ops that share values with it."""
     return Together(patterns)
-
-
-def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple[str, ...]]:
-    """The pattern of one root or of several, and the keys of the roots after the first."""
-    if isinstance(pattern, Pattern):
-        return pattern, ()
-    if not pattern:
-        raise RuleError("a rule has at least one root")
-    first, *others = pattern
-    return (first if not others else Together(pattern)), tuple(_key(each) for each in others)
 
 
 # Whole expressions
@@ -140,12 +133,12 @@ class Expression(Pattern):
 
 
 def is_expr(value: SSAValue, holes: dict[SSAValue, Pattern] | None = None) -> Pattern:
-    """The expression that computes `value`; `holes` are values in it for which patterns stand."""
+    """Returns the expression that computes `value`, where patterns stand for the values in `holes`."""
     return Expression(value, tuple((holes or {}).items()))
 
 
 def expression_names(pattern: Expression) -> frozenset[str] | None:
-    """The name of the op that ends the expression; `None` where that may be any, or another constant op."""
+    """Returns the name of the op that ends the expression, `None` where that may be any, or another constant op."""
     value = pattern.value
     if not isinstance(value, OpResult) or any(value is hole for hole, _ in pattern.holes):
         return None
@@ -155,8 +148,9 @@ def expression_names(pattern: Expression) -> frozenset[str] | None:
 # Copies
 
 
+@form
 def dup(pattern: Pattern) -> Pattern:
-    """The same pattern with other names: what it matches need not be the same values. Shared parts stay shared."""
+    """Returns the same pattern with other names, so that it may match other values. Shared parts stay shared."""
     return _Copier().copy(pattern)
 
 
@@ -166,20 +160,16 @@ class _Copier:
         self._made: dict[int, tuple[Any, Any]] = {}
 
     def copy(self, item: Any) -> Any:
-        """`item` with fresh keys, one for each old one; recursion is over patterns only."""
+        """Returns `item` with fresh keys, one for each old one. The recursion is over patterns only."""
         if isinstance(item, tuple):
             return tuple(self.copy(each) for each in item)
         if not isinstance(item, Pattern):
             return item
         if id(item) not in self._made:
             changed = {each.name: self.copy(getattr(item, each.name)) for each in fields(item)}
-            changed["key"] = self._keys.setdefault(_key(item), fresh_key())
+            changed["key"] = self._keys.setdefault(item.key, fresh_key())
             self._made[id(item)] = (item, replace(item, **changed))
         return self._made[id(item)][1]
-
-
-def _key(pattern: Any) -> str:
-    return pattern.key
 
 
 __all__ = [
@@ -190,6 +180,5 @@ __all__ = [
     "dup",
     "expression_names",
     "is_expr",
-    "root_pattern",
     "together",
 ]

@@ -9,7 +9,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from . import equivalence as equivalence  # registers `equivalent` and `available`
 from .constants import element_type, is_float_type
-from .match import Match, as_value, condition
+from .match import Match, as_value
+from .registry import condition
 
 
 @condition("single-use", protects="cost")
@@ -48,7 +49,7 @@ def _is_static(type_: Attribute) -> bool:
 
 @condition("same-shape")
 def same_shape(match: Match, first: Any, second: Any) -> bool:
-    """Both values have the same shape, and no size of it is `?`; the element types may differ."""
+    """Both values have the same shape, and no size of it is `?`. The element types may differ."""
     types = as_value(first).type, as_value(second).type
     if not all(isinstance(type_, ShapedType) and _is_static(type_) for type_ in types):
         return False
@@ -58,7 +59,7 @@ def same_shape(match: Match, first: Any, second: Any) -> bool:
 
 @condition("equal-types")
 def equal_types(match: Match, first: Any, second: Any) -> bool:
-    """Both values have the same type; sizes `?` count as equal although they may differ at run time."""
+    """Both values have the same type, where sizes `?` count as equal although they may differ at run time."""
     return as_value(first).type == as_value(second).type
 
 

@@ -16,19 +16,22 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from ...dialects.traits import IN_PROGRAM, constant_kind
+
 CONSTANT_OPS = frozenset({"graph.constant", "graph.full", "arith.constant"})
-"""Ops whose property `value` is their result; a weight is no constant: its bytes are not in the program."""
+"""The names of the ops for which `is_constant_op` holds: a pattern of a constant is tried on these."""
 
 
 def constant_attribute(value: SSAValue) -> Attribute | None:
-    """The attribute that holds the constant `value`, `None` when it is not one."""
-    if isinstance(value, OpResult) and value.op.name in CONSTANT_OPS:
+    """Returns the attribute that holds the constant `value`, `None` when it is not one."""
+    if isinstance(value, OpResult) and is_constant_op(value.op):
         return value.op.properties.get("value")
     return None
 
 
 def is_constant_op(op: Operation) -> bool:
-    return op.name in CONSTANT_OPS
+    """Returns whether the program holds the result of `op`; of a weight it does not hold the bytes."""
+    return constant_kind(op) in IN_PROGRAM
 
 
 def element_type(type_: Attribute) -> Attribute:
@@ -41,7 +44,7 @@ def is_float_type(type_: Attribute) -> bool:
 
 
 def splat_number(value: SSAValue) -> int | float | None:
-    """The number that every element of the constant `value` is, `None` when there is no such number."""
+    """Returns the number that every element of the constant `value` is, `None` when there is no such number."""
     attribute = constant_attribute(value)
     if isinstance(attribute, FloatAttr | IntegerAttr):
         number = attribute.value.data
@@ -84,14 +87,14 @@ def _dense_splat(attribute: DenseIntOrFPElementsAttr) -> int | float | None:
 
 
 def same_number(found: int | float, wanted: float) -> bool:
-    """Whether an element equals the number of a pattern, the signs of zeros told apart for floats."""
+    """Returns whether an element equals the number of a pattern. For floats, 0.0 and -0.0 differ."""
     if isinstance(found, float):
         return found == wanted and copysign(1.0, found) == copysign(1.0, wanted)
     return found == wanted and (found != 0 or copysign(1.0, wanted) > 0)
 
 
 def is_literal(value: SSAValue, wanted: Attribute) -> bool:
-    """Whether `value` is the constant `wanted`, type included, by its bits."""
+    """Returns whether `value` is the constant `wanted`, type included, by its bits."""
     found = constant_attribute(value)
     if found is None:
         return False

@@ -1,4 +1,4 @@
-"""Patterns that add a test of the value: its type, attributes, kind; conjunction and negation; arguments and literals."""
+"""Patterns that test a value by its type, attributes or kind, their conjunction and negation, arguments, literals."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from ...analysis.kinds import OpKind
+from ...analysis.op_kind import kind_of_op
 from ...core.roles import NAME
+from . import conditions as conditions  # registers them
 from .constants import element_type
-from .match import CONDITIONS, Match, RuleError, check_arguments, plain_parameters, unknown_name
-from .patterns import Pattern, fresh_key, frozen
+from .match import Match
+from .patterns import Pattern, form, fresh_key
+from .registry import CONDITIONS, RuleError, known_condition, plain_parameters, unknown_name
 
 
 def attribute_of(op: Operation, name: str) -> Attribute | None:
-    """A property or attribute of `op`; the default of a property that is absent."""
+    """Returns a property or attribute of `op`, for a property that is absent its default."""
     found = op.properties.get(name)
     if found is None:
         found = op.attributes.get(name)
@@ -37,9 +41,9 @@ def attribute_of(op: Operation, name: str) -> Attribute | None:
 
 def _comparable(value: Any) -> Any:
     """
-    A number, string or list as `(kind, value)`, so that attributes of different width compare as what they say.
+    Returns a number, string or list as `(kind, value)`, so that attributes of different width compare by value.
 
-    Integers and floats differ (1 is not 1.0), floats are compared by their bits.
+    Integers and floats differ (1 is not 1.0), and floats are compared by their bits.
     """
     match value:
         case IntegerAttr():
@@ -68,7 +72,7 @@ def _comparable(value: Any) -> Any:
 
 def same_attribute(found: Attribute | None, wanted: Any) -> bool:
     """
-    Whether an attribute is `wanted`: an attribute, a plain Python value, or `None` for an absent one.
+    Returns whether an attribute is `wanted`: an attribute, a plain Python value, or `None` for an absent one.
 
     A type may be wanted by its text (`"f32"`).
     """
@@ -83,7 +87,7 @@ def same_attribute(found: Attribute | None, wanted: Any) -> bool:
 
 
 def described(attribute: Any) -> str:
-    """An attribute as text for messages."""
+    """Returns an attribute as text for messages."""
     return "nothing" if attribute is None else str(attribute)
 
 
@@ -92,12 +96,14 @@ def described(attribute: Any) -> str:
 
 @dataclass(frozen=True)
 class Test:
-    """A test of one value. `why_not` says what was expected and found, `None` when the test holds."""
+    """A test of one value."""
 
     def why_not(self, value: SSAValue, match: Match) -> str | None:
+        """Returns what was expected and found, `None` when the test holds."""
         raise NotImplementedError
 
 
+@form
 @dataclass(frozen=True)
 class HasDtype(Test):
     """The element type, as an attribute or as text."""
@@ -110,9 +116,10 @@ class HasDtype(Test):
         return None if holds else f"expected element type {self.dtype}, found {found}"
 
 
+@form
 @dataclass(frozen=True)
 class HasShape(Test):
-    """The shape of a shaped value; `None` is any size, and the only one that `?` equals."""
+    """The shape of a shaped value. `None` is any size, and the only one that `?` equals."""
 
     sizes: tuple[int | None, ...]
 
@@ -127,6 +134,7 @@ class HasShape(Test):
         return None if holds else f"expected shape {wanted}, found type {value.type}"
 
 
+@form
 @dataclass(frozen=True)
 class HasType(Test):
     """The whole type."""
@@ -137,9 +145,10 @@ class HasType(Test):
         return None if value.type == self.type else f"expected type {self.type}, found {value.type}"
 
 
+@form
 @dataclass(frozen=True)
 class HasAttr(Test):
-    """Attributes of the op that defines the value; no attributes are wanted of anything, arguments included."""
+    """Attributes of the op that defines the value. Without any, every value fits, arguments included."""
 
     attributes: tuple[tuple[str, Any], ...]
 
@@ -153,6 +162,7 @@ class HasAttr(Test):
         return None
 
 
+@form
 @dataclass(frozen=True)
 class HasKind(Test):
     """The fusion kind of the op that defines the value (`analysis/op_kind.py`)."""
@@ -160,16 +170,12 @@ class HasKind(Test):
     kinds: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        from ...analysis.kinds import OpKind
-
         known = {_kind_name(kind): None for kind in OpKind}
         for kind in self.kinds:
             if kind not in known:
                 raise RuleError(unknown_name("op kind", kind, known))
 
     def why_not(self, value: SSAValue, match: Match) -> str | None:
-        from ...analysis.op_kind import kind_of_op
-
         found = _kind_name(kind_of_op(value.op)) if isinstance(value, OpResult) else "block argument"
         return None if found in self.kinds else f"expected kind {' or '.join(self.kinds)}, found {found}"
 
@@ -178,6 +184,7 @@ def _kind_name(kind: Any) -> str:
     return kind.name.lower().replace("_", "-")
 
 
+@form
 @dataclass(frozen=True)
 class Holds(Test):
     """A named condition of the value, and of what the keys `others` are bound to."""
@@ -187,24 +194,13 @@ class Holds(Test):
     others: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        from . import conditions as conditions  # registers them
-
-        known = CONDITIONS.get(self.condition)
-        if known is None:
-            raise RuleError(unknown_name("condition", self.condition, CONDITIONS))
-        check_arguments(
-            "condition",
-            self.condition,
-            known.function,
-            1 + len(self.others),
-            plain_parameters(self.parameters),
-        )
+        known_condition(self.condition, 1 + len(self.others), self.parameters)
 
     def why_not(self, value: SSAValue, match: Match) -> str | None:
         return self.why_not_with(value, match, match.bound if self.others else {})
 
     def why_not_with(self, value: SSAValue, match: Match, bound: dict[str, Any]) -> str | None:
-        """As `why_not`, with the others as `bound` has them; one that took no part holds of nothing."""
+        """Returns what `why_not` does, with the others taken from `bound`. The test fails when one took no part."""
         if not all(key in bound for key in self.others):
             return f"condition '{self.condition}' is about something that took no part"
         function = CONDITIONS[self.condition].function
@@ -217,9 +213,10 @@ class Holds(Test):
 # Patterns
 
 
+@form
 @dataclass(frozen=True)
 class Where(Pattern):
-    """What `pattern` matches, if `test` holds of it."""
+    """A value that `pattern` matches and `test` accepts."""
 
     pattern: Pattern
     test: Test
@@ -229,6 +226,7 @@ class Where(Pattern):
         return (self.pattern,)
 
 
+@form
 @dataclass(frozen=True)
 class And(Pattern):
     """A value that all of `patterns` match."""
@@ -240,6 +238,7 @@ class And(Pattern):
         return self.patterns
 
 
+@form
 @dataclass(frozen=True)
 class Not(Pattern):
     """A value that `pattern` does not match, given what is bound so far. Nothing inside is bound."""
@@ -256,14 +255,14 @@ class Not(Pattern):
 
 @dataclass(frozen=True)
 class Argument(Pattern):
-    """An argument of a block, of any place or name when these are not given."""
+    """An argument of a block, at any place or of any name when these are not given."""
 
     index: int | None = None
     name: str | None = None
     key: str = field(default_factory=fresh_key)
 
     def why_not(self, value: SSAValue) -> str | None:
-        """What was expected and found, `None` when the value fits."""
+        """Returns what was expected and found, `None` when the value fits."""
         owner = value.owner
         if isinstance(owner, Operation):
             return f"expected a block argument, found the result of '{owner.name}'"
@@ -276,7 +275,7 @@ class Argument(Pattern):
 
 
 def argument_name(value: SSAValue) -> str | None:
-    """The name of a block argument: that in the argument attributes of its function, else the hint of the SSA name."""
+    """Returns the name of a block argument: that in the attributes of its function, else the hint of the SSA name."""
     holder = value.owner.parent_op()  # pyright: ignore
     attributes = None if holder is None else holder.properties.get("arg_attrs")
     index: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
@@ -298,7 +297,7 @@ class Literal(Pattern):
 
 
 def literal(value: Attribute) -> Literal:
-    """The constant `value`: a dense elements attribute, say."""
+    """Returns the pattern of the constant `value`, for example a dense elements attribute."""
     return Literal(value)
 
 
@@ -316,7 +315,6 @@ __all__ = [
     "Test",
     "Where",
     "attribute_of",
-    "frozen",
     "literal",
     "same_attribute",
 ]

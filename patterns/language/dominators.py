@@ -15,12 +15,12 @@ def dominating_parents(
     failed: Callable[[Operation, str], None] = lambda op, reason: None,
 ) -> Iterator[tuple[SSAValue, list[SSAValue]]]:
     """
-    The values that all operands of `child` are computed from, nearest first, each with the values in between (one
-    list that grows, users before producers).
+    Yields the values that all operands of `child` are computed from, nearest first.
 
-    A value is gone through only when all its uses have been seen, so a use elsewhere ends the walk, and a value
-    that is alone in `open_` is on every way up. `on_path` says what is against a value in between, `None` when nothing
-    is. `failed` is told the op at which the walk ends, and why.
+    Each comes with the values in between: one list that grows, users before producers. The walk passes a value only
+    when it has seen all its uses, so a use elsewhere ends the walk. A value that is alone in `open_` is on every way
+    up. `on_path` returns what is against a value in between, `None` when nothing is. `failed` is told the op at which
+    the walk ends, and why.
     """
     inside = {child}
     open_: dict[Operation, list[SSAValue]] = {}
@@ -61,7 +61,7 @@ def _tell_use_outside(
 
 
 def _open_operands(op: Operation, block: Block | None, open_: dict[Operation, list[SSAValue]]) -> bool:
-    """Adds the operands of `op` that are no leaves to `open_`; whether there are any."""
+    """Adds the operands of `op` that are no leaves to `open_`. Returns whether there are any."""
     found = False
     for operand in op.operands:
         if is_leaf(operand, block):
@@ -75,7 +75,7 @@ def _open_operands(op: Operation, block: Block | None, open_: dict[Operation, li
 
 
 def is_leaf(value: SSAValue, block: Block | None) -> bool:
-    """Whether nothing that computes `value` is of interest: arguments, ops without operands, other blocks."""
+    """Returns whether the walk ends at `value`: an argument, or made by an op without operands or in another block."""
     return not isinstance(value, OpResult) or not value.op.operands or value.op.parent is not block
 
 

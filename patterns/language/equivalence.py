@@ -1,10 +1,10 @@
 """
-Which ops compute the same: the index behind the condition `equivalent`.
+The index behind the condition `equivalent`: it finds ops that compute the same.
 
 Two ops are equivalent when name, operands (in any order for commutative ops), properties with their defaults,
-discardable attributes, result types and regions are the same. Ops that read memory are so only in one block with
-no write between. An op protected by the attribute `graph.no_cse`, or named in the option `skip`, is equivalent to
-none.
+discardable attributes, result types and regions are the same. Ops that read memory must also stand in one block with
+no write between them. An op that has the attribute `graph.no_cse`, or whose name is in the option `skip`, is equivalent
+to no other.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 
-from ...core.dominance import DominatorTree
+from ...core.ir.dominance import DominatorTree
 from ...dialects.traits import ClosedToLoops, is_commutative, only_reads
-from .match import Index, Match, Session, condition
+from .match import Index, Match, Session
+from .registry import condition
 
 PROTECTED: Final = "graph.no_cse"
 
@@ -26,20 +27,20 @@ Key = tuple[Any, ...]
 
 
 class Visibility(Index):
-    """Where values may be used: in the blocks that their block dominates, and in the regions inside."""
+    """The blocks where values may be used: those that their block dominates, and those in the regions inside."""
 
     def __init__(self, session: Session):
         super().__init__(session)
         self._above: dict[Block, Block | None] = {}
 
     def dominates(self, above: Block | None, below: Block | None) -> bool:
-        """Whether values of `above` may be used in `below`."""
+        """Returns whether values of `above` may be used in `below`."""
         while below is not None and below is not above:
             below = self.block_above(below)
         return below is not None
 
     def block_above(self, block: Block) -> Block | None:
-        """The block that dominates `block` immediately, or the one that the op around its region is in."""
+        """Returns the immediate dominator of `block`, or the block of the op around its region."""
         if block not in self._above:
             region = block.parent
             if region is None:
@@ -60,8 +61,8 @@ class EquivalenceIndex(Index):
     """
     The ops seen so far by block and key.
 
-    Keys and attributes are numbered, so that comparing two ops costs the comparison of two small integers. A
-    question climbs from the block of the op through the blocks that dominate it, out to the isolated op around.
+    Keys and attributes are numbered, so that two ops are compared by two small integers. A look-up climbs from the
+    block of the op through the blocks that dominate it, out to the isolated op around.
     """
 
     def __init__(self, session: Session):
@@ -105,7 +106,7 @@ class EquivalenceIndex(Index):
                 del self._members[number][op]
 
     def candidates(self, op: Operation) -> Iterator[Operation]:
-        """The ops equivalent to `op` in blocks that dominate its own, nearest block first."""
+        """Yields the ops equivalent to `op` in blocks that dominate its own, nearest block first."""
         number = self._number(op)
         if number is None or not self._members.get(number):
             return
@@ -118,13 +119,14 @@ class EquivalenceIndex(Index):
             block = self.session.index(Visibility).block_above(block)
 
     def equivalent(self, first: Operation, second: Operation) -> bool:
+        """Returns whether both ops compute the same."""
         number = self._number(first)
         return number is not None and number == self._number(second)
 
     # Keys
 
     def _number(self, op: Operation) -> int | None:
-        """The number of the key of `op`; `None` for an op that is never merged."""
+        """Returns the number of the key of `op`, `None` for an op that is never merged."""
         found = self._number_of.get(op)
         if found is not None:
             return found
@@ -141,7 +143,7 @@ class EquivalenceIndex(Index):
         return number
 
     def _epoch(self, op: Operation) -> int:
-        """Number of ops before `op` in its block that may write."""
+        """Returns how many ops before `op` in its block may write."""
         assert op.parent is not None
         epochs = self._epochs.get(op.parent)
         if epochs is None or op not in epochs:
@@ -153,7 +155,7 @@ class EquivalenceIndex(Index):
         return epochs[op]
 
     def _key(self, op: Operation, inside: dict[Any, int]) -> Key:
-        """The key of `op`; values and blocks defined inside the region op being keyed go by their numbers."""
+        """Returns the key of `op`. Values and blocks that are defined inside it go by the numbers in `inside`."""
         values = op._operands  # pyright: ignore[reportPrivateUsage]
         operands: list[Any] = [self._operand(value, inside) for value in values]
         if len(operands) > 1 and is_commutative(op):
@@ -190,7 +192,7 @@ class EquivalenceIndex(Index):
         return tuple(parts)
 
     def _with_defaults(self, op: Operation) -> dict[str, Attribute]:
-        """The properties of `op`, absent ones by their default."""
+        """Returns the properties of `op`, absent ones by their default."""
         kind = type(op)
         defaults = self._defaults.get(kind)
         if defaults is None:
@@ -211,7 +213,7 @@ class EquivalenceIndex(Index):
         return tuple((name, self._attribute_number(attributes[name])) for name in sorted(attributes))
 
     def _attribute_number(self, attribute: Attribute) -> int:
-        """Equal attributes have one number; an object is hashed once, however often it is asked for."""
+        """Returns the number of an attribute, the same for equal ones. An object is hashed only once."""
         known = self._numbers_by_identity.get(id(attribute))
         if known is None:
             number = self._attribute_numbers.setdefault(attribute, len(self._attribute_numbers))
@@ -220,7 +222,7 @@ class EquivalenceIndex(Index):
 
 
 def _block_around(holder: Operation) -> Block | None:
-    """The innermost block around the regions of `holder` whose values may be used inside them."""
+    """Returns the innermost block around the regions of `holder` whose values may be used inside them."""
     if holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
         return None
     block = holder.parent
@@ -254,7 +256,11 @@ def available(match: Match, first: Operation, second: Operation) -> bool:
 
 
 class BlockOrder(Index):
-    """Positions of ops in their blocks. A new op goes between its neighbours; a block is numbered again at most when needed."""
+    """
+    Positions of ops in their blocks.
+
+    A new op gets a number between those of its neighbours. A block is numbered again only when there is none left.
+    """
 
     def __init__(self, session: Session):
         super().__init__(session)
@@ -277,7 +283,7 @@ class BlockOrder(Index):
             positions[op] = (low + high) / 2
 
     def position(self, op: Operation) -> float:
-        """A number that grows along the block of `op`."""
+        """Returns a number that grows along the block of `op`."""
         block = op.parent
         assert block is not None
         positions = self._positions.get(block)
@@ -286,13 +292,13 @@ class BlockOrder(Index):
         return positions[op]
 
     def before(self, first: Operation, second: Operation) -> bool:
-        """Whether `first` comes before `second` in the block of both."""
+        """Returns whether `first` comes before `second` in the block of both."""
         self.position(first)
         end = self.position(second)  # this may number the block again, and the first with it
         return self.position(first) < end
 
     def ordered(self, ops: list[Operation]) -> list[Operation]:
-        """`ops` block by block in order of appearance, those of one block in its order."""
+        """Returns `ops` block by block in order of appearance, those of one block in its order."""
         if len(ops) < 2:
             return ops
         blocks = {block: number for number, block in enumerate(dict.fromkeys(op.parent for op in ops))}

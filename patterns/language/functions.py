@@ -10,27 +10,42 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.traits import is_pure
-from .match import Index, Session
 
 PRIMITIVE = "graph.primitive"
-"""Attribute of a function that is a fused group: one atom to every later pass."""
+"""Attribute of a function that is a fused group. Later passes treat it as one op."""
 
 
 def is_primitive(op: Operation) -> bool:
+    """Returns whether `op` is a function that is a fused group."""
     return PRIMITIVE in op.attributes
 
 
 def symbol_name(op: Operation) -> str | None:
-    """The symbol that `op` defines."""
+    """Returns the symbol that `op` defines, `None` when it defines none."""
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else None
 
 
 def functions_of(module: ModuleOp) -> Iterator[func.FuncOp]:
-    """The `func.func`s directly in the module."""
+    """Yields the `func.func`s directly in the module."""
     for op in module.body.ops:
         if isinstance(op, func.FuncOp):
             yield op
+
+
+def module_around(op: Operation) -> ModuleOp | None:
+    """Returns the innermost module around `op`, which may be `op` itself, `None` when there is none."""
+    parent: Operation | None = op
+    while parent is not None and not isinstance(parent, ModuleOp):
+        parent = parent.parent_op()
+    return parent
+
+
+def enclosing_module(op: Operation) -> ModuleOp:
+    """Returns the innermost module around an op of a program."""
+    module = module_around(op)
+    assert module is not None
+    return module
 
 
 class NameSupply:
@@ -41,6 +56,7 @@ class NameSupply:
         self._next: dict[str, int] = {}
 
     def fresh(self, base: str) -> str:
+        """Returns a name that begins with `base`, and takes it."""
         number = self._next.get(base, 0)
         while f"{base}{number}" in self._taken:
             number += 1
@@ -49,21 +65,12 @@ class NameSupply:
         return f"{base}{number}"
 
 
-class Names(Index):
-    """The name supply of the module that rules run over."""
-
-    def __init__(self, session: Session):
-        super().__init__(session)
-        module = session.scope
-        assert isinstance(module, ModuleOp)
-        self.supply = NameSupply(module)
-
-
 class Purity:
     """
-    Which ops have no effect, calls of functions included: those that hold nothing but pure ops and return.
+    Knows which ops have no effect.
 
-    A function that may call itself counts as impure, since it may not return.
+    A call has none when its function holds nothing but pure ops and returns. A function that may call itself counts as
+    impure, since it may not return.
     """
 
     def __init__(self, scope: Operation):
@@ -73,13 +80,13 @@ class Purity:
         self._known: dict[str, bool] = {}
 
     def is_pure(self, op: Operation) -> bool:
-        """Whether `op` neither reads nor writes memory and has no other effect (it may fail)."""
+        """Returns whether `op` neither reads nor writes memory and has no other effect (it may fail)."""
         if isinstance(op, func.CallOp):
             return self._is_pure_function(op.callee.string_value())
         return is_pure(op)
 
     def _is_pure_function(self, name: str) -> bool:
-        """By an explicit stack: chains of calls may be long."""
+        """Walks by an explicit stack, since chains of calls may be long."""
         stack = [name]
         while stack:
             current = stack[-1]
@@ -117,7 +124,7 @@ def _called(function: Operation) -> Iterator[str]:
 
 
 def captured_values(ops: Sequence[Operation]) -> list[SSAValue]:
-    """The values that `ops` use and do not define, each once, in order of first use."""
+    """Returns the values that `ops` use and do not define, each once, in order of first use."""
     walked = [each for op in ops for each in op.walk()]
     inside = {result for each in walked for result in each.results}
     inside |= {arg for each in walked for region in each.regions for block in region.blocks for arg in block.args}
@@ -128,7 +135,7 @@ def captured_values(ops: Sequence[Operation]) -> list[SSAValue]:
 def outlined(
     name: str, ops: Sequence[Operation], outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], tag: str
 ) -> func.FuncOp:
-    """A private function with copies of `ops` that takes `inputs`, returns `outputs` and has the attribute `tag`."""
+    """Returns a private function of copies of `ops` that takes `inputs`, returns `outputs`, has the attribute `tag`."""
     block = Block(arg_types=[value.type for value in inputs])
     mapping: dict[SSAValue, SSAValue] = {}
     for value, argument in zip(inputs, block.args, strict=True):

@@ -1,4 +1,4 @@
-"""Names of ops in rules: an unknown one is an error, never a rule that silently does not match."""
+"""Checks the names of ops in rules: an unknown one is an error, never a rule that silently does not match."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from xdsl.context import Context
 
-from .match import RuleError
-from .patterns import Create, Op, Replacement, Rule, all_below
+from .patterns import Op, all_below
+from .registry import RuleError
+from .rules import Create, Replacement, Rule
 
 
 def check_op_names(rule: Rule, ctx: Context) -> None:
@@ -16,7 +17,7 @@ def check_op_names(rule: Rule, ctx: Context) -> None:
         return
     for name in dict.fromkeys(_names(rule)):
         if ctx.get_optional_op(name) is None:
-            from ...core.parsing import unknown_op
+            from ...core.text.parsing import unknown_op
 
             message, hint = unknown_op(ctx, name)
             raise RuleError(message if hint is None else f"{message}, {hint}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .match import RuleError
 from .patterns import Pattern, Result, fresh_key
+from .registry import RuleError
 
 
 @dataclass(frozen=True)
@@ -14,10 +14,10 @@ class Dominates(Pattern):
     """
     A value that `child` matches, all of whose inputs come from one value that `parent` matches.
 
-    Upwards from the op that defines the value, every operand is that parent, or is matched by `path`, and then so
-    are its operands. Arguments, constants, weights and values of enclosing blocks end no path and are ignored, but
-    an op with nothing else has no way to the parent. No value on the way, nor the parent, is used elsewhere.
-    The nearest parent for which all holds is taken. Names inside `path` stand for many values each: `Match.all`.
+    Upwards from the op that defines the value, every operand is that parent, or `path` matches it, and then the same
+    holds of its operands. Arguments, constants, weights and values of enclosing blocks are ignored, but an op with
+    nothing else has no way to the parent. No value on the way, nor the parent, is used elsewhere. The nearest such
+    parent is taken. A name inside `path` stands for many values, which `Match.all` returns.
     """
 
     levels: ClassVar[int] = 1
@@ -36,17 +36,18 @@ class Dominates(Pattern):
 
 
 def dominates(parent: Pattern, path: Pattern, child: Pattern) -> Dominates:
-    """`child` computed from `parent` alone, over ops that `path` matches."""
+    """Returns the pattern of `child` computed from `parent` alone, over ops that `path` matches."""
     return Dominates(parent, path, child)
 
 
 @dataclass(frozen=True)
 class Function(Pattern):
     """
-    A function with one block that returns what `body` matches, one value or several; as a root, of `func.func`.
+    A function with one block that returns what `body` matches, one value or several.
 
-    `parameters`: a pattern per parameter, or `None` for any number. `attributes` as in `Op`. A name that stands only
-    in `body` is any value inside the function, however it is computed.
+    As a root it matches a `func.func`. `parameters` holds a pattern per parameter, or is `None` for any number.
+    `attributes` are those of `Op`. A name that stands only in `body` is any value inside the function, however it is
+    computed.
     """
 
     levels: ClassVar[int] = 1
@@ -62,7 +63,7 @@ class Function(Pattern):
 
     @property
     def returned(self) -> tuple[Pattern, ...]:
-        """One pattern per value that is returned."""
+        """The pattern of each value that is returned."""
         return self.body if isinstance(self.body, tuple) else (self.body,)
 
 
@@ -86,12 +87,12 @@ class Call(Pattern):
         return (*below, *(self.operands or ()))
 
     def result(self, index: int) -> Result:
-        """Result `index` of a call that has several."""
+        """Returns the pattern of result `index` of a call that has several."""
         return Result(self, index)
 
 
 def call(callee: str | Function | None, *operands: Pattern) -> Call:
-    """A call with these operands; without any, a call of any arity."""
+    """Returns a call with these operands, without any a call of any arity."""
     return Call(callee, operands or None)
 
 
@@ -103,8 +104,8 @@ class If(Pattern):
     """
     The result of an `scf.if` by its condition and by what its two branches yield in its place.
 
-    `then` and `otherwise` with a pattern per result (tuples of one length) are an `scf.if` of as many results;
-    `result` picks one.
+    Tuples of patterns for `then` and `otherwise`, one per result, stand for an `scf.if` of as many results. `result`
+    picks one.
     """
 
     levels: ClassVar[int] = 1
@@ -122,13 +123,13 @@ class If(Pattern):
 
     @property
     def branches(self) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
-        """The patterns of what both branches yield."""
+        """The patterns of the values that both branches yield."""
         then = self.then if isinstance(self.then, tuple) else (self.then,)
         return then, self.otherwise if isinstance(self.otherwise, tuple) else (self.otherwise,)
 
     @property
     def has_all_results(self) -> bool:
-        """Whether there is a pattern for each result, not only for the one that is used."""
+        """True when there is a pattern for each result, not only for the one that is used."""
         return isinstance(self.then, tuple)
 
     def parts(self) -> tuple[Pattern, ...]:
@@ -136,7 +137,7 @@ class If(Pattern):
         return (self.condition, *then, *otherwise)
 
     def result(self, index: int) -> Result:
-        """Result `index` of an `scf.if` that has several."""
+        """Returns the pattern of result `index` of an `scf.if` that has several."""
         return Result(self, index)
 
 

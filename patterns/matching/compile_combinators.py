@@ -7,43 +7,45 @@ from typing import Any
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from .combinators import Expression, Together
-from .constants import is_constant_op, same_number, splat_number
-from .constraints import And, Where, attribute_of
-from .equivalence import BlockOrder
-from .match import Match, RuleError
+from ..language.combinators import Expression, Together, expression_names
+from ..language.constants import is_constant_op, same_number, splat_number
+from ..language.constraints import And, Where, attribute_of
+from ..language.equivalence import BlockOrder
+from ..language.match import Match
+from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
+from ..language.registry import RuleError
+from ..language.structures import CALLS, Call, If
 from .matcher import (
     MATCH,
+    MEANINGS,
     Bindings,
+    Meaning,
     Next,
     OpMatcher,
     ValueMatcher,
     bind,
     compile_root,
     compile_value,
+    root_names,
 )
-from .patterns import Op, Or, Pattern, Rest, Result, all_below
-from .structures import CALLS, Call, If
-from .tracing import TRACER
+from .tracing import TRACER, value_name
 
 Levels = tuple[frozenset[str], ...]
-"""Names of the ops on the way from a value up to a root, one set per level; empty for any."""
-
-
-def compile_combinator(pattern: Together | Expression, following: Next) -> ValueMatcher:
-    """The matcher of a pattern that stands where a value is used."""
-    if isinstance(pattern, Expression):
-        return _compile_expression(pattern, following)
-    key = pattern.key
-    match_first = compile_value(pattern.patterns[0], _compile_others(pattern, following))
-    return lambda value, bound: bind(key, value, bound, lambda deeper: match_first(value, deeper))
+"""Names of the ops on the way from a value up to a root, one set per level. An empty set stands for any op."""
 
 
 # Several ops
 
 
-def compile_together_root(pattern: Together, following: Next) -> OpMatcher:
-    """The matcher of several ops, the first of which is visited."""
+def _compile_together(pattern: Together, following: Next) -> ValueMatcher:
+    """Returns the matcher of several ops by a value that the first computes."""
+    key = pattern.key
+    match_first = compile_value(pattern.patterns[0], _compile_others(pattern, following))
+    return lambda value, bound: bind(key, value, bound, lambda deeper: match_first(value, deeper))
+
+
+def _compile_together_root(pattern: Together, following: Next) -> OpMatcher:
+    """Returns the matcher of several ops, the first of which is visited."""
     key = pattern.key
     match_first = compile_root(pattern.patterns[0], _compile_others(pattern, following))
     return lambda op, bound: bind(key, op, bound, lambda deeper: match_first(op, deeper))
@@ -57,12 +59,12 @@ def _compile_others(pattern: Together, following: Next) -> Next:
 
 def _compile_other(pattern: Together, number: int, following: Next) -> Next:
     part, before = pattern.patterns[number], pattern.patterns[:number]
-    known = {_key(each) for one in before for each in all_below(one)}
+    known = {each.key for one in before for each in all_below(one)}
     ways = ways_up(part, known)
     if not ways:
         raise RuleError(f"pattern {number + 1} of several shares no value with those before it")
     match_other = compile_root(part, following)
-    keys = [_key(each) for each in before]
+    keys = [each.key for each in before]
     tracer = TRACER.get()
 
     def find(bound: Bindings) -> bool:
@@ -76,13 +78,13 @@ def _compile_other(pattern: Together, number: int, following: Next) -> Next:
 
 
 def ways_up(pattern: Pattern, known: set[str]) -> list[tuple[str, Levels]]:
-    """The keys of `known` that occur in `pattern`, each with the ops on the way from there up to its root."""
+    """Returns the keys of `known` that occur in `pattern`, each with the ops on the way from there up to its root."""
     found: dict[tuple[str, Levels], None] = {}
     stack: list[tuple[Pattern, Levels]] = [(pattern, ())]
     while stack:
         current, above = stack.pop()
-        if above and _key(current) in known and not isinstance(current, Rest):
-            found[_key(current), above[::-1]] = None
+        if above and current.key in known and not isinstance(current, Rest):
+            found[current.key, above[::-1]] = None
         match current:
             case Op(names, operands):
                 below, names = operands or (), frozenset(names)
@@ -106,7 +108,7 @@ def ways_up(pattern: Pattern, known: set[str]) -> list[tuple[str, Levels]]:
 
 
 def candidates(ways: Sequence[tuple[str, Levels]], bound: Bindings) -> list[Operation]:
-    """The ops at the upper ends of `ways`, from what is bound, in program order."""
+    """Returns the ops at the upper ends of `ways`, which begin at what is bound, in program order."""
     found: dict[Operation, None] = {}
     for key, levels in ways:
         start = bound.get(key)
@@ -135,7 +137,7 @@ def _op_of(thing: Any) -> Operation | None:
 
 
 def ops_key(key: str) -> str:
-    """The key under which the ops that an expression stands for are bound."""
+    """Returns the key under which the ops that an expression stands for are bound."""
     return f"{key}|ops"
 
 
@@ -171,29 +173,29 @@ def _compile_hole(pattern: Pattern, slot: str, number: int, following: Next) -> 
     return lambda bound: match_value(bound[slot][number], bound)
 
 
-def why_not_expression(pattern: Expression, value: SSAValue) -> str | None:
-    """Where what computes `value` differs from the expression."""
+def _why_not_expression(pattern: Expression, value: SSAValue, bound: Bindings) -> str | None:
+    """Returns the place where what computes `value` differs from the expression."""
     return _Comparison([hole for hole, _ in pattern.holes]).run(pattern.value, value).difference
 
 
 class _Comparison:
-    """Two expressions walked side by side, by an explicit stack: chains may be long."""
+    """Two expressions walked side by side, by an explicit stack, since chains may be long."""
 
     def __init__(self, holes: Sequence[SSAValue]):
         self._holes = frozenset(holes)
         self.values: dict[SSAValue, SSAValue] = {}
-        """What stands where a value of the wanted expression does."""
+        """The values found, by those of the wanted expression."""
         self.ops: dict[Operation, Operation] = {}
         self.difference: str | None = None
 
     def run(self, wanted: SSAValue, found: SSAValue) -> _Comparison:
-        """Compares; `difference` is `None` when the expressions are the same."""
+        """Compares two expressions. `difference` stays `None` when they are the same."""
         stack = [(wanted, found)]
         while stack and self.difference is None:
             one, other = stack.pop()
             if one in self.values:
                 if self.values[one] is not other:
-                    self.difference = f"expected {_name(one)} to be one value, found two"
+                    self.difference = f"expected {value_name(one)} to be one value, found two"
                 continue
             self.values[one] = other
             if one in self._holes:
@@ -206,7 +208,7 @@ class _Comparison:
                 else:
                     stack += reversed(self._whole(one.op, other.op))
             elif one is not other:
-                self.difference = f"expected {_name(one)}, found {_name(other)}"
+                self.difference = f"expected {value_name(one)}, found {value_name(other)}"
         return self
 
     def _expect(self, holds: bool, wanted: Operation, found: Operation, what: str) -> bool:
@@ -215,7 +217,7 @@ class _Comparison:
         return holds
 
     def _whole(self, wanted: Operation, found: Operation) -> list[tuple[SSAValue, SSAValue]]:
-        """Compares two ops with what is in their regions; pairs of the values that they take."""
+        """Compares two ops with their regions. Returns pairs of the values that they take."""
         self.ops[wanted] = found
         pairs: list[tuple[SSAValue, SSAValue]] = []
         inner, others = list(wanted.walk()), list(found.walk())
@@ -233,7 +235,7 @@ class _Comparison:
         return pairs
 
     def _alike(self, wanted: Operation, found: Operation) -> bool:
-        """Whether two ops are the same apart from the values that they take."""
+        """Returns whether two ops are the same apart from the values that they take."""
         if wanted.name != found.name and not (is_constant_op(wanted) and is_constant_op(found)):
             self.difference = f"expected '{wanted.name}', found '{found.name}'"
             return False
@@ -264,7 +266,7 @@ def _same_attributes(wanted: Operation, found: Operation) -> bool:
 
 
 def _shape_of(op: Operation) -> list[Any]:
-    """Per region and block the types of its arguments, the number of its ops and where its end goes."""
+    """Returns for each region and block the types of its arguments, the number of its ops and its successors."""
     shape: list[Any] = []
     for region in op.regions:
         places = {block: number for number, block in enumerate(region.blocks)}
@@ -276,20 +278,17 @@ def _shape_of(op: Operation) -> list[Any]:
     return shape
 
 
-def _name(value: SSAValue) -> str:
-    from .explain import value_name
+MEANINGS.update(
+    {
+        Together: Meaning(
+            _compile_together, root=_compile_together_root, names=lambda pattern: root_names(pattern.patterns[0])
+        ),
+        Expression: Meaning(
+            _compile_expression,
+            names=lambda pattern: expression_names(pattern) or frozenset(),
+            why_not=_why_not_expression,
+        ),
+    }
+)
 
-    return value_name(value)
-
-
-def _key(pattern: Any) -> str:
-    return pattern.key
-
-
-__all__ = [
-    "candidates",
-    "compile_combinator",
-    "compile_together_root",
-    "ops_key",
-    "why_not_expression",
-]
+__all__ = ["candidates", "ops_key", "ways_up"]

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from .dominators import dominating_parents
-from .functions import symbol_name
-from .match import Match
+from ..language.dominators import dominating_parents
+from ..language.functions import module_around, symbol_name
+from ..language.match import Match
+from ..language.patterns import Pattern, all_below
+from ..language.structures import CALLS, Call, Dominates, Function, If
+from .compile_ops import compile_attributes, compile_operands
 from .matcher import (
     MATCH,
+    MEANINGS,
     Bindings,
+    Meaning,
     Next,
     OpMatcher,
     ValueMatcher,
     bind,
-    compile_attributes,
-    compile_operands,
+    by_result,
+    compile_root_value,
     compile_value,
+    root_names,
     with_late_tests,
 )
-from .patterns import Pattern, all_below
-from .structures import CALLS, Call, Dominates, Function, If
-from .tracing import TRACER
+from .tracing import TRACER, value_name
 
 # Dominators
 
 
 def all_key(key: str) -> str:
-    """The key under which all values that a name inside a path stands for are bound."""
+    """Returns the key under which all values that a name inside a path stands for are bound."""
     return f"{key}|all"
 
 
 def compile_dominates(pattern: Dominates, following: Next) -> ValueMatcher:
+    """Returns the matcher of a value that is computed from one parent."""
     key = pattern.key
     match_parent = compile_value(pattern.parent, following)
     may_be_parent = _untraced(pattern.parent)
@@ -45,7 +50,7 @@ def compile_dominates(pattern: Dominates, following: Next) -> ValueMatcher:
 
 
 def _untraced(pattern: Pattern) -> ValueMatcher:
-    """The matcher of `pattern` alone, of whose failures `explain` does not hear."""
+    """Returns the matcher of `pattern` alone, whose failures `explain` does not report."""
     token = TRACER.set(None)
     try:
         return compile_value(pattern, lambda bound: True)
@@ -54,9 +59,9 @@ def _untraced(pattern: Pattern) -> ValueMatcher:
 
 
 def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent: ValueMatcher) -> Next:
-    """`may_be_parent` tells cheaply, for values far up, that they are no parent."""
+    """Returns the walk up. `may_be_parent` rules out values far up at low cost."""
     key = pattern.key
-    own = {getattr(part, "key") for part in all_below(pattern.path)}  # noqa: B009
+    own = {part.key for part in all_below(pattern.path)}
     found: list[Bindings] = []
     at_end: Next = lambda bound: found.append(dict(bound)) is None  # noqa: E731
     match_path = compile_value(pattern.path, with_late_tests(pattern.path, at_end))
@@ -102,7 +107,7 @@ def _bind_path(own: set[str], values: list[SSAValue], between: dict[SSAValue, Bi
 
 
 def compile_function(pattern: Function, following: Next) -> OpMatcher:
-    """The matcher of a `func.func`."""
+    """Returns the matcher of a `func.func`."""
     key, slot = pattern.key, f"{pattern.key}.returned"
     step = following
     for number, part in reversed(list(enumerate(pattern.returned))):
@@ -130,7 +135,7 @@ def compile_function(pattern: Function, following: Next) -> OpMatcher:
 
 
 def why_not_function(pattern: Function, arity: int | None, op: Operation) -> str | None:
-    """What the form of a function has against a pattern: one block, so many parameters and results."""
+    """Returns what a function has against a pattern by its blocks and its numbers of parameters and results."""
     returned = returned_values(op)
     if returned is None:
         return f"expected a function of one block, found '{op.name}'"
@@ -157,7 +162,7 @@ def _compile_slot(pattern: Pattern, slot: str, number: int, following: Next) -> 
 
 
 def returned_values(op: Operation) -> tuple[SSAValue, ...] | None:
-    """What a function of one block returns; `None` for another op."""
+    """Returns the values that a function of one block returns, `None` for another op."""
     if not isinstance(op, func.FuncOp):
         return None
     block = op.body.first_block
@@ -173,24 +178,21 @@ def _compile_parameter(pattern: Pattern, key: str, number: int, following: Next)
 
 
 def called_name(op: Operation) -> str | None:
-    """The name of the function that `op` calls; `None` for another op."""
+    """Returns the name of the function that `op` calls, `None` for another op."""
     callee = op.properties.get("callee") if op.name in CALLS else None
     return callee.string_value() if isinstance(callee, SymbolRefAttr) else None
 
 
 def called_function(op: Operation, match: Match) -> Operation | None:
-    """The function that `op` calls, in the module around it."""
-    name = called_name(op)
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, ModuleOp):
-        parent = parent.parent_op()
-    if parent is None or name is None:
+    """Returns the function that `op` calls, in the module around it."""
+    name, module = called_name(op), module_around(op)
+    if module is None or name is None:
         return None
-    return next((each for each in parent.body.ops if symbol_name(each) == name), None)
+    return next((each for each in module.body.ops if symbol_name(each) == name), None)
 
 
 def compile_call(pattern: Call, following: Next) -> OpMatcher:
-    """The matcher of a call."""
+    """Returns the matcher of a call."""
     key, callee = pattern.key, pattern.callee
     step = compile_operands(pattern, following)
     match_callee = compile_function(callee, step) if isinstance(callee, Function) else None
@@ -207,10 +209,7 @@ def compile_call(pattern: Call, following: Next) -> OpMatcher:
             return False
         if isinstance(callee, str) and called_name(op) != callee:
             return False
-        known = bound.get(key)
-        if known is not None:  # matched before: only its identity matters
-            return known is op and following(bound)
-        return bind(key, op, bound, after_binding)
+        return bind(key, op, bound, after_binding, following)
 
     return match_call
 
@@ -219,7 +218,7 @@ def compile_call(pattern: Call, following: Next) -> OpMatcher:
 
 
 def compile_if(pattern: If, following: Next) -> OpMatcher:
-    """The matcher of an `scf.if` with a pattern for each result."""
+    """Returns the matcher of an `scf.if` with a pattern for each result."""
     key, slot = pattern.key, f"{pattern.key}.yielded"
     then, otherwise = pattern.branches
     count = len(then)
@@ -247,7 +246,7 @@ def compile_if(pattern: If, following: Next) -> OpMatcher:
 
 
 def compile_if_result(pattern: If, wanted: int | None, following: Next) -> ValueMatcher:
-    """The matcher of one result of an `scf.if`: that which is used, or the one that is wanted."""
+    """Returns the matcher of one result of an `scf.if`: the one that is used, or the one that is wanted."""
     key, slot = pattern.key, f"{pattern.key}.result"
     then, otherwise = pattern.branches
     match_otherwise = compile_value(otherwise[0], following)
@@ -283,7 +282,7 @@ def compile_if_result(pattern: If, wanted: int | None, following: Next) -> Value
 
 
 def yielded(region: object, index: int) -> SSAValue | None:
-    """What a branch of an `scf.if` yields as result `index`."""
+    """Returns the value that a branch of an `scf.if` yields as result `index`."""
     block = getattr(region, "last_block", None)
     last = None if block is None else block.last_op
     if not isinstance(last, scf.YieldOp) or index >= len(last.operands):
@@ -291,14 +290,62 @@ def yielded(region: object, index: int) -> SSAValue | None:
     return last.operands[index]
 
 
-__all__ = [
-    "all_key",
-    "called_function",
-    "called_name",
-    "compile_call",
-    "compile_dominates",
-    "compile_function",
-    "compile_if",
-    "compile_if_result",
-    "restore",
-]
+def _compile_if_result(pattern: If, index: int | None, following: Next) -> ValueMatcher:
+    if pattern.has_all_results:
+        return by_result(compile_if(pattern, following), index)
+    return compile_if_result(pattern, index, following)
+
+
+def _compile_if_root(pattern: If, following: Next) -> OpMatcher:
+    return (compile_if if pattern.has_all_results else compile_root_value)(pattern, following)
+
+
+# Why not
+
+
+def _why_not_dominates(pattern: Dominates, value: SSAValue, bound: Bindings) -> str | None:
+    return None if isinstance(value, OpResult) else f"expected an op, found {value_name(value)}"
+
+
+def _why_not_call(pattern: Call, value: SSAValue, bound: Bindings) -> str | None:
+    callee = pattern.callee
+    if not isinstance(value, OpResult) or value.op.name not in CALLS:
+        return f"expected a call{'' if not isinstance(callee, str) else f' of @{callee}'}, found {value_name(value)}"
+    if isinstance(callee, str) and called_name(value.op) != callee:
+        return f"expected a call of @{callee}, found one of @{called_name(value.op)}"
+    return None
+
+
+def _why_not_if(pattern: If, value: SSAValue, bound: Bindings) -> str | None:
+    if not isinstance(value, OpResult) or value.op.name != "scf.if":
+        return f"expected 'scf.if', found {value_name(value)}"
+    count = len(pattern.branches[0])
+    if pattern.has_all_results and len(value.op.results) != count:
+        return f"expected 'scf.if' of {count} results, found another number"
+    return None
+
+
+MEANINGS.update(
+    {
+        Dominates: Meaning(
+            compile_dominates, names=lambda pattern: root_names(pattern.child), why_not=_why_not_dominates
+        ),
+        Function: Meaning(root=compile_function, names=lambda pattern: frozenset({"func.func"})),
+        Call: Meaning(
+            lambda pattern, following: by_result(compile_call(pattern, following), None),
+            lambda pattern, index, following: by_result(compile_call(pattern, following), index),
+            compile_call,
+            lambda pattern: frozenset(CALLS),
+            _why_not_call,
+        ),
+        If: Meaning(
+            lambda pattern, following: _compile_if_result(pattern, None, following),
+            _compile_if_result,
+            _compile_if_root,
+            lambda pattern: frozenset({"scf.if"}),
+            _why_not_if,
+        ),
+    }
+)
+
+__all__ = ["all_key", "called_function", "called_name"]

@@ -1,4 +1,4 @@
-"""Rules compiled: conditions after the pattern, then the replacement."""
+"""Compiled rules: the pattern, then the conditions, then the replacement."""
 
 from __future__ import annotations
 
@@ -7,35 +7,31 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
-from . import conditions as conditions  # registers them
-from .combinators import Associative
-from .constraints import Holds, Where
-from .match import (
-    CONDITIONS,
-    Condition,
-    Match,
-    RuleError,
-    Session,
-    check_arguments,
-    plain_parameters,
-    unknown_name,
-)
+from ..language import conditions as conditions  # registers them
+from ..language.combinators import Associative
+from ..language.constraints import Holds, Where
+from ..language.match import Match, Session
+from ..language.op_names import check_op_names
+from ..language.patterns import Capture, Op, Or, Pattern, all_below, is_far_reaching
+from ..language.registry import Condition, RuleError, known_condition, plain_parameters
+from ..language.rules import Bound, Require, Rule
+from ..language.structures import Function
+from . import compile_combinators as compile_combinators  # fills in the table of `matcher`, as the next two do
+from . import compile_structures as compile_structures
+from . import compile_values as compile_values
+from .compile_ops import compile_op
 from .matcher import (
     MATCH,
     Bindings,
     Next,
     OpMatcher,
     ValueMatcher,
-    compile_op,
     compile_root,
     compile_value,
     root_names,
     with_late_tests,
 )
-from .op_names import check_op_names
-from .patterns import Bound, Capture, Op, Or, Pattern, Require, Rule, all_below, is_far_reaching
 from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
-from .structures import Function
 from .tracing import TRACER
 
 # Conditions
@@ -45,9 +41,7 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
     step = final
     free = {op.key: op for op in rule.free}
     for required in reversed(rule.when):
-        known = CONDITIONS.get(required.name)
-        if known is None:
-            raise RuleError(unknown_name("condition", required.name, CONDITIONS))
+        known = known_condition(required.name, len(required.keys), required.parameters)
         finder = free.pop(required.keys[0], None) if required.keys and known.candidates else None
         step = _compile_condition(known, required, step)
         if finder is not None:
@@ -58,13 +52,8 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
 
 
 def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
-    keys, parameters, function, remark = (
-        required.keys,
-        plain_parameters(required.parameters),
-        known.function,
-        required.remark,
-    )
-    check_arguments("condition", required.name, function, len(keys), parameters)
+    keys, parameters, remark = required.keys, plain_parameters(required.parameters), required.remark
+    function = known.function
     tracer = TRACER.get()
 
     def check(bound: Bindings) -> bool:
@@ -101,22 +90,22 @@ class CompiledRule:
 
     rule: Rule
     names: frozenset[str]
-    """Names of the ops that it may match; empty for any."""
+    """Names of the ops that it may match, none when that may be any."""
     far: bool
-    """Whether a match depends on more than what is a few operands below its root."""
+    """True when a match depends on more than what is a few operands below its root."""
     _matcher: OpMatcher
     _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
 
     def match(self, op: Operation, session: Session) -> Match:
-        """The match at `op`; `matched` says whether there is one."""
+        """Returns the match at `op`. Its field `matched` says whether there is one."""
         match = Match(self.rule, op, {}, session)
         match.bound[MATCH] = match
         match.matched = self._matcher(op, match.bound)
         return match
 
     def match_value(self, value: SSAValue, session: Session) -> Match:
-        """The match at a value, which may be an argument; the root is then the op around its block."""
+        """Returns the match at a value. The root of an argument is the op around its block."""
         owner = value.owner
         if self._value_matcher is None and isinstance(owner, Operation):
             return self.match(owner, session)
@@ -128,7 +117,7 @@ class CompiledRule:
         return match
 
     def make(self, match: Match) -> list[SSAValue] | None:
-        """The replacement of the results of the root; `None` (and nothing made) when a builder declines."""
+        """Returns the replacement of the results of the root, `None` (and makes nothing) when a builder declines."""
         values: list[SSAValue] = []
         for maker in self._makers:
             made = maker(match)
@@ -140,8 +129,8 @@ class CompiledRule:
 
 
 def _certain_keys(pattern: Pattern) -> set[str]:
-    """The keys that are bound in every match of `pattern`: of alternatives those that all of them bind."""
-    key: str = getattr(pattern, "key")  # noqa: B009
+    """Returns the keys that every match of `pattern` binds: for alternatives, those that all of them bind."""
+    key: str = pattern.key
     if isinstance(pattern, Or):
         arms = [_certain_keys(alternative) for alternative in pattern.alternatives]
         return {key} | set.intersection(*arms)
@@ -158,16 +147,16 @@ def _check_keys(rule: Rule) -> None:
 
 
 def _check_class(rule: Rule) -> None:
-    """Re-associated forms are other bits."""
+    """Refuses re-associated forms in exact rules, since they give other bits."""
     replaces = bool(rule.rhs) or rule.callback is not None
     if replaces and rule.numerics == "exact" and any(isinstance(p, Associative) for p in all_below(rule.lhs)):
         raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact")
 
 
 def _check_others(rule: Rule) -> None:
-    """Conditions inside the pattern are about things that are in it too."""
+    """Refuses conditions inside the pattern about things that are not in it."""
     parts = [part for root in (rule.lhs, *rule.free) for part in all_below(root)]
-    known = {getattr(part, "key") for part in parts}  # noqa: B009
+    known = {part.key for part in parts}
     for part in parts:
         if isinstance(part, Where) and isinstance(part.test, Holds):
             for key in part.test.others:
@@ -180,7 +169,7 @@ def _shown(key: str) -> str:
 
 
 def _same_types(rule: Rule) -> Next:
-    """The end of a match: what is kept in place of the roots has their types, and several roots stand in one block."""
+    """Returns the last test: what replaces the roots has their types, and several roots stand in one block."""
     kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
 
     def same_types(bound: Bindings) -> bool:
@@ -202,6 +191,8 @@ def _same_types(rule: Rule) -> Next:
 
 def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
     """
+    Returns the rule, ready to run.
+
     Raises `RuleError` for names of conditions, builders or keys that do not exist, and with a context for those of ops.
     """
     _check_keys(rule)

@@ -1,8 +1,8 @@
 """
-Which rules can match at an op at all, by its name, the names of the ops that make its operands, and of those one
-further down.
+The index of the rules that can match at an op at all.
 
-An index only: it never leaves out a rule that would match. A look-up or two per op, however many rules there are.
+It looks at the name of the op, the names of the ops that make its operands, and those one level further down. It never
+leaves out a rule that would match. It takes a look-up or two per op, however many rules there are.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Final
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.traits import is_commutative
+from ..language.constraints import And, Where
+from ..language.patterns import Op, Or, Pattern, Rest, Result
 from .compiled_rule import CompiledRule
-from .constraints import And, Where
 from .matcher import root_names
-from .patterns import Op, Or, Pattern, Rest, Result
 
 Rules = tuple[CompiledRule, ...]
 Producers = tuple[str, ...]
-"""Per operand the name of the op that makes it, empty for an argument."""
+"""The names of the ops that make the operands, empty for an argument."""
 
 MOST_OPERANDS: Final = 4
-"""Operands of an op that the index looks at."""
+"""The number of operands of an op that the index looks at."""
 
 
 class Dispatch:
@@ -36,7 +36,7 @@ class Dispatch:
         self._any_name = any(not rule.names for rule in self._rules)
 
     def candidates(self, op: Operation) -> Rules:
-        """The rules whose root, and what they want on the next two levels, may be there."""
+        """Returns the rules whose root, and what they want on the next two levels, may be there."""
         known = self._known.get(op.name)
         if known is None:
             if not self._any_name:
@@ -60,7 +60,7 @@ class Dispatch:
 
 
 class _Below:
-    """The same one level further down, for rules that look there."""
+    """The index one level further down, for rules that look there."""
 
     def __init__(self, rules: Rules):
         self._rules = rules
@@ -85,7 +85,7 @@ def _producers(operands: Sequence[SSAValue]) -> Producers:
 
 
 def _may_match(pattern: Pattern, op: Operation, levels: int) -> bool:
-    """Whether `pattern` can match `op`, of which only names are looked at, `levels` down."""
+    """Returns whether `pattern` can match `op`, judged by names only, `levels` down."""
     match pattern:
         case Op(names, operands):
             if names and op.name not in names:
@@ -120,7 +120,7 @@ def _may_stand_for(pattern: Pattern, value: SSAValue, levels: int) -> bool:
 
 
 def _named_levels(pattern: Pattern) -> int:
-    """How far down `pattern` wants ops of certain names."""
+    """Returns how many levels down `pattern` wants ops of certain names."""
     parts = pattern.parts() if isinstance(pattern, Op | Result | Where | And | Or) else ()
     below = max((_named_levels(part) for part in parts), default=0)
     own = isinstance(pattern, Op) or (below == 0 and bool(root_names(pattern)))

@@ -1,4 +1,4 @@
-"""What a match covers: the ops that it names, in post-order, and the values that they take from outside."""
+"""The ops that a match covers, in post-order, and the values that they take from outside."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from .combinators import Expression, Together
+from ..language.combinators import Expression, Together
+from ..language.constants import is_constant_op
+from ..language.constraints import Literal, Not
+from ..language.functions import captured_values
+from ..language.match import Match
+from ..language.patterns import Any_, Constant, Op, Or, Pattern, Rest, Splat
+from ..language.structures import Call, Dominates, Function, If
 from .compile_combinators import ops_key
-from .constants import is_constant_op
-from .constraints import Literal, Not
-from .functions import captured_values
-from .match import Match
-from .patterns import Any_, Constant, Op, Or, Pattern, Rest, Splat
 from .several_roots import anchor as anchor
-from .structures import Call, Dominates, Function, If
 
 
 def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
-    """The patterns directly below `pattern` that took part: of alternatives the one that matched."""
+    """Returns the patterns directly below `pattern` that took part, of alternatives the one that matched."""
     match pattern:
         case Or():
             arm = match.arm(pattern)
@@ -39,7 +39,7 @@ def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
 
 
 def _active(pattern: Pattern, match: Match) -> Iterator[Pattern]:
-    """Patterns that took part, what is below before what is above, from left to right."""
+    """Yields the patterns that took part, what is below before what is above, from left to right."""
     done: set[int] = set()
     stack = [(pattern, False)]
     while stack:
@@ -53,7 +53,7 @@ def _active(pattern: Pattern, match: Match) -> Iterator[Pattern]:
 
 
 def covered_ops(pattern: Pattern, match: Match) -> list[Operation]:
-    """The ops that the pattern names, producers first: operands before their users, from left to right."""
+    """Returns the ops that the pattern names, operands before their users, from left to right."""
     named: dict[Operation, None] = {match.root: None}
     for part in _active(pattern, match):
         if isinstance(part, Op | Call | If | Constant | Splat | Literal) and part in match:
@@ -81,7 +81,7 @@ def _post_order(roots: list[Operation], named: Iterable[Operation]) -> list[Oper
 
 
 def input_values(pattern: Pattern, match: Match, ops: list[Operation]) -> list[SSAValue]:
-    """The values that `ops` take from outside, each once: in the order of the pattern, then in that of use."""
+    """Returns the values that `ops` take from outside, each once, in the order of the pattern, then of use."""
     captured = dict.fromkeys(captured_values(ops))
     leaves: list[SSAValue] = []
     for part in _active(pattern, match):
@@ -96,7 +96,7 @@ class Outside:
     """Uses of a group by ops that do not belong to it."""
 
     def __init__(self, ops: list[Operation], roots: list[Operation] | None = None):
-        """`roots` are the ops whose results the group gives back; without them the last of `ops`."""
+        """Takes the ops of a group. `roots`, by default the last of `ops`, are those whose results it gives back."""
         roots = ops[-1:] if roots is None else roots
         self._inside = set(ops)
         self._block = roots[0].parent
@@ -112,11 +112,11 @@ class Outside:
         return [user for user in users if user not in self._inside]
 
     def escape(self) -> Operation | None:
-        """An op of the group that has a use which does not end in the group."""
+        """Returns an op of the group that has a use which does not end in the group."""
         return next((op for op in self.shared if not self._all_return(self._users_outside(op))), None)
 
     def _all_return(self, users: list[Operation | None]) -> bool:
-        """Whether everything computed from `users` is used in the group in the end; by an explicit stack."""
+        """Returns whether all that is computed from `users` is used in the group in the end."""
         stack = list(users)
         while stack:
             user = stack.pop()

@@ -7,14 +7,16 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from .match import BUILDERS, Match, RuleError, as_value, check_arguments, plain_parameters, unknown_name
-from .patterns import Bound, Build, Capture, Create, Replacement
+from ..language.match import Match, as_value
+from ..language.patterns import Capture
+from ..language.registry import known_builder, plain_parameters
+from ..language.rules import Bound, Build, Create, Replacement
 
 ReplacementMaker = Callable[[Match], Sequence[SSAValue] | None]
 
 
 def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> ReplacementMaker:
-    """Values of one item of a replacement; made once per match however often it is used."""
+    """Returns what makes the values of one item of a replacement. It makes them once per match."""
     match item:
         case Bound(key):
             return lambda match: all_values(match.bound[key])
@@ -35,16 +37,13 @@ def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> Re
 
 
 def _compile_build(item: Build) -> ReplacementMaker:
-    found = BUILDERS.get(item.name)
-    if found is None:
-        raise RuleError(unknown_name("builder", item.name, BUILDERS))
-    keys, function, plain = item.keys, found.function, plain_parameters(item.parameters)
-    check_arguments("builder", item.name, function, len(keys), plain)
+    function = known_builder(item.name, len(item.keys), item.parameters)
+    keys, plain = item.keys, plain_parameters(item.parameters)
     return lambda match: function(match, *[match.bound[key] for key in keys], **plain)
 
 
 def all_values(bound: Any) -> Sequence[SSAValue]:
-    """The results of a bound op, the values of a bound rest, or the one bound value."""
+    """Returns the results of a bound op, the values of a bound rest, or the one bound value."""
     if isinstance(bound, Operation):
         return bound.results
     return bound if isinstance(bound, tuple) else (bound,)
@@ -75,9 +74,9 @@ def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMak
 
 def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
     """
-    What a Python function makes of a match: a value, an op or several values; `None` declines.
+    Returns the replacement that a Python function makes of a match: a value, an op or several values.
 
-    The results of the root themselves are no change; no values for a root without results erase it.
+    `None` declines. The results of the root themselves are no change. No values erase a root without results.
     """
 
     def make(match: Match) -> Sequence[SSAValue] | None:
@@ -93,7 +92,7 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
 
 
 def used_keys(item: Replacement) -> set[str]:
-    """The keys that a replacement needs."""
+    """Returns the keys that a replacement needs."""
     match item:
         case Bound(key):
             return {key}

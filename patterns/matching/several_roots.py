@@ -1,4 +1,4 @@
-"""Where what replaces several ops of one block can stand: after all that it takes, before all that uses it."""
+"""The place of what replaces several ops of one block: after all that it takes, before all that uses it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from .equivalence import BlockOrder, Visibility
-from .match import Match
+from ..language.equivalence import BlockOrder, Visibility
+from ..language.match import Match
 
 
 def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) -> Operation | None:
     """
-    The op before which the new ops of a match go; `None` when not all that they and `values` need can be used there.
+    Returns the op before which the new ops of a match go.
 
-    `far`: the pattern finds more than what the root is computed from, so that the order of ops is to be looked at.
+    It is `None` when something that they or `values` need cannot be used there. With `far`, the pattern finds more than
+    what the root is computed from, so the order of ops counts too.
     """
     taken = list(_taken(match.new_ops, values))
     block = match.root.parent
@@ -33,7 +34,7 @@ def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) ->
 
 
 def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator[SSAValue]:
-    """What new ops and what is kept need from outside."""
+    """Yields the values that new ops, and what is kept, need from outside."""
     made: set[object] = set()
     for op in new_ops:
         for each in op.walk():
@@ -46,7 +47,7 @@ def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator
 
 
 def _all_before(order: BlockOrder, values: Iterable[SSAValue], place: Operation) -> bool:
-    """Whether what makes `values` comes before `place`, or before the op that holds it, where they are in one block."""
+    """Returns whether the makers of `values` come before `place`, or the op around it, where they share a block."""
     for value in values:
         op = value.owner
         if isinstance(op, Operation):
@@ -58,9 +59,9 @@ def _all_before(order: BlockOrder, values: Iterable[SSAValue], place: Operation)
 
 def place_between(order: BlockOrder, roots: Sequence[Operation], taken: Iterable[SSAValue]) -> Operation | None:
     """
-    The op of the block of `roots` before which something may stand that takes `taken` and replaces `roots`.
+    Returns the op before which something may stand that takes `taken` and replaces `roots`.
 
-    The last root, the first, or the first user of any, whichever comes first in this list and will do.
+    It is the last root, the first, or the first user of any: the first of these that will do.
     """
     block = roots[0].parent
     assert block is not None
@@ -79,7 +80,7 @@ def place_between(order: BlockOrder, roots: Sequence[Operation], taken: Iterable
 
 
 def anchor(op: Operation, block: Block | None) -> Operation | None:
-    """The op of `block` that is or holds `op`."""
+    """Returns the op of `block` that is or holds `op`."""
     current: Operation | None = op
     while current is not None and current.parent is not block:
         current = current.parent_op()

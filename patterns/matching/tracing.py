@@ -1,4 +1,4 @@
-"""Following a match as it fails: what `explain` reports."""
+"""Records where a match fails, for `explain`."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
-from .patterns import Pattern, Require
+from ..language.rules import Require
 
 Bindings = dict[str, Any]
 ValueMatcher = Callable[[SSAValue, Bindings], bool]
 
 
 SLOTS = (".operands", ".returned", ".yielded", ".result", ".holes", "|arm", "|ops")
-"""Ends of the keys under which matchers note things that are no names of a pattern."""
+"""The ends of keys under which matchers note things that are no names of a pattern."""
+
+
+def value_name(value: SSAValue) -> str:
+    """Returns `%name`, or a description of what defines the value."""
+    if value.name_hint is not None:
+        return f"%{value.name_hint}"
+    return f"the result of '{value.op.name}'" if isinstance(value, OpResult) else f"argument {value.index}"  # pyright: ignore
 
 
 @dataclass(frozen=True)
 class Failure:
-    """How far a match came: how much was bound, where it ended and why."""
+    """The progress of a match that failed: how much was bound, where it ended and why."""
 
     depth: int
     reason: str
@@ -32,7 +39,7 @@ class Failure:
 
 
 class Tracer:
-    """Keeps the failure of the deepest partial match; the first of equally deep ones."""
+    """Keeps the failure of the deepest partial match, of equally deep ones the first."""
 
     def __init__(self) -> None:
         self.deepest: Failure | None = None
@@ -45,14 +52,13 @@ class Tracer:
         if self.deepest is None or depth > self.deepest.depth:
             self.deepest = Failure(depth, reason, at, operand, dict(bound))
 
-    def value(self, pattern: Pattern, compiled: ValueMatcher) -> ValueMatcher:
-        """`compiled`, telling when `pattern` itself is what does not fit."""
-        from .explain import why_not
+    def value(self, compiled: ValueMatcher, why_not: Callable[[SSAValue, Bindings], str | None]) -> ValueMatcher:
+        """Returns `compiled`, which now records when its pattern itself does not fit, with the reason of `why_not`."""
 
         def traced(value: SSAValue, bound: Bindings) -> bool:
             if compiled(value, bound):
                 return True
-            reason = why_not(pattern, value, bound)
+            reason = why_not(value, bound)
             if reason is not None:
                 at, operand = self._places[-1] if self._places else (None, None)
                 self._failed(bound, reason, at, operand)
@@ -61,7 +67,7 @@ class Tracer:
         return traced
 
     def operand(self, key: str, number: int, compiled: ValueMatcher) -> ValueMatcher:
-        """`compiled`, telling that it looks at operand `number` of the op bound to `key`."""
+        """Returns `compiled`, which now records that it looks at operand `number` of the op bound to `key`."""
 
         def traced(value: SSAValue, bound: Bindings) -> bool:
             op: Operation = bound[key]
@@ -75,15 +81,15 @@ class Tracer:
         return traced
 
     def condition(self, required: Require, bound: Bindings) -> None:
-        """A named condition did not hold."""
+        """Records that a named condition did not hold."""
         self._failed(bound, f"condition '{required.name}' does not hold", None, None)
 
     def structure(self, bound: Bindings, reason: str, at: Operation | None = None, further: int = 0) -> None:
-        """A pattern of a larger thing did not fit at the op `at`, `further` steps beyond what is bound."""
+        """Records that a larger pattern did not fit at the op `at`, `further` steps beyond what is bound."""
         self._failed(bound, reason, at, None, further)
 
     def inside(self, matches: Callable[[], bool]) -> str | None:
-        """Why a part that is tried on its own does not match; `None` when it does. Nothing else hears of it."""
+        """Returns why a part that is tried on its own does not match, `None` when it does. Nothing is recorded."""
         deepest, self.deepest = self.deepest, None
         places, self._places = self._places, []
         try:
@@ -95,4 +101,4 @@ class Tracer:
 
 
 TRACER: ContextVar[Tracer | None] = ContextVar("TRACER", default=None)
-"""Set while patterns are compiled for `explain`."""
+"""The tracer while patterns are compiled for `explain`."""

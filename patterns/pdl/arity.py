@@ -1,4 +1,4 @@
-"""What is written at a `pdl.operation` against the definition of the op: a pattern that can never match is an error."""
+"""Checks a `pdl.operation` against the definition of the op: a pattern that can never match is an error."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation, VariadicDef
 
-from ...core.diagnostics import OperationError
-from ...core.parsing import unknown_op
+from ...core.messages.diagnostics import OperationError
+from ...core.text.parsing import unknown_op
 
 
 def op_type_of(ctx: Context, at: Operation, name: str) -> type[Operation]:
-    """The class of the op called `name`; raises `OperationError` at `at` when no dialect defines it."""
+    """Returns the class of the op called `name`. Raises `OperationError` at `at` when no dialect defines it."""
     found = ctx.get_optional_op(name)
     if found is None or issubclass(found, UnregisteredOp):
         message, hint = unknown_op(ctx, name)
@@ -26,7 +26,7 @@ def op_type_of(ctx: Context, at: Operation, name: str) -> type[Operation]:
 
 def check_against_definition(op: pdl.OperationOp, op_type: type[Operation]) -> bool:
     """
-    Whether every such op has as many results as are written.
+    Returns whether every op of the name has as many results as are written.
 
     Raises `OperationError` for a number of operands or results that the op never has.
     """
@@ -40,13 +40,13 @@ def check_against_definition(op: pdl.OperationOp, op_type: type[Operation]) -> b
 
 
 def counts(definitions: Sequence[tuple[str, Any]]) -> tuple[int, bool]:
-    """The least number of operands or results, and whether there may be more."""
+    """Returns the least number of operands or results, and whether there may be more."""
     least = sum(not isinstance(definition, VariadicDef) for _, definition in definitions)
     return least, least < len(definitions)
 
 
 def allowed_number(allowed: tuple[int, bool], what: str) -> str:
-    """`1 operand`, `at least 2 results`."""
+    """Returns text such as `1 operand` or `at least 2 results`."""
     least, more = allowed
     return f"{'at least ' if more else ''}{least} {what}{'' if least == 1 else 's'}"
 

@@ -8,21 +8,22 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue, TypedAttribute
 
-from .match import CONDITIONS, Match, condition
+from ..language.match import Match
+from ..language.registry import CONDITIONS, condition
 
 ITSELF = -1
-"""Place of a type: that of the value or attribute itself, not that of a result of an op."""
+"""The place of a type of a value or attribute itself, not of a result of an op."""
 
 
 def values_of(thing: Any) -> Sequence[SSAValue]:
-    """The results of an op, the values of a list, or the one value."""
+    """Returns the results of an op, the values of a list, or the one value."""
     if isinstance(thing, Operation):
         return thing.results
     return thing if isinstance(thing, tuple) else (thing,)
 
 
 def type_at(thing: Any, place: int) -> Attribute | None:
-    """The type of a value or attribute, or of result `place` of an op; `None` when there is none."""
+    """Returns the type of a value or attribute, or of result `place` of an op, `None` when there is none."""
     if isinstance(thing, Operation):
         return thing.results[place].type if place < len(thing.results) else None
     if isinstance(thing, SSAValue):
@@ -31,7 +32,7 @@ def type_at(thing: Any, place: int) -> Attribute | None:
 
 
 def types_from(thing: Any, place: int) -> tuple[Attribute, ...]:
-    """The types of a list of values, or of the results of an op from number `place` on."""
+    """Returns the types of a list of values, or of the results of an op from number `place` on."""
     return tuple(value.type for value in values_of(thing)[max(place, 0) :])
 
 
@@ -88,7 +89,7 @@ def same_values(match: Match, first: Any, second: Any) -> bool:
 
 
 def argument(thing: Any, take: str, place: int) -> Any:
-    """What a native constraint or rewrite gets of something bound: itself, a type, results, or an item."""
+    """Returns what a native constraint or rewrite gets of something bound: itself, a type, results, or an item."""
     match take:
         case "type":
             return type_at(thing, place)
@@ -106,7 +107,9 @@ def argument(thing: Any, take: str, place: int) -> Any:
 
 @condition("native-constraint")
 def native_constraint(match: Match, *things: Any, **parameters: Any) -> bool:
-    """The condition `condition` of the `arguments` (constants, types, results of ops), or its contrary when `negated`."""
+    """
+    The condition `condition` of the `arguments` (constants, types, results of ops), or its contrary when `negated`.
+    """
     wanted, arguments, negated = parameters["condition"], parameters["arguments"], parameters["negated"]
     assert isinstance(wanted, StringAttr) and isinstance(arguments, ArrayAttr) and isinstance(negated, IntegerAttr)
     named = {name.replace("-", "_"): value for name, value in parameters["parameters"].data.items()}

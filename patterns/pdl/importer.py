@@ -6,25 +6,26 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ...core.diagnostics import OperationError
-from . import pdl_import_conditions as pdl_import_conditions  # registers them
-from .patterns import NUMERICS, Numerics, Rule
+from ...core.messages.diagnostics import OperationError
+from ..language.rules import NUMERICS, Numerics, Rule
+from . import conditions as conditions  # registers them
 
 NUMERICS_ATTRIBUTE = "pattern.numerics"
-"""Attribute of `pdl.rewrite`, or of a module for all patterns in it: the numerics class of the rule."""
+"""Attribute of `pdl.rewrite`, or of a module for all patterns in it, with the numerics class of the rule."""
 
 DOC_ATTRIBUTE = "pattern.doc"
-"""Attribute of `pdl.rewrite`: a line that says what the rule does."""
+"""Attribute of `pdl.rewrite` with a line that says what the rule does."""
 
 DEFAULT_NUMERICS: Numerics = "rounding"
-"""PDL says nothing about numerics; most such rules are between equal real functions."""
+"""The class of rules in PDL, which says nothing about numerics. Most of them are between equal real functions."""
 
 
 def rules_of_pdl(module: ModuleOp, ctx: Context) -> list[tuple[Operation, Rule]]:
     """
-    The `pdl.pattern`s of `module` and of modules inside, with their places, by falling benefit.
+    Returns the rules of the `pdl.pattern`s of `module` and of modules inside, each with its op, by falling benefit.
 
-    A pattern without a name is called `pdl-pattern-N`, counted from 0. Raises `OperationError` at what the engine cannot do.
+    A pattern without a name is called `pdl-pattern-N`, counted from 0. Raises `OperationError` at what the engine
+    cannot do.
     """
     patterns = _patterns_of(module)
     if not patterns:
@@ -34,7 +35,7 @@ def rules_of_pdl(module: ModuleOp, ctx: Context) -> list[tuple[Operation, Rule]]
 
 
 def _patterns_of(module: ModuleOp) -> list[Operation]:
-    """In the order of the text; `walk` would look into the patterns too."""
+    """Returns the patterns in the order of the text. `walk` would look into the patterns too."""
     found: list[Operation] = []
     for op in module.body.ops:
         if op.name == "pdl.pattern":
@@ -54,8 +55,9 @@ def _benefit(op: Operation) -> int:
 def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
     from xdsl.dialects import pdl
 
-    from .pdl_import_pattern import PatternReader
-    from .pdl_import_rewrite import RewriteReader
+    from .native import read_native_constraints
+    from .pattern import PatternReader
+    from .rewrite import RewriteReader
 
     assert isinstance(op, pdl.PatternOp)
     name = f"pdl-pattern-{number}" if op.sym_name is None else op.sym_name.data
@@ -63,6 +65,7 @@ def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
         raise OperationError(op, f"benefit is {op.benefit.value.data}, expected a number from 0 on")
     reader = PatternReader(op, ctx)
     reader.read()
+    read_native_constraints(reader)
     rewrite = RewriteReader(reader)
     function = rewrite.read()
     doc = reader.rewrite.attributes.get(DOC_ATTRIBUTE)

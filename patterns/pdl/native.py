@@ -8,30 +8,51 @@ from xdsl.dialects import pdl
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...core.diagnostics import OperationError
-from .match import CONDITIONS, RuleError, check_arguments, plain_parameters, unknown_name
-from .patterns import Require
-from .pdl_import_conditions import ITSELF
-from .pdl_import_pattern import PatternReader, owner_of
+from ...core.messages.diagnostics import OperationError
+from ..language.registry import RuleError, known_condition
+from ..language.rules import Require
+from .conditions import ITSELF
+from .pattern import PatternReader, owner_of
+
+PATTERN_OPS = (
+    pdl.AttributeOp,
+    pdl.OperandOp,
+    pdl.OperandsOp,
+    pdl.OperationOp,
+    pdl.ResultOp,
+    pdl.ResultsOp,
+    pdl.RewriteOp,
+    pdl.TypeOp,
+    pdl.TypesOp,
+)
 
 
-def native_constraint(reader: PatternReader, op: pdl.ApplyNativeConstraintOp) -> Require:
+def read_native_constraints(reader: PatternReader) -> None:
     """
-    The condition of the constraint's name; discardable attributes of the op are its parameters.
+    Adds the native constraints of a pattern that has been read to its conditions.
+
+    Raises `OperationError` for an op that has no place in a pattern.
+    """
+    for op in reader.op.body.block.ops:
+        if isinstance(op, pdl.ApplyNativeConstraintOp):
+            reader.conditions.append(_native_constraint(reader, op))
+        elif not isinstance(op, PATTERN_OPS):
+            raise OperationError(op, "this op has no place before 'pdl.rewrite'")
+
+
+def _native_constraint(reader: PatternReader, op: pdl.ApplyNativeConstraintOp) -> Require:
+    """
+    Returns the condition of the constraint's name, whose parameters are the discardable attributes of the op.
 
     Raises `OperationError` at `op` for an unknown name and for arguments that do not fit.
     """
     name, parameters = op.constraint_name.data, dict(op.attributes)
-    known = CONDITIONS.get(name)
-    if known is None:
-        raise OperationError(op, unknown_name("condition", name, CONDITIONS))
-    if op.res:
-        raise OperationError(op, "a native constraint with results is not supported")
     try:
-        plain = plain_parameters(list(parameters.items()))
-        check_arguments("condition", name, known.function, len(op.args), plain)
+        known_condition(name, len(op.args), tuple(parameters.items()))
     except RuleError as error:
         raise OperationError(op, str(error)) from None
+    if op.res:
+        raise OperationError(op, "a native constraint with results is not supported")
     negated = bool(op.is_negated.value.data)
     if not negated and all(_is_plain(reader, value) for value in op.args):
         return Require(name, tuple(reader.key(value) for value in op.args), tuple(parameters.items()))
@@ -49,14 +70,14 @@ def native_constraint(reader: PatternReader, op: pdl.ApplyNativeConstraintOp) ->
 
 
 def _is_plain(reader: PatternReader, value: SSAValue) -> bool:
-    """Whether the key of `value` is bound to just what the constraint gets."""
+    """Returns whether the key of `value` is bound to just what the constraint gets."""
     return reader.is_matched(value) and not isinstance(owner_of(value), pdl.ResultsOp)
 
 
 def _described(
     reader: PatternReader, op: Operation, values: Sequence[SSAValue]
 ) -> tuple[tuple[str, ...], ArrayAttr[DictionaryAttr]]:
-    """Arguments as data: the keys that they are made from, and what to take of each."""
+    """Returns arguments as data: the keys that they are made from, and what to take of each."""
     keys: list[str] = []
     described: list[DictionaryAttr] = []
     for value in values:
@@ -95,4 +116,4 @@ def _argument(reader: PatternReader, op: Operation, value: SSAValue) -> Attribut
             raise OperationError(op, f"an argument from '{owner.name}' is not known when the pattern matches")
 
 
-__all__ = ["native_constraint"]
+__all__ = ["read_native_constraints"]

@@ -1,8 +1,8 @@
 """
-The matching part of a `pdl.pattern` in the pattern language.
+Reads the matching part of a `pdl.pattern` into the pattern language.
 
-What PDL and the language understand differently becomes a condition: operands do not commute, attributes are equal to
-the bit, a type variable is one type at all its places, and an op has just the results that are written.
+Where PDL differs from the language, a condition says so: operands do not commute, attributes are equal to the bit, a
+type variable is one type at all its places, and an op has just the results that are written.
 """
 
 from __future__ import annotations
@@ -18,38 +18,26 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...core.diagnostics import OperationError
-from .combinators import Together
-from .constraints import HasType, Where
-from .patterns import Any_, Capture, Op, Pattern, Require, Rest, Result
-from .pdl_import_arity import check_against_definition, op_type_of
-from .pdl_import_conditions import ITSELF
+from ...core.messages.diagnostics import OperationError
+from ..language.combinators import Together
+from ..language.constraints import HasType, Where
+from ..language.patterns import Any_, Capture, Op, Pattern, Rest, Result
+from ..language.rules import Require
+from .arity import check_against_definition, op_type_of
+from .conditions import ITSELF
 
 Place = tuple[str, int]
-"""Where a type is found: the key of a value or attribute and `ITSELF`, or that of an op and the number of a result."""
-
-
-PATTERN_OPS = (
-    pdl.AttributeOp,
-    pdl.OperandOp,
-    pdl.OperandsOp,
-    pdl.OperationOp,
-    pdl.ResultOp,
-    pdl.ResultsOp,
-    pdl.RewriteOp,
-    pdl.TypeOp,
-    pdl.TypesOp,
-)
+"""The place of a type: the key of a value or attribute and `ITSELF`, or the key of an op and the number of a result."""
 
 
 def owner_of(value: SSAValue) -> Operation:
-    """The op that defines a PDL value."""
+    """Returns the op that defines a PDL value."""
     assert isinstance(value.owner, Operation)
     return value.owner
 
 
 def _below(op: pdl.OperationOp) -> set[SSAValue]:
-    """The values and ops below `op`, by which other ops of a pattern can be found; a range of values is no help."""
+    """Returns the values and ops below `op`, by which other ops of a pattern are found. Ranges do not help."""
     found: set[SSAValue] = set()
     stack = list(op.operand_values)
     while stack:
@@ -65,11 +53,12 @@ def _below(op: pdl.OperationOp) -> set[SSAValue]:
 
 
 def is_range(value: SSAValue) -> bool:
+    """Returns whether a PDL value stands for a range."""
     return isinstance(value.type, pdl.RangeType)
 
 
 class PatternReader:
-    """Reads the matching part of one pattern: after `read`, `lhs` and `conditions` are those of its rule."""
+    """Reads the matching part of one pattern. After `read`, `lhs` and `conditions` are those of its rule."""
 
     def __init__(self, op: pdl.PatternOp, ctx: Context):
         last = op.body.block.last_op
@@ -79,12 +68,12 @@ class PatternReader:
         self.rewrite = last
         self.keys: dict[SSAValue, str] = {}
         self.places: dict[SSAValue, list[Place]] = {}
-        """Of each type variable and range of types, in the order in which they are met."""
+        """The places of each type variable and range of types, in the order in which they are met."""
         self.conditions: list[Require] = []
         self._patterns: dict[SSAValue, Pattern] = {}
 
     def read(self) -> None:
-        """Raises `OperationError` at the op that says what the language cannot."""
+        """Reads the pattern. Raises `OperationError` at an op that says what the language cannot."""
         root = self._root()
         self.root = root.op
         self.lhs: Pattern = self._operation(root)
@@ -92,26 +81,19 @@ class PatternReader:
         if others:
             self.lhs = Together((self.lhs, *others))
         self._types_agree()
-        from .pdl_import_native import native_constraint  # it reads through this class
-
-        for op in self.op.body.block.ops:
-            if isinstance(op, pdl.ApplyNativeConstraintOp):
-                self.conditions.append(native_constraint(self, op))
-            elif not isinstance(op, PATTERN_OPS):
-                raise OperationError(op, "this op has no place before 'pdl.rewrite'")
 
     def key(self, value: SSAValue) -> str:
-        """The key of what a PDL value stands for."""
+        """Returns the key of what a PDL value stands for."""
         if value not in self.keys:
             self.keys[value] = f"{value.name_hint or ''}.{len(self.keys)}"
         return self.keys[value]
 
     def is_matched(self, value: SSAValue) -> bool:
-        """Whether the pattern binds the key of `value`."""
+        """Returns whether the pattern binds the key of `value`."""
         return value in self._patterns
 
     def _root(self) -> pdl.OperationOp:
-        """The root that is named; else of the ops that no other one uses the first that is replaced or erased."""
+        """Returns the root that is named, else the first op that is replaced or erased and that no other one uses."""
         if self.rewrite.root is not None:
             root = owner_of(self.rewrite.root)
             assert isinstance(root, pdl.OperationOp)
@@ -121,7 +103,7 @@ class PatternReader:
         return next((op for op in tops if op.op in changed), tops[0])
 
     def _tops(self, ops: Sequence[pdl.OperationOp]) -> list[pdl.OperationOp]:
-        """Those of `ops` that no other one of them uses."""
+        """Returns those of `ops` that no other one of them uses."""
         used = {
             result.parent_
             for op in ops
@@ -131,7 +113,7 @@ class PatternReader:
         return [op for op in ops if op.op not in used]
 
     def _others(self) -> list[Op]:
-        """Further roots, each after one with which it shares a value."""
+        """Returns the further roots, each after one with which it shares a value."""
         ops = [op for op in self.op.body.block.ops if isinstance(op, pdl.OperationOp)]
         left = self._tops([op for op in ops if op.op not in self._patterns])
         others: list[Op] = []
@@ -200,7 +182,7 @@ class PatternReader:
         return pattern
 
     def _rest(self, op: pdl.OperandsOp) -> Pattern:
-        """Each use has a key of its own, since lists of operands are compared value by value."""
+        """Returns the rest of the operands. Each use has a key of its own, since lists are compared value by value."""
         first = op.value not in self._patterns
         key = self.key(op.value) if first else f"{self.key(op.value)}.{len(self.conditions)}"
         if first:
@@ -222,7 +204,7 @@ class PatternReader:
         return found
 
     def checked_index(self, op: pdl.ResultOp, parent: pdl.OperationOp) -> int:
-        """The number of a result that `parent` can have."""
+        """Returns the number of a result that `parent` can have."""
         index, types = op.index.value.data, parent.type_values
         if not 0 <= index < len(types) and not (index >= 0 and types and is_range(types[-1])):
             raise OperationError(op, f"result {index} is asked for, but {len(types)} are written at the op")
@@ -232,7 +214,7 @@ class PatternReader:
         return index
 
     def _results(self, op: pdl.OperationOp, key: str) -> None:
-        """As many results as types are written, a range being any number of them."""
+        """Requires as many results as types are written, where a range is any number of them."""
         count = len(op.type_values)
         for number, value in enumerate(op.type_values):
             if not is_range(value):

@@ -1,4 +1,4 @@
-"""The body of a `pdl.rewrite` read into steps."""
+"""Reads the body of a `pdl.rewrite` into steps."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import NoMemoryEffect
 
-from ...core.diagnostics import OperationError
+from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import GraphOp
-from .match import BUILDERS, RuleError, check_arguments, plain_parameters, unknown_name
-from .pdl_import_arity import allowed_number, counts, op_type_of
-from .pdl_import_pattern import PatternReader, is_range, owner_of
-from .pdl_import_steps import Call, Joined, Known, Make, PdlRewrite, Source, Step, Taken
+from ..language.registry import RuleError, known_builder
+from .arity import allowed_number, counts, op_type_of
+from .pattern import PatternReader, is_range, owner_of
+from .steps import Call, Joined, Known, Make, PdlRewrite, Source, Step, Taken
 
 REWRITE_OPS = (pdl.AttributeOp, pdl.TypeOp, pdl.TypesOp, pdl.ResultOp, pdl.ResultsOp, pdl.RangeOp)
-"""Ops that only name something: read where they are used."""
+"""Ops that only name something. They are read where they are used."""
 
 
 class RewriteReader:
-    """Reads what replaces the root; everything that the engine cannot do is an error at the op that says it."""
+    """Reads what replaces the root. What the engine cannot do is an error at the op that says it."""
 
     def __init__(self, pattern: PatternReader):
         self._pattern = pattern
         self._op = pattern.rewrite
         self._made: set[SSAValue] = set()
         self.also: tuple[str, ...] = ()
-        """After `read`: the keys of the ops that are replaced besides the root."""
+        """The keys of the ops that are replaced besides the root, known after `read`."""
         self._named: dict[SSAValue, Source] = {}
         """The values that native rewrites make."""
         self._replaced: dict[SSAValue, Source] = {}
-        """By matched op, what stands in place of its results."""
+        """The replacements of the results of matched ops."""
 
     def read(self) -> PdlRewrite:
-        """The callback of the rule. Raises `OperationError`."""
+        """Returns the callback of the rule. Raises `OperationError`."""
         op = self._op
         if op.name_ is not None:
             message = f"'with' calls the function '{op.name_.data}' outside of the pattern, which is not supported"
@@ -72,7 +72,7 @@ class RewriteReader:
     # Where things come from
 
     def _source(self, at: Operation, value: SSAValue) -> Source:
-        """Where a PDL value used by `at` comes from."""
+        """Returns the source of a PDL value used by `at`."""
         owner = owner_of(value)
         if value in self._made or self._pattern.is_matched(value):
             return Taken(self._pattern.key(value))
@@ -152,7 +152,7 @@ class RewriteReader:
             raise OperationError(op, f"'{op_type.name}' has {expected}, {found} written")
 
     def _replaced_by(self, op: pdl.OperationOp) -> str | None:
-        """The key of the op that this one replaces, whose types it has then."""
+        """Returns the key of the op that this one replaces, whose types it has then."""
         for use in op.op.uses:
             user = use.operation
             if isinstance(user, pdl.ReplaceOp) and user.repl_operation is op.op:
@@ -160,7 +160,7 @@ class RewriteReader:
         return None
 
     def _types_to_infer(self, op: pdl.OperationOp, op_type: type[Operation]) -> tuple[Source, ...] | None:
-        """No types where the op has none, `None` where they are inferred."""
+        """Returns no types where the op has none, `None` where they are inferred."""
         if issubclass(op_type, GraphOp):
             return None
         if _is_defined(op_type) and counts(op_type.get_irdl_definition().results)[0] == 0:
@@ -170,11 +170,8 @@ class RewriteReader:
 
     def _call(self, op: pdl.ApplyNativeRewriteOp) -> Call:
         name, parameters = op.constraint_name.data, tuple(op.attributes.items())
-        known = BUILDERS.get(name)
-        if known is None:
-            raise OperationError(op, unknown_name("builder", name, BUILDERS))
         try:
-            check_arguments("builder", name, known.function, len(op.args), plain_parameters(parameters))
+            known_builder(name, len(op.args), parameters)
         except RuleError as error:
             raise OperationError(op, str(error)) from None
         arguments = tuple(self._source(op, value) for value in op.args)
@@ -201,7 +198,7 @@ class RewriteReader:
             self._replaced[op.op_value] = Joined(tuple(self._source(op, value) for value in op.repl_values))
 
     def _erase(self, op: pdl.EraseOp) -> None:
-        """A pure op below the root goes by itself once nothing uses it."""
+        """Reads an op that is erased. A pure op below the root goes by itself once nothing uses it."""
         self._check_matched(op, op.op_value)
         target = owner_of(op.op_value)
         assert isinstance(target, pdl.OperationOp)

@@ -1,4 +1,4 @@
-"""What a `pdl.rewrite` does, as data: where things come from, and the steps that make and replace."""
+"""A `pdl.rewrite` as data: the sources of things, and the steps that make and replace."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any, Protocol
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import OperationError
-from .match import BUILDERS, Match, plain_parameters
-from .pdl_import_conditions import argument, values_of
+from ...core.messages.diagnostics import OperationError
+from ..language.match import Match
+from ..language.registry import BUILDERS, plain_parameters
+from .conditions import argument, values_of
 
 
 @dataclass(frozen=True)
 class Known:
-    """An attribute or a type that is written in the rule; of `pdl.types` a tuple of them."""
+    """An attribute or a type that is written in the rule, or a tuple of types."""
 
     value: Attribute | tuple[Attribute, ...]
 
@@ -26,7 +27,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Taken:
-    """What `key` is bound to, or what `take` names of it: a result, the results, the type, the types."""
+    """The thing that `key` is bound to, or what `take` names of it: a result, the results, the type, the types."""
 
     key: str
     take: str = "itself"
@@ -60,7 +61,7 @@ Source = Known | Taken | Joined | TypeOfReplaced
 
 
 def as_list(thing: Any) -> Sequence[Any]:
-    """An op stands for its results."""
+    """Returns one or several things as a list, where an op stands for its results."""
     if isinstance(thing, tuple):
         return thing
     return values_of(thing) if isinstance(thing, Operation) else (thing,)
@@ -95,7 +96,7 @@ class Make:
 
 @dataclass(frozen=True)
 class Call:
-    """The values that a named builder makes; `count` is how many, `None` any number. `as_op`: the op that has them."""
+    """The values that a named builder makes, `count` of them or any number, or with `as_op` the op that has them."""
 
     key: str
     builder: str
@@ -106,7 +107,7 @@ class Call:
 
     def run(self, match: Match) -> bool:
         given = [source.get(match) for source in self.arguments]
-        made = BUILDERS[self.builder].function(match, *given, **plain_parameters(self.parameters))
+        made = BUILDERS[self.builder](match, *given, **plain_parameters(self.parameters))
         if made is None:
             return False
         values = tuple(made)
@@ -130,9 +131,11 @@ class Call:
 
 
 class Step(Protocol):
-    """Makes something and binds it; `False` declines the whole replacement."""
+    """Makes something and binds it."""
 
-    def run(self, match: Match) -> bool: ...
+    def run(self, match: Match) -> bool:
+        """Returns false to decline the whole replacement."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class PdlRewrite:
     """
     The body of a `pdl.rewrite` as the callback of a rule: the values that replace the root and the further roots.
 
-    Declines where a matched value of another type would replace a result: a rule never changes a type.
+    It declines where a matched value of another type would replace a result, since a rule never changes a type.
     """
 
     steps: tuple[Step, ...]

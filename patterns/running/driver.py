@@ -14,31 +14,31 @@ from time import perf_counter
 from typing import Any, Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ...core.diagnostics import OperationError, emit_remark
-from ...core.dominance import DominatorTree
-from ...core.passes import count
-from .compiled_rule import compile_rule
-from .dispatch import Dispatch
-from .functions import Purity
-from .match import Match, Session
-from .patterns import Rule, depth
-from .several_roots import place_of_replacement
+from ...core.ir.dominance import DominatorTree
+from ...core.messages.diagnostics import OperationError, emit_remark
+from ...core.passes.base import count
+from ..language.functions import Purity, enclosing_module
+from ..language.match import Match, Session
+from ..language.patterns import depth
+from ..language.rules import Rule
+from ..matching.compiled_rule import compile_rule
+from ..matching.dispatch import Dispatch
+from ..matching.several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
 REWRITES_OF_ONE_OP: Final = 1000
-"""Rewrites of an op, of what replaced it, of what replaced that …, after which the rules are taken to alternate."""
+"""The number of rewrites in one chain (of an op, of what replaced it, …) after which the rules count as alternating."""
 
 HISTORY: Final = 8
-"""Last rules of a chain of rewrites, kept for the error message."""
+"""The number of last rules of a chain that the error message names."""
 
 
 @dataclass(frozen=True)
 class _Lineage:
-    """What led to an op: number of rewrites, and the last rules."""
+    """The rewrites that led to an op: their number and the last rules."""
 
     rewrites: int = 0
     rules: tuple[str, ...] = ()
@@ -52,10 +52,10 @@ ORIGINAL: Final = _Lineage()
 
 class Driver:
     """
-    Runs `rules` over a module. `enter` says of each op with regions whether to look into it.
+    Runs `rules` over a module. `enter` returns for each op with regions whether to look into it.
 
-    `erase_dead`: producers that are pure and lose their last use by a rewrite are erased. `options` are settings that
-    conditions may ask for.
+    With `erase_dead`, producers that are pure and lose their last use by a rewrite are erased. `options` are settings
+    that conditions may ask for.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Driver:
         self._timed = statistics_wanted()
 
     def run(self, scope: Operation) -> bool:
-        """Rewrites everything inside `scope` to a fixed point; whether anything changed."""
+        """Rewrites everything inside `scope` to a fixed point. Returns whether anything changed."""
         self._start(scope)
         changed = False
         while self._empty_worklist():
@@ -107,7 +107,7 @@ class Driver:
         return changed
 
     def _empty_worklist(self) -> bool:
-        """Visits what is to be visited; whether anything changed."""
+        """Visits the ops of the worklist until it is empty. Returns whether anything changed."""
         changed = False
         while self._work:
             op = self._work.popleft()
@@ -125,7 +125,7 @@ class Driver:
     # One op
 
     def _accepts(self, match: Match) -> bool:
-        """Whether a match is to be used now."""
+        """Returns whether a match is to be used now."""
         return True
 
     def _visit(self, op: Operation) -> bool:
@@ -249,7 +249,7 @@ class Driver:
             index.forget(op)
 
     def _touch_parents(self, op: Operation) -> None:
-        """Ops around a changed one are other ops now, to conditions that look at regions."""
+        """Looks again at the ops around a changed one, since conditions may look at their regions."""
         parent = op.parent_op()
         while parent is not None and not parent.has_trait(IsolatedFromAbove, value_if_unregistered=False):
             self._forget(parent)
@@ -278,7 +278,7 @@ class Driver:
 
 
 def _verify(match: Match, new_op: Operation) -> None:
-    """Types of rules are checked by the verifier of the op, which needs the op in its place (symbols)."""
+    """Verifies a new op in its place, which the verifiers of symbols need."""
     try:
         new_op.verify(verify_nested_ops=False)
     except Exception as error:
@@ -287,7 +287,7 @@ def _verify(match: Match, new_op: Operation) -> None:
 
 
 def remark_text(remark: str, about: Sequence[Any]) -> str:
-    """`remark` with `{name}` and `{users}` filled in from the first thing it is about."""
+    """Returns `remark` with `{name}` and `{users}` filled in from the first thing it is about."""
     thing = about[0] if about else None
     value = thing.results[0] if isinstance(thing, Operation) and thing.results else thing
     if not isinstance(value, SSAValue):
@@ -301,35 +301,27 @@ def _owner_name(value: SSAValue) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """The line of an xDSL verification message that says what is wrong."""
+    """Returns the line of an xDSL verification message that says what is wrong."""
     lines = [line.strip(" |") for line in str(error).splitlines() if line.strip()]
     marked = [line for line in lines if "does not verify:" in line]
     return (marked[0].partition("does not verify:")[2].strip() if marked else lines[-1]) if lines else str(error)
 
 
 def _users(values: Iterable[SSAValue]) -> list[Operation]:
-    """The ops that use any of `values`, each once, in order of use."""
+    """Returns the ops that use any of `values`, each once, in order of use."""
     return list(dict.fromkeys(use.operation for value in values for use in value.uses))
 
 
 def is_dead(op: Operation, purity: Purity) -> bool:
-    """Whether `op` can be erased: nothing uses it and it has no effect (it may be one that can fail)."""
+    """Returns whether `op` can be erased: nothing uses it and it has no effect (although it may fail)."""
     return all(result.first_use is None for result in op.results) and bool(op.results) and purity.is_pure(op)
-
-
-def enclosing_module(op: Operation) -> ModuleOp:
-    """The innermost module around `op`."""
-    parent: Operation | None = op
-    while parent is not None and not isinstance(parent, ModuleOp):
-        parent = parent.parent_op()
-    assert parent is not None
-    return parent
 
 
 def program_order(scope: Operation, enter: Callable[[Operation], bool] = lambda op: True) -> Iterator[Operation]:
     """
-    The ops inside `scope`: producers before users (blocks in reverse postorder, unreachable ones last), the ops of a
-    region before the op that holds it. Does not recurse.
+    Yields the ops inside `scope`, producers before users, the ops of a region before the op that holds it.
+
+    Blocks come in reverse postorder, unreachable ones last. The walk does not recurse.
     """
     stack: list[tuple[Operation | None, Iterator[Operation]]] = [(None, _ops_of(scope))]
     while stack:
@@ -352,7 +344,7 @@ def _ops_of(op: Operation) -> Iterator[Operation]:
 
 
 def ordered_blocks(region: Region) -> list[Block]:
-    """The blocks of a region, each after those that dominate it."""
+    """Returns the blocks of a region, each after those that dominate it."""
     first = region.first_block
     if first is None or first is region.last_block:
         return [] if first is None else [first]
@@ -366,4 +358,4 @@ def ordered_blocks(region: Region) -> list[Block]:
     return order + tree.unreachable
 
 
-__all__ = ["Driver", "RuleStatistics", "enclosing_module", "is_dead", "program_order", "remark_text"]
+__all__ = ["Driver", "RuleStatistics", "is_dead", "program_order", "remark_text"]

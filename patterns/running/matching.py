@@ -1,4 +1,4 @@
-"""`match`: one pattern at one value, outside any pass."""
+"""Matches a pattern at a value, or at all ops inside another, outside any pass."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
-from .combinators import root_pattern
-from .compiled_rule import CompiledRule, compile_rule
+from ..language.match import Match, Session
+from ..language.op_names import check_op_names
+from ..language.patterns import Pattern
+from ..language.rules import Rule, root_pattern
+from ..matching.compiled_rule import CompiledRule, compile_rule
 from .driver import program_order
-from .match import Match, Session
-from .op_names import check_op_names
-from .patterns import Pattern, Rule
 
 
 def pattern_rule(pattern: Pattern | tuple[Pattern, ...]) -> Rule:
-    """A rule that only matches; a tuple of patterns is one of several roots."""
+    """Returns a rule that only matches. A tuple of patterns is a rule of several roots."""
     root, also = root_pattern(pattern)
     return Rule("match", root, (), also=also)
 
 
 @lru_cache(maxsize=256)
 def compiled_pattern(pattern: Pattern | tuple[Pattern, ...]) -> CompiledRule:
-    """`pattern`, ready to run; compiled once."""
+    """Returns `pattern`, ready to run. It is compiled once."""
     return compile_rule(pattern_rule(pattern))
 
 
@@ -36,11 +36,11 @@ def match(
     **settings: Any,
 ) -> Match | None:
     """
-    The match of `pattern` at a value or op, or `None`. Never raises for a valid program.
+    Returns the match of `pattern` at a value or op, or `None`. It never raises for a valid program.
 
-    A tuple of patterns is one of several roots, the first at the value, the others in the same block. With a context
-    a name that no op has is a `RuleError`. `m[p]` is the value of the sub-pattern `p`, `m.op(p)` its op, `m.all(p)` all values of a pattern inside a path,
-    `m.arm(p)` the number of the alternative that matched.
+    A tuple of patterns is a pattern of several roots, the first at the value, the others in the same block. With a
+    context a name that no op has is a `RuleError`. `m[p]` is the value of the sub-pattern `p`, `m.op(p)` its op,
+    `m.all(p)` all values of a pattern inside a path, `m.arm(p)` the number of the alternative that matched.
     """
     compiled = compiled_pattern(pattern)
     if ctx is not None:
@@ -50,7 +50,7 @@ def match(
 
 
 def find_all(pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: Context | None = None) -> list[Match]:
-    """The matches of `pattern` at the ops inside `scope`, producers first; they may overlap."""
+    """Returns the matches of `pattern` at the ops inside `scope`, producers first. They may overlap."""
     compiled = compiled_pattern(pattern)
     if ctx is not None:
         check_op_names(compiled.rule, ctx)
@@ -60,7 +60,7 @@ def find_all(pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: C
 
 
 def match_compiled(compiled: CompiledRule, value: SSAValue | Operation, *, session: Session | None = None) -> Match:
-    """The match at a value or at an op (at its only result, unless the pattern is of an op)."""
+    """Returns the match at a value or at an op (at its only result, unless the pattern is of an op)."""
     if session is None:
         session = Session(Context(), outermost(value))
     if isinstance(value, Operation):
@@ -69,7 +69,7 @@ def match_compiled(compiled: CompiledRule, value: SSAValue | Operation, *, sessi
 
 
 def outermost(value: SSAValue | Operation) -> Operation:
-    """The op around everything."""
+    """Returns the op around everything."""
     op = value if isinstance(value, Operation) else value.owner
     if not isinstance(op, Operation):
         op = op.parent_op()

@@ -11,24 +11,25 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...core.diagnostics import emit_remark, emit_warning
-from .compiled_rule import CompiledRule, compile_rule
-from .constants import is_constant_op
-from .driver import enclosing_module, is_dead, program_order, remark_text
-from .equivalence import BlockOrder
-from .functions import NameSupply, is_primitive, outlined
-from .groups import Outside, covered_ops, input_values
-from .match import Match, Session
+from ...core.messages.diagnostics import emit_remark, emit_warning
+from ..language.constants import is_constant_op
+from ..language.equivalence import BlockOrder
+from ..language.functions import NameSupply, enclosing_module, is_primitive, outlined
+from ..language.match import Match, Session
+from ..language.patterns import Pattern
+from ..language.rules import Rule
+from ..language.structures import Function
+from ..matching.compiled_rule import CompiledRule, compile_rule
+from ..matching.groups import Outside, covered_ops, input_values
+from ..matching.several_roots import place_between
+from .driver import is_dead, program_order, remark_text
 from .matching import pattern_rule
-from .patterns import Pattern, Rule
-from .several_roots import place_between
-from .structures import Function
 
 PARTITIONED = "graph.partitioned_from"
 """Attribute of a function made by partitioning: names of its ops in post-order, each followed by `_`."""
 
 Check = Callable[[Match], bool | str]
-"""Looks at a match: `True` takes it, `False` or a reason leaves it alone; the reason is told as a remark."""
+"""A test of a match: `True` takes it, `False` or a reason leaves it alone. The reason is told as a remark."""
 
 
 def partition(
@@ -50,11 +51,12 @@ def partition(
         %1 = func.call @partitioned0(%x, %w)
         func.func private @partitioned0(…) attributes {graph.partitioned_from = "conv2d_relu_"}
 
-    Roots are tried last ones first, so an outer match wins over one inside it. A match is left alone, with a remark,
-    when it shares an op with an earlier one, spans blocks, has an effect, or when an op in it is used outside; but
-    if all such uses lead back into the match that op is computed twice (not if `duplicate` is off). Values matched by
-    `pattern.any` become parameters in the order of the pattern, each once; constants that the pattern names are
-    copied. A tuple of patterns is a match of several roots, whose function returns the results of all. `attributes` are given to the new functions. Functions made by partitioning or fusion are skipped.
+    The last roots are tried first, so an outer match wins over one inside it. A match is left alone, with a remark,
+    when it shares an op with an earlier one, spans blocks, has an effect, or when an op in it is used outside. If all
+    such uses lead back into the match, that op is computed twice instead, unless `duplicate` is off. Values matched by
+    `pattern.any` become parameters in the order of the pattern, each once. Constants that the pattern names are copied.
+    A tuple of patterns is a match of several roots, whose function returns the results of all. The new functions get
+    `attributes`. Functions made by partitioning or fusion are skipped.
     """
     if PARTITIONED in function.attributes or is_primitive(function):
         return []

@@ -1,4 +1,4 @@
-"""Which rules a pass runs: by name and by numerics class."""
+"""The choice of the rules that a pass runs, by name and by numerics class."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.diagnostics import did_you_mean
-from .patterns import Rule
+from ...core.messages.diagnostics import did_you_mean
+from ..language.rules import Rule
 
 CLASSES_OF: dict[str, frozenset[str]] = {
     "strict": frozenset({"exact"}),
@@ -19,7 +19,7 @@ CLASSES_OF: dict[str, frozenset[str]] = {
 
 def selected(rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_name: str) -> list[Rule]:
     """
-    The rules called `names` (all when empty) whose class `numerics` allows, in their order.
+    Returns the rules called `names` (all when empty) whose class `numerics` allows, in their order.
 
     Raises `PassFailedException` for an unknown name or setting, and for a rule that is named but not allowed.
     """

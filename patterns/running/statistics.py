@@ -1,4 +1,4 @@
-"""How often each rule was tried and applied, and how long its matching took: `--pattern-stats`."""
+"""Statistics of rules for `--pattern-stats`: tries, applications and the time of matching."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 @dataclass
 class RuleStatistics:
     """
-    How often a rule was tried, and how often it applied.
+    The numbers of times that a rule was tried and applied.
 
-    It is tried at an op where the names of the op and of the two levels of producers below it allow a match.
+    A rule is tried at an op where the names of the op and of the two levels of producers below it allow a match.
     """
 
     tries: int = 0
     hits: int = 0
     milliseconds: float = 0.0
-    """Time of matching; measured only inside `collecting_pattern_statistics`."""
+    """The time of matching, which is measured only inside `collecting_pattern_statistics`."""
 
 
 _collected: ContextVar[dict[str, RuleStatistics] | None] = ContextVar("pattern_statistics", default=None)
@@ -27,7 +27,7 @@ _collected: ContextVar[dict[str, RuleStatistics] | None] = ContextVar("pattern_s
 
 @contextmanager
 def collecting_pattern_statistics() -> Iterator[dict[str, RuleStatistics]]:
-    """Inside the block, the statistics of every run of rules go to the dictionary that it yields."""
+    """Yields a dictionary that collects the statistics of every run of rules inside the block."""
     collected: dict[str, RuleStatistics] = {}
     token = _collected.set(collected)
     try:
@@ -37,12 +37,12 @@ def collecting_pattern_statistics() -> Iterator[dict[str, RuleStatistics]]:
 
 
 def statistics_wanted() -> bool:
-    """Whether somebody collects; matching is timed only then."""
+    """Returns whether statistics are collected. Matching is timed only then."""
     return _collected.get() is not None
 
 
 def add_statistics(statistics: Mapping[str, RuleStatistics]) -> None:
-    """Adds those of one run."""
+    """Adds the statistics of one run to those that are collected."""
     collected = _collected.get()
     if collected is None:
         return
@@ -54,7 +54,7 @@ def add_statistics(statistics: Mapping[str, RuleStatistics]) -> None:
 
 
 def statistics_table(statistics: Mapping[str, RuleStatistics]) -> str:
-    """One line per rule that was tried: tries, hits, milliseconds; the slowest first."""
+    """Returns a line of tries, hits and milliseconds for each rule that was tried, the slowest first."""
     tried = sorted(
         ((name, one) for name, one in statistics.items() if one.tries),
         key=lambda row: (-row[1].milliseconds, row[0]),

@@ -9,16 +9,16 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.ir import Operation
 
-from ...core.diagnostics import OperationError
-from ...core.parsing import make_context
-from .combinators import root_pattern
+from ...core.messages.diagnostics import OperationError
+from ...core.text.parsing import make_context
+from ..language.match import Match
+from ..language.patterns import Pattern
+from ..language.rules import Numerics, Rule, root_pattern
+from ..matching.groups import covered_ops
 from .driver import Driver, program_order
-from .groups import covered_ops
-from .match import Match
-from .patterns import Numerics, Pattern, Rule
 
 SWEEPS = 100
-"""Sweeps after which rules are taken not to come to an end."""
+"""The number of sweeps after which rules count as endless."""
 
 
 def callback(
@@ -31,8 +31,10 @@ def callback(
     doc: str = "",
 ) -> Rule:
     """
-    A rule whose replacement `function` makes from the match: a value, an op or a list of values for the results of
-    the root (a tuple of patterns: of all roots). New ops come from `match.create`. `None`, or the results of the root, is no change.
+    Returns a rule whose replacement `function` makes from the match.
+
+    It makes a value, an op or a list of values for the results of the root, or of all roots of a tuple of patterns. New
+    ops come from `match.create`. `None`, or the results of the root, is no change.
     """
     root, also = root_pattern(pattern)
     return Rule(name, root, (), numerics=numerics, doc=doc, callback=function, once=once, also=also)
@@ -40,7 +42,7 @@ def callback(
 
 @dataclass
 class Sweeps:
-    """What `rewrite` did: how many sweeps changed something, and how often each rule applied."""
+    """The outcome of `rewrite`: how many sweeps changed something, and how often each rule applied."""
 
     sweeps: int = 0
     hits: dict[str, int] = field(default_factory=dict)
@@ -62,7 +64,7 @@ def rewrite(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = No
 
 
 def rewrite_once(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None) -> Sweeps:
-    """`rewrite` with every rule retiring after the first sweep in which it applied."""
+    """Runs `rewrite`, where every rule retires after the first sweep in which it applied."""
     return rewrite([replace(rule, once=True) for rule in rules], scope, ctx=ctx)
 
 
@@ -74,7 +76,7 @@ class _Sweeper(Driver):
         self._used: set[Operation] = set()
 
     def sweep(self, limit: int) -> Sweeps:
-        """Sweeps until nothing changes."""
+        """Sweeps until nothing changes. Returns what was done."""
         report = Sweeps()
         self._start(self._scope)
         while applied := self._one_sweep():
@@ -94,7 +96,7 @@ class _Sweeper(Driver):
         return report
 
     def _one_sweep(self) -> list[str]:
-        """The names of the rules that applied."""
+        """Makes one sweep. Returns the names of the rules that applied."""
         before = {name: one.hits for name, one in self.statistics.items()}
         self._used.clear()
         self._dead.clear()

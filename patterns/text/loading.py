@@ -1,80 +1,54 @@
-"""Rules from text: the pattern dialect read into the objects of `patterns.py`; the shipped rule files by name."""
+"""Reads rules from the pattern dialect into the objects of `language/`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...core.diagnostics import OperationError, StepwellError
-from ...core.parsing import make_context, parse_text, read_source, unknown_op
-from ...core.verification import verify_module
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import OperationError, StepwellError
+from ...core.plugins import registry
+from ...core.text.parsing import make_context, parse_text, read_source, unknown_op
 from ...dialects.pattern import constraints
 from ...dialects.pattern import ops as dialect
-from .. import graph_builders as graph_builders  # registers builders and, by import, graph conditions
-from . import conditions as conditions  # registers the conditions
-from .combinators import Expression, root_pattern
-from .compiled_rule import compile_rule
-from .constraints import Literal, Not
-from .examples import rules_of_functions
-from .loading_patterns import pattern_of
-from .match import RuleError
-from .patterns import (
-    Any_,
-    Bound,
-    Build,
-    Capture,
-    Constant,
-    Create,
-    Op,
-    Or,
-    Pattern,
-    Replacement,
-    Require,
-    Rest,
-    Result,
-    Rule,
-    Splat,
-    all_below,
-)
-from .pdl_import import rules_of_pdl
-from .structures import Call, Function, If
+from ..examples.pattern import rules_of_functions
+from ..language import conditions as conditions  # registers the conditions
+from ..language.combinators import Expression
+from ..language.constraints import Literal, Not
+from ..language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
+from ..language.registry import RuleError
+from ..language.rules import Bound, Build, Create, Replacement, Require, Rule, root_pattern
+from ..language.structures import Call, Function, If
+from ..matching.compiled_rule import compile_rule
+from ..pdl.importer import rules_of_pdl
+from .patterns import pattern_of
 
 ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression)
-"""Patterns of which one must be in a root: others match block arguments too."""
+"""The patterns of which one must be in a root, since the others match block arguments too."""
 
-SHIPPED = (
-    "cse",
-    "simplify",
-    "simplify_arithmetic",
-    "ewise_fma",
-    "matmul_add",
-    "simplify_inference",
-    "canonicalize_ops",
-    "fold_scale_axis",
-)
-"""Names of the rule files in `rewrites/`, without `.mlir`."""
+RULE_FUNCTIONS = "rule-functions"
+"""The extension kind of modules that register conditions and builders when they are imported."""
 
 
-@lru_cache(maxsize=32)
-def shipped_rules(name: str) -> tuple[Rule, ...]:
-    """The rules of `rewrites/<name>.mlir`."""
-    text = files(__name__.rpartition(".engine")[0]).joinpath(f"{name}.mlir").read_text(encoding="utf-8")
-    return rules_of_text(text, f"{name}.mlir")
+@cache
+def load_rule_functions() -> None:
+    """Imports what Stepwell and other packages register for rules: their conditions and builders."""
+    for load in registry().extensions_of(RULE_FUNCTIONS).values():
+        load()
 
 
 def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, ...]:
-    """The rules of a file. Raises `StepwellError` when it cannot be read or parsed, or has a rule that is not valid."""
+    """Returns the rules of a file. Raises `StepwellError` when it cannot be read or has a rule that is not valid."""
     return rules_of_text(read_source(path), str(path), ctx)
 
 
 def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
-    """The rules of a module in text form. Raises `StepwellError`, or `VerificationError` where an op is invalid."""
+    """Returns the rules of a text. Raises `StepwellError`, or `VerificationError` where an op is invalid."""
     context = make_context() if ctx is None else ctx
     module = parse_text(context, text, name)
     verify_module(module, sources={name: text})
@@ -85,7 +59,8 @@ def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) 
 
 
 def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
-    """The rules of a module; raises `OperationError` at the rule or op that is not valid."""
+    """Returns the rules of a module. Raises `OperationError` at the rule or op that is not valid."""
+    load_rule_functions()
     found: dict[str, Rule] = {}
     written = [(op, rule_of_op(op)) for op in dialect.rules_of(module)]
     for op, rule in [*written, *rules_of_functions(module), *rules_of_pdl(module, ctx)]:
@@ -115,7 +90,7 @@ def _names(op: dialect.OpOp | dialect.CreateOp) -> tuple[str, ...]:
 
 
 def rule_of_op(op: dialect.RuleOp) -> Rule:
-    """One `pattern.rule` as an object."""
+    """Returns one `pattern.rule` as an object."""
     reader = _RuleReader(op)
     return reader.read()
 
@@ -164,7 +139,7 @@ class _RuleReader:
         return self._keys[value]
 
     def _find_captures(self) -> None:
-        """An attribute is captured while its op is matched, so what `pattern.attribute` asks for belongs to that op."""
+        """Gives each op what `pattern.attribute` asks of it, since an attribute is captured while its op is matched."""
         for op in self._op.body.block.ops:
             if isinstance(op, constraints.AttributeOp):
                 if not isinstance(op.op.owner, dialect.OpOp | dialect.AnyOperationOp):
@@ -220,7 +195,7 @@ class _RuleReader:
             yield name.data, Capture(self._key(value))
 
     def _free(self, root: Pattern, conditions: Sequence[Require]) -> tuple[Op, ...]:
-        """Ops that conditions name and that are not below the root."""
+        """Returns the ops that conditions name and that are not below the root."""
         reached = {id(pattern) for pattern in all_below(root)}
         named = {key for required in conditions for key in required.keys}
         return tuple(

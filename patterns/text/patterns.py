@@ -1,16 +1,14 @@
-"""Tests of values and patterns of larger things, read from the pattern dialect."""
+"""Reads tests of values, and patterns of larger things, from the pattern dialect."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 
 from ...dialects.pattern import combinators, structures
 from ...dialects.pattern import constraints as dialect
-from .combinators import Expression, Together, associative
-from .constraints import (
+from ..language.combinators import Expression, Together, associative
+from ..language.constraints import (
     And,
     Argument,
     HasAttr,
@@ -24,14 +22,14 @@ from .constraints import (
     Test,
     Where,
 )
-from .match import RuleError
-from .patterns import Pattern
-from .structures import Call, Dominates, Function, If
+from ..language.patterns import Pattern
+from ..language.registry import RuleError
+from ..language.structures import Call, Dominates, Function, If
 
 
 def pattern_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pattern | None:
-    """What an op stands for, its operands read already; `None` for an op that is no pattern."""
-    test = _test_of(op, tuple(_key(other) for other in operands[1:]))
+    """Returns the pattern that an op stands for, given those of its operands, `None` for an op that is no pattern."""
+    test = _test_of(op, tuple(other.key for other in operands[1:]))
     if test is not None:
         return Where(operands[0], test, key)
     match op:
@@ -108,7 +106,3 @@ def _call(op: structures.CallOp, key: str, operands: tuple[Pattern, ...]) -> Cal
             raise RuleError("what follows 'to' must be a 'pattern.function'")
         callee, operands = function, tuple(rest)
     return Call(callee, None if op.any_operands is not None else operands, key)
-
-
-def _key(pattern: Any) -> str:
-    return pattern.key

@@ -1,0 +1,1 @@
+"""Rules written by example: a function before and a function after."""

@@ -1,0 +1,113 @@
+"""The conditions and builders that rules call by name, and their registries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...core.messages.diagnostics import did_you_mean
+
+ConditionFunction = Callable[..., bool]
+BuilderFunction = Callable[..., Sequence[SSAValue] | None]
+
+
+Protects = Literal["value", "cost", "structure"]
+"""What a condition protects: the value of the program, its cost (single use), or where its ops stand (same block)."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """
+    A predicate `function(match, *bound, **parameters)`.
+
+    `candidates(match, *bound[1:])` yields the ops that the first argument may be when the root does not reach it.
+    """
+
+    name: str
+    function: ConditionFunction
+    candidates: Callable[..., Iterable[Operation]] | None = None
+    protects: Protects = "value"
+
+
+CONDITIONS: dict[str, Condition] = {}
+BUILDERS: dict[str, BuilderFunction] = {}
+
+
+def condition(
+    name: str,
+    candidates: Callable[..., Iterable[Operation]] | None = None,
+    *,
+    protects: Protects = "value",
+) -> Callable[[ConditionFunction], ConditionFunction]:
+    """Registers a condition under `name`. Without a condition that protects no value, a rule is still right."""
+
+    def register(function: ConditionFunction) -> ConditionFunction:
+        CONDITIONS[name] = Condition(name, function, candidates, protects)
+        return function
+
+    return register
+
+
+def builder(name: str) -> Callable[[BuilderFunction], BuilderFunction]:
+    """
+    Registers a builder under `name`: `function(match, *bound, **parameters)`.
+
+    It makes ops by `match.create` and returns the values that replace the results of the root, or `None` when there is
+    nothing to do after all.
+    """
+
+    def register(function: BuilderFunction) -> BuilderFunction:
+        BUILDERS[name] = function
+        return function
+
+    return register
+
+
+# Names in rules
+
+
+class RuleError(ValueError):
+    """Raised for a rule that cannot be compiled: it names a condition, builder or key that does not exist."""
+
+
+def unknown_name(kind: str, name: str, known: dict[str, Any]) -> str:
+    """Returns the message for a name that is not among the known ones."""
+    hint = did_you_mean(name, known)
+    return f"unknown {kind} '{name}'" + (f", {hint}" if hint else f"; known: {', '.join(sorted(known))}")
+
+
+def plain_parameters(parameters: Sequence[tuple[str, Attribute]]) -> dict[str, Attribute]:
+    """Returns the parameters of a condition or builder as keyword arguments."""
+    return {name.replace("-", "_"): value for name, value in parameters}
+
+
+def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> Condition:
+    """Returns the condition `name`. Raises `RuleError` when there is none, or when it cannot take so many things."""
+    found = CONDITIONS.get(name)
+    if found is None:
+        raise RuleError(unknown_name("condition", name, CONDITIONS))
+    _check_arguments("condition", name, found.function, number, parameters)
+    return found
+
+
+def known_builder(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> BuilderFunction:
+    """Returns the builder `name`. Raises `RuleError` when there is none, or when it cannot take so many things."""
+    found = BUILDERS.get(name)
+    if found is None:
+        raise RuleError(unknown_name("builder", name, BUILDERS))
+    _check_arguments("builder", name, found, number, parameters)
+    return found
+
+
+def _check_arguments(
+    kind: str, name: str, function: Callable[..., Any], number: int, parameters: Sequence[tuple[str, Attribute]]
+) -> None:
+    plain = plain_parameters(parameters)
+    try:
+        signature(function).bind(None, *[None] * number, **plain)
+    except TypeError as error:
+        raise RuleError(f"{kind} '{name}' cannot take {number} values and {sorted(plain)}: {error}") from None

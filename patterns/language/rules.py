@@ -1,0 +1,138 @@
+"""Rules as data: a pattern, the conditions on what it matches, and what stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from xdsl.ir import Attribute
+
+from .combinators import Together
+from .patterns import Capture, Op, Pattern, fresh_key
+from .registry import RuleError
+
+Numerics = Literal["exact", "rounding", "fast"]
+"""`exact` gives the same bits, `rounding` the same real function. `fast` may lose NaN, inf and the sign of zero."""
+
+NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "fast")
+
+
+@dataclass(frozen=True)
+class Require:
+    """
+    A named condition on what is bound to `keys`. `parameters` are plain attributes of the condition.
+
+    `remark`, when given, is emitted at the root op when the pattern matches and this condition alone does not hold.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    parameters: tuple[tuple[str, Attribute], ...] = ()
+    remark: str | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The values in a replacement that `key` is bound to. An op stands for all its results."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Create:
+    """
+    A new op in a replacement. It stands for all its results.
+
+    An op that replaces the root has the result types of the root. Another one has the type of `like` when that is
+    given, else inferred types.
+    """
+
+    name: str
+    operands: tuple[Replacement, ...] = ()
+    attributes: tuple[tuple[str, Attribute | Capture], ...] = ()
+    like: str | None = None
+    key: str = field(default_factory=fresh_key)
+
+
+@dataclass(frozen=True)
+class Build:
+    """The values in a replacement that the named builder makes of `keys`, for what `Create` cannot say."""
+
+    name: str
+    keys: tuple[str, ...]
+    parameters: tuple[tuple[str, Attribute], ...] = ()
+    key: str = field(default_factory=fresh_key)
+
+
+Replacement = Bound | Create | Build
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    `lhs` becomes `rhs` where all of `when` hold.
+
+    A rule never changes a type: where the replacement would have another one than the root, the rule does not apply.
+    """
+
+    name: str
+    lhs: Pattern
+    rhs: tuple[Replacement, ...]
+    when: tuple[Require, ...] = ()
+    free: tuple[Op, ...] = ()
+    """Ops that are not reached from the root by operands. A condition such as `equivalent` finds them."""
+    numerics: Numerics = "exact"
+    doc: str = ""
+    group: tuple[tuple[str, Attribute], ...] | None = None
+    """The attributes of the functions that partitioning makes, for a rule without a replacement."""
+    callback: Callable[..., Any] | None = None
+    """The function that makes the replacement from the match instead of `rhs` (see `patterns.callback`)."""
+    once: bool = False
+    """True for a rule that retires after the first sweep in which it applied."""
+    also: tuple[str, ...] = ()
+    """Keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
+
+    def __post_init__(self) -> None:
+        if self.numerics not in NUMERICS:
+            raise ValueError(
+                f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}"
+            )
+
+
+def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple[str, ...]]:
+    """Returns the pattern of one root or of several, and the keys of the roots after the first."""
+    if isinstance(pattern, Pattern):
+        return pattern, ()
+    if not pattern:
+        raise RuleError("a rule has at least one root")
+    first, *others = pattern
+    return (first if not others else Together(pattern)), tuple(each.key for each in others)
+
+
+def create(name: str, *operands: Replacement | Pattern, **attributes: Attribute | Capture) -> Create:
+    """Returns a new op, as in `create("graph.ewise_fma", a, b, c)`. A pattern stands for what it is bound to."""
+    return Create(name, tuple(_as_replacement(operand) for operand in operands), tuple(attributes.items()))
+
+
+def rule(
+    name: str,
+    lhs: Pattern | tuple[Pattern, ...],
+    rhs: Pattern | Replacement | tuple[Pattern | Replacement, ...],
+    *when: Require,
+    numerics: Numerics = "exact",
+    doc: str = "",
+) -> Rule:
+    """Returns a rule of one root or several, with a replacement value for each result of the roots in order."""
+    root, also = root_pattern(lhs)
+    made = rhs if isinstance(rhs, tuple) else (rhs,)
+    return Rule(name, root, tuple(_as_replacement(item) for item in made), when, numerics=numerics, doc=doc, also=also)
+
+
+def require(name: str, *patterns: Pattern, remark: str | None = None, **parameters: Attribute) -> Require:
+    """Returns the condition `name` on what the patterns are bound to."""
+    return Require(name, tuple(pattern.key for pattern in patterns), tuple(parameters.items()), remark)
+
+
+def _as_replacement(item: Pattern | Replacement) -> Replacement:
+    return Bound(item.key) if isinstance(item, Pattern) else item

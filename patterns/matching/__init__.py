@@ -1,0 +1,1 @@
+"""Patterns compiled to functions that match them."""

@@ -1,0 +1,200 @@
+"""Patterns of ops compiled to closures: name, attributes, operands in each order, results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any, Final
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ...dialects.traits import is_commutative
+from ..language.constraints import attribute_of, described, same_attribute
+from ..language.patterns import Capture, Op, Pattern, Rest, Result
+from ..language.registry import RuleError
+from ..language.structures import Call
+from .matcher import (
+    MEANINGS,
+    Bindings,
+    Meaning,
+    Next,
+    OpMatcher,
+    ValueMatcher,
+    bind,
+    by_result,
+    compile_result,
+    compile_value,
+    root_names,
+)
+from .tracing import TRACER, value_name
+
+MOST_PERMUTED_OPERANDS: Final = 4
+"""The most operands of a commutative op that are tried in every order. More are tried as written."""
+
+
+def compile_op(pattern: Op, following: Next) -> OpMatcher:
+    """Returns the matcher of an op: name, attributes, then operands."""
+    names = frozenset(pattern.names)
+    key = pattern.key
+    after_attributes = compile_operands(pattern, following)
+    after_binding = compile_attributes(key, pattern.attributes, after_attributes)
+
+    def match_op(op: Operation, bound: Bindings) -> bool:
+        if op.name not in names if names else not op.results:  # any op is any with a result
+            return False
+        return bind(key, op, bound, after_binding, following)
+
+    return match_op
+
+
+def compile_attributes(key: str, attributes: Sequence[tuple[str, Any]], following: Next) -> Next:
+    """Returns the tests of the attributes of the op bound to `key`."""
+    for name, wanted in reversed(attributes):
+        following = _compile_attribute(key, name, wanted, following)
+    return following
+
+
+def _compile_attribute(key: str, name: str, wanted: Any, following: Next) -> Next:
+    def match_attribute(bound: Bindings) -> bool:
+        return same_attribute(attribute_of(bound[key], name), wanted) and following(bound)
+
+    def capture_attribute(bound: Bindings) -> bool:
+        assert isinstance(wanted, Capture)
+        found = attribute_of(bound[key], name)
+        if found is None:
+            return False
+        known = bound.get(wanted.key)
+        if known is not None:
+            return known == found and following(bound)
+        return bind(wanted.key, found, bound, following)
+
+    return capture_attribute if isinstance(wanted, Capture) else match_attribute
+
+
+def compile_operands(pattern: Op | Call, following: Next) -> Next:
+    """Returns the matcher of the operands, in each order that a commutative op allows."""
+    if pattern.operands is None:
+        return following
+    key, slot = pattern.key, f"{pattern.key}.operands"
+    parts = list(pattern.operands)
+    last = parts[-1] if parts else None
+    rest = last if isinstance(last, Rest) else None
+    if rest is not None:
+        parts.pop()
+    if any(isinstance(part, Rest) for part in parts):
+        raise RuleError("a rest of operands must be the last operand")
+    step = following if rest is None else _compile_rest(rest, slot, len(parts), following)
+    for number in reversed(range(len(parts))):
+        step = _compile_operand(parts[number], slot, number, step)
+    arity = len(parts)
+
+    def match_operands(bound: Bindings) -> bool:
+        op: Operation = bound[key]
+        operands = tuple(op.operands)
+        if len(operands) < arity if rest is not None else len(operands) != arity:
+            return False
+        for order in _orders(op, operands):
+            bound[slot] = order
+            if step(bound):
+                return True
+        bound.pop(slot, None)
+        return False
+
+    return match_operands
+
+
+def _orders(op: Operation, operands: tuple[SSAValue, ...]) -> Sequence[tuple[SSAValue, ...]]:
+    if not 1 < len(operands) <= MOST_PERMUTED_OPERANDS or not is_commutative(op):
+        return (operands,)
+    if len(operands) == 2:
+        return (operands,) if operands[0] is operands[1] else (operands, (operands[1], operands[0]))
+    return list(permutations(operands))
+
+
+def _compile_operand(pattern: Pattern, slot: str, number: int, following: Next) -> Next:
+    match_value = compile_value(pattern, following)
+    tracer = TRACER.get()
+    if tracer is not None:
+        match_value = tracer.operand(slot.removesuffix(".operands"), number, match_value)
+    return lambda bound: match_value(bound[slot][number], bound)
+
+
+def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next:
+    return lambda bound: bind(pattern.key, bound[slot][start:], bound, following)
+
+
+# Results
+
+
+def _compile_result_of(pattern: Result, following: Next) -> ValueMatcher:
+    key, match_result = pattern.key, compile_result(pattern.op, pattern.index, following)
+    return lambda value, bound: bind(key, value, bound, lambda deeper: match_result(value, deeper))
+
+
+def _compile_only_result(pattern: Op, following: Next) -> ValueMatcher:
+    return by_result(compile_op(pattern, following), None)
+
+
+# Why not
+
+
+def _why_not_result(pattern: Result, value: SSAValue, bound: Bindings) -> str | None:
+    if isinstance(pattern.op, Op):
+        return _why_not_op(pattern.op, value, pattern.index, bound)
+    if isinstance(value, OpResult) and value.index != pattern.index:
+        return f"expected result {pattern.index}, found result {value.index} of '{value.op.name}'"
+    return None
+
+
+def _wanted(pattern: Op) -> str:
+    return " or ".join(f"'{name}'" for name in pattern.names) or "an op"
+
+
+def _why_not_op(pattern: Op, value: SSAValue, index: int | None, bound: dict[str, Any]) -> str | None:
+    wanted = _wanted(pattern)
+    if not isinstance(value, OpResult):
+        return f"expected {wanted}, found the block argument {value_name(value)}"
+    op = value.op
+    if pattern.names and op.name not in pattern.names:
+        return f"expected {wanted}, found '{op.name}'"
+    if index is None and len(op.results) != 1:
+        return f"expected {wanted} with one result, found {len(op.results)}"
+    if index is not None and value.index != index:
+        return f"expected result {index} of {wanted}, found result {value.index}"
+    known = bound.get(pattern.key)
+    if known is not None and known is not op:
+        return f"expected the same {wanted} again, found another one"
+    return why_not_op(pattern, op)
+
+
+def why_not_op(pattern: Op, op: Operation) -> str | None:
+    """Returns what the name, the attributes and the number of operands have against `op`."""
+    if pattern.names and op.name not in pattern.names:
+        return f"expected {_wanted(pattern)}, found '{op.name}'"
+    for name, wanted in pattern.attributes:
+        found = attribute_of(op, name)
+        if not (found is not None if isinstance(wanted, Capture) else same_attribute(found, wanted)):
+            expected = "a value" if isinstance(wanted, Capture) else described(wanted)
+            return f"'{op.name}': expected {name} = {expected}, found {described(found)}"
+    if pattern.operands is None:
+        return None
+    arity, rest = len(pattern.operands), bool(pattern.operands) and isinstance(pattern.operands[-1], Rest)
+    found_arity = len(op.operands)
+    if found_arity < arity - 1 if rest else found_arity != arity:
+        expected = f"at least {arity - 1}" if rest else str(arity)
+        return f"'{op.name}': expected {expected} operands, found {found_arity}"
+    return None
+
+
+MEANINGS.update(
+    {
+        Op: Meaning(
+            _compile_only_result,
+            lambda pattern, index, following: by_result(compile_op(pattern, following), index),
+            compile_op,
+            lambda pattern: frozenset(pattern.names),
+            lambda pattern, value, bound: _why_not_op(pattern, value, None, bound),
+        ),
+        Result: Meaning(_compile_result_of, names=lambda pattern: root_names(pattern.op), why_not=_why_not_result),
+    }
+)

@@ -1,0 +1,1 @@
+"""Rules read from PDL."""

@@ -1,0 +1,1 @@
+"""Rules read from the text of the pattern dialect."""
