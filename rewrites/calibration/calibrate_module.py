@@ -9,12 +9,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import SSAValue
 
-from ..core.codegens import COMPILER
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..core.roles import SIGNATURE
-from .calibration_plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
-from .engine.functions import functions_of
+from ...core.codegens import COMPILER
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...core.roles import SIGNATURE
+from ...patterns.language.functions import functions_of
+from .plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class CalibrateModulePass(StepwellPass):
     """
     Makes an entry return the arguments and results of every call of a function with `graph.compiler`.
 
-    The results of the entry become, call by call in program order, the arguments of the call and then its results; its own
-    results are gone, and so is `graph.compiler` from all functions: they run like any other, whether or not there is a code
-    generator for them. A call whose results nobody uses is recorded too. Where the data of a function stands, the pass
-    `calibrate-map` says (run it first, the map stays on the entry).
+    The results of the entry become, call by call in program order, the arguments of the call and then its results; its
+    own results are gone, and so is `graph.compiler` from all functions: they run like any other, whether or not there
+    is a code generator for them. A call whose results nobody uses is recorded too. Where the data of a function stands,
+    the pass `calibrate-map` says (run it first, the map stays on the entry).
 
     Recorded are the calls in the entry itself; a warning names those in functions it calls. `recursive` inlines these
     functions and records all. A second call of a function is an error unless `multi` is `"list"`.
@@ -47,8 +47,8 @@ class CalibrateModulePass(StepwellPass):
         func.func private @g0(…) … { … }
         func.func private @g1(…) … { … }
 
-    Raises `PassFailedException` for control flow in the entry, a repeated call, an argument or result that is no tensor,
-    and functions without a body or that call themselves.
+    Raises `PassFailedException` for control flow in the entry, a repeated call, an argument or result that is no
+    tensor, and functions without a body or that call themselves.
     """
 
     name = "calibrate-module"

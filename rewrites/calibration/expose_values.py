@@ -9,10 +9,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
-from ..core.diagnostics import fail
-from ..core.passes import StepwellPass
+from ...core.messages.diagnostics import fail
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import functions_of
 from .calibrate_module import return_values
-from .engine.functions import functions_of
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class ExposeValuesPass(StepwellPass):
           func.return %1, %0 : tensor<4xf32>, tensor<4xf32>
         }
 
-    Each value once; those inside of regions, of other functions, and those that depend on weights and constants only are left out.
-    After fusion, what a group holds inside stays inside.
+    Each value once; those inside of regions, of other functions, and those that depend on weights and constants only
+    are left out. After fusion, what a group holds inside stays inside.
     """
 
     name = "expose-values"
@@ -54,7 +54,7 @@ class ExposeValuesPass(StepwellPass):
 
 
 def exposed_values(entry: func.FuncOp) -> list[SSAValue]:
-    """What the pass makes `entry` return: its results, then the other tensors that depend on its arguments."""
+    """Returns the values that `entry` is to return: its results, then other tensors that depend on its arguments."""
     block = entry.body.block
     last = block.last_op
     assert last is not None
@@ -74,5 +74,5 @@ def exposed_values(entry: func.FuncOp) -> list[SSAValue]:
 
 
 def _depends(op: Operation, dependent: set[SSAValue]) -> bool:
-    """Whether `op`, or what it holds, uses one of the values."""
+    """Returns whether `op`, or what it holds, uses one of the values."""
     return any(operand in dependent for inner in op.walk() for operand in inner.operands)

@@ -1,4 +1,4 @@
-"""Which calls of a module calibration records, and why others are not."""
+"""The calls of a module that calibration records, and the reasons why others are not recorded."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.codegens import COMPILER
-from ..core.diagnostics import (
+from ...core.codegens import COMPILER
+from ...core.messages.diagnostics import (
     Diagnostic,
     OperationError,
     about,
@@ -30,9 +30,9 @@ from ..core.diagnostics import (
     emit_warning,
     fail,
 )
-from ..core.locations import nearest_source_point
-from .engine.functions import functions_of
-from .inline_primitive import inline_call
+from ...core.messages.locations import nearest_source_point
+from ...patterns.language.functions import functions_of
+from ..fusion.inline_primitive import inline_call
 
 CALIBRATION_MAP = "graph.calibration_map"
 """Attribute of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
@@ -45,7 +45,7 @@ _CONTROL_FLOW_DIALECTS = ("scf", "cf", "affine")
 
 @dataclass(frozen=True)
 class Slice:
-    """Where the data of one call stands among the results of the calibration entry: inputs first, then outputs."""
+    """The place of the data of one call among the results of the calibration entry: inputs first, then outputs."""
 
     offset: int
     inputs: int
@@ -72,7 +72,7 @@ class RecordedCall:
 
     @property
     def recorded(self) -> list[SSAValue]:
-        """Arguments, then results; they stay right when the function is inlined."""
+        """The arguments, then the results. They stay right when the function is inlined."""
         return list(self.values.operands)
 
 
@@ -110,7 +110,7 @@ class CalibrationPlan:
         self._check_one_block(self.function)
 
     def collect(self) -> list[RecordedCall]:
-        """Finds the calls; `release` gives back what this holds. Raises `PassFailedException` where it cannot."""
+        """Finds the calls. `release` gives back what this holds. Raises `PassFailedException` where it cannot."""
         try:
             self._collect()
         except BaseException:
@@ -187,7 +187,7 @@ class CalibrationPlan:
             fail(last or function, f"control flow in @{name}: it has {len(function.body.blocks)} blocks")
 
     def _refuse_control_flow(self, op: Operation) -> None:
-        """What a call inside a branch or a loop sees is not a value of the entry."""
+        """Refuses a call inside a branch or a loop, whose data are no values of the entry."""
         is_control_flow = op.name.partition(".")[0] in _CONTROL_FLOW_DIALECTS and (op.regions or op.successors)
         if is_control_flow or any(isinstance(each, func.CallOp) for each in op.walk() if each is not op):
             function = op.parent_op()
@@ -226,7 +226,7 @@ class CalibrationPlan:
         return through
 
     def _call_graph(self) -> dict[str, list[str]]:
-        """Of every function that runs from the entry the functions it calls, in order of discovery."""
+        """Returns for every function that runs from the entry the functions that it calls, in order of discovery."""
         graph: dict[str, list[str]] = {}
         pending = [self.entry]
         while pending:

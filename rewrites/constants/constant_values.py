@@ -6,13 +6,14 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
-from ..dialects.graph.base import shaped_of
-from ..dialects.graph.constants import ConstantOp, FullOp
-from ..te.numeric import Array, numpy_dtype
+from ...dialects.graph.base import shaped_of
+from ...dialects.graph.constants import ConstantOp, FullOp
+from ...te.dtypes import numpy_dtype
+from ...te.numeric import Array
 
 
 def array_of(op: Operation) -> Array:
-    """The value of a `graph.constant` or `graph.full`; read-only."""
+    """Returns the value of a `graph.constant` or `graph.full` as a read-only array."""
     shape, dtype = shaped_of(op.results[0].type, "the constant")
     static = tuple(size for size in shape if size is not None)
     if isinstance(op, FullOp):
@@ -22,7 +23,7 @@ def array_of(op: Operation) -> Array:
 
 
 def constant_of(array: Array, type_: TensorType) -> Operation:
-    """A `graph.full` when all of several elements have the same bits, else a `graph.constant`."""
+    """Returns a `graph.full` when all of several elements have the same bits, else a `graph.constant`."""
     if array.size > 1:
         flat = np.ascontiguousarray(array).reshape(-1)
         data = flat.tobytes()

@@ -15,18 +15,18 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import fail
-from ..core.locations import copy_location, source_directory
-from ..core.passes import StepwellPass
-from ..core.roles import WEIGHTS as ATTRIBUTE
-from ..core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_tensor, write_weights
-from ..dialects.graph import ConstantOp, WeightOp
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import copy_location, source_directory
+from ...core.passes.base import StepwellPass
+from ...core.roles import WEIGHTS as ATTRIBUTE
+from ...core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_tensor, write_weights
+from ...dialects.graph import ConstantOp, WeightOp
 
 
 def side_car(module: ModuleOp) -> Path | None:
     """
-    The path of the weights file of a module, `None` when it names none: relative to the folder of the IR file, or to the
-    working directory for standard input.
+    The path of the weights file of a module, `None` when it names none: relative to the folder of the IR file, or to
+    the working directory for standard input.
     """
     name = module.attributes.get(ATTRIBUTE)
     if name is None:
@@ -37,7 +37,7 @@ def side_car(module: ModuleOp) -> Path | None:
 
 
 def open_side_car(module: ModuleOp, user: Operation) -> WeightFile:
-    """The weights file of a module; the error for none is located at `user`."""
+    """Returns the weights file of a module. The error for none is located at `user`."""
     path = side_car(module)
     if path is None:
         fail(user, f"the module names no weights file: it has no attribute '{ATTRIBUTE}'")
@@ -49,7 +49,7 @@ def ops_of_type(module: ModuleOp, op_type: type[Any]) -> Iterator[Any]:
 
 
 def replace(op: Operation, new: Operation) -> None:
-    """`new` in place of `op`, at its location, its result under the same name."""
+    """Puts `new` in place of `op`, at its location, its result under the same name."""
     copy_location(op, new)
     block = op.parent
     assert block is not None
@@ -117,7 +117,7 @@ class ExternalizeWeightsPass(StepwellPass):
 
 
 def free_key(hint: str | None, taken: dict[str, RawTensor]) -> str:
-    """A key that is not taken, after the name of the value."""
+    """Returns a key that is not taken, made from the name of the value."""
     base = re.sub(r"_[0-9]+$", "", hint) if hint else "constant"
     key, number = base, 0
     while key in taken:
@@ -175,8 +175,8 @@ class VerifyWeightsPass(StepwellPass):
     """
     Checks that the side-car holds every weight with its type and is as it was written.
 
-    Changes nothing. Raises an error at the first weight that differs, and `WeightsError` when the hash of the data differs
-    from the one recorded in the file.
+    Changes nothing. Raises an error at the first weight that differs, and `WeightsError` when the hash of the data
+    differs from the one recorded in the file.
     """
 
     name: ClassVar[str] = "verify-weights"
@@ -194,8 +194,9 @@ class VerifyWeightsPass(StepwellPass):
 
 def recorded_path(file: str, output: str | None) -> str:
     """
-    How a program written to `output` names `file`: relative to the folder of the output. Without an output, and for an
-    absolute path outside of that folder, as given.
+    Returns the path by which a program written to `output` names `file`: relative to the folder of the output.
+
+    Without an output, and for an absolute path outside of that folder, the path stays as given.
     """
     if output in (None, "-"):
         return file

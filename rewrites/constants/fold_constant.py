@@ -11,15 +11,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, TensorTy
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import emit_remark
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass, count
-from ..dialects.traits import LoopSemantics, is_pure
-from .engine.constants import is_constant_op
-from .engine.driver import program_order
+from ...core.messages.diagnostics import emit_remark
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass, count
+from ...dialects.traits import LoopSemantics, constant_kind, is_pure
+from ...patterns.language.constants import is_constant_op
+from ...patterns.running.driver import program_order
 from .prepare_functions import move_to_prepare_functions
-
-LITERALS = ("graph.constant", "graph.full")
 
 
 @dataclass(frozen=True)
@@ -70,12 +68,12 @@ class FoldConstantPass(StepwellPass):
 
 
 def is_literal(value: SSAValue) -> bool:
-    """Whether `value` is a `graph.constant` or `graph.full`."""
-    return isinstance(value, OpResult) and value.op.name in LITERALS
+    """Returns whether `value` is a `graph.constant` or `graph.full`."""
+    return isinstance(value, OpResult) and constant_kind(value.op) in ("literal", "splat")
 
 
 def elements(value: SSAValue) -> int:
-    """Number of elements of a static tensor, -1 for anything else."""
+    """Returns the number of elements of a static tensor, -1 for anything else."""
     type_ = value.type
     if not isinstance(type_, TensorType) or DYNAMIC_INDEX in type_.get_shape():
         return -1
@@ -83,7 +81,7 @@ def elements(value: SSAValue) -> int:
 
 
 def _index(value: SSAValue) -> int | None:
-    """The number that an `arith.constant` of an integer type is."""
+    """Returns the number that an `arith.constant` of an integer type is."""
     if isinstance(value, OpResult) and is_constant_op(value.op):
         attribute = value.op.properties.get("value")
         if isinstance(attribute, IntegerAttr):
@@ -92,7 +90,7 @@ def _index(value: SSAValue) -> int | None:
 
 
 def fold(op: Operation) -> None:
-    """Replaces `op` by constants; leaves it, with a remark, when computing it fails."""
+    """Replaces `op` by constants. Leaves it, with a remark, when computing it fails."""
     new_ops = _extracted(op) if op.name == "tensor.extract" else _evaluated(op)
     if new_ops is None or op.parent is None:
         return
@@ -106,7 +104,7 @@ def fold(op: Operation) -> None:
 
 
 def _evaluated(op: Operation) -> list[Operation] | None:
-    from ..te.evaluate import CheckFailed, evaluate_op
+    from ...te.evaluation import CheckFailed, evaluate_op
     from .constant_values import array_of, constant_of
 
     arrays = [array_of(value.owner) for value in op.operands if isinstance(value.owner, Operation)]
@@ -122,7 +120,7 @@ def _evaluated(op: Operation) -> list[Operation] | None:
 
 
 def _extracted(op: Operation) -> list[Operation] | None:
-    """The element that a `tensor.extract` reads, as an `arith.constant`; `None` when it is outside."""
+    """Returns the element that a `tensor.extract` reads, as an `arith.constant`, `None` when it is outside."""
     from xdsl.dialects import arith
     from xdsl.dialects.builtin import FloatAttr
 
@@ -155,7 +153,7 @@ def erase_with_constants(op: Operation) -> None:
 
 
 def _is_unused_leaf(op: Operation) -> bool:
-    leaf = is_constant_op(op) or op.name == "graph.weight"
+    leaf = constant_kind(op) is not None
     return leaf and all(result.first_use is None for result in op.results)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ..dialects.graph.constants import ConstantOp, FullOp
-from ..dialects.traits import LoopSemantics
-from .engine.constants import is_constant_op
+from ...dialects.graph.constants import ConstantOp, FullOp
+from ...dialects.traits import LoopSemantics
+from ...patterns.language.constants import is_constant_op
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 MOST_ELEMENTS: Final = 1 << 16
-"""Of a tensor that is computed here: sizes and positions are small."""
+"""The most elements of a tensor that is computed here, since sizes and positions are small."""
 
 
 class KnownValues:
@@ -33,11 +33,14 @@ class KnownValues:
         self._arrays: dict[SSAValue, Array] = {}
 
     def array(self, value: SSAValue) -> Array | None:
-        """The elements of a tensor, `None` when they depend on more than shapes."""
+        """Returns the elements of a tensor, `None` when they depend on more than shapes."""
         return None if self.culprit(value) is not None else self._arrays[value]
 
     def culprit(self, value: SSAValue) -> SSAValue | None:
-        """The first value that keeps `value` from being known: an argument, or the result of an op; `None` when it is known."""
+        """
+        The first value that keeps `value` from being known: an argument, or the result of an op; `None` when it is
+        known.
+        """
         stack = [value]
         while stack:
             each = stack[-1]
@@ -57,7 +60,7 @@ class KnownValues:
         return None
 
     def _compute(self, op: Operation) -> bool:
-        from ..te.evaluate import CheckFailed, evaluate_op
+        from ...te.evaluation import CheckFailed, evaluate_op
         from .constant_values import array_of
 
         if isinstance(op, ConstantOp | FullOp):
@@ -121,7 +124,7 @@ def _shape(value: SSAValue) -> Array:
 
 
 def _scalar(op: Operation) -> list[Array]:
-    """The number of an `arith.constant` of an integer type or `index`."""
+    """Returns the number of an `arith.constant` of an integer type or `index`."""
     import numpy as np
 
     attribute = op.properties.get("value")

@@ -8,14 +8,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ..core.locations import copy_location
-from ..core.passes import count
-from ..core.roles import PREPARE
-from ..dialects.traits import LoopSemantics, LoopTemplate, is_pure, may_fail
-from .engine.driver import program_order
-from .engine.functions import NameSupply, functions_of, is_primitive, outlined
-
-LEAVES = ("graph.constant", "graph.full", "graph.weight")
+from ...core.messages.locations import copy_location
+from ...core.passes.base import count
+from ...core.roles import PREPARE
+from ...dialects.traits import LoopSemantics, LoopTemplate, constant_kind, is_pure, may_fail
+from ...patterns.language.functions import NameSupply, functions_of, is_primitive, outlined
+from ...patterns.running.driver import program_order
 
 MOST_GROWTH = 2
 """A result with more elements than this times its largest operand is cheaper to make again than to read."""
@@ -48,11 +46,11 @@ def move_to_prepare_functions(module: ModuleOp) -> None:
 
 
 def _is_leaf(op: object) -> bool:
-    return isinstance(op, Operation) and op.name in LEAVES
+    return constant_kind(op) in ("literal", "splat", "weight")
 
 
 def _static_ops(ops: list[Operation]) -> set[Operation]:
-    """The ops (no leaves) that depend on leaves only and may run at load time."""
+    """Returns the ops (no leaves) that depend on leaves only and may run at load time."""
     static: set[Operation] = set()
     for op in ops:
         owners = [value.owner for value in op.operands]
@@ -77,7 +75,7 @@ def _elements(value: SSAValue) -> int:
 
 
 def _connected_groups(ops: list[Operation], static: set[Operation]) -> list[list[Operation]]:
-    """Static ops that feed each other, in program order; groups by their first op."""
+    """Returns the groups of static ops that feed each other, in program order, by their first op."""
     group_of: dict[Operation, list[Operation]] = {}
     for op in ops:
         if op not in static:
@@ -104,8 +102,8 @@ def _is_used_outside(result: OpResult, static: set[Operation]) -> bool:
 
 
 def _has_content(op: Operation, static: set[Operation]) -> bool:
-    """Whether an op reads a constant or weight: splats alone are cheaper to make again."""
-    return any(_is_leaf(value.owner) and value.owner.name != "graph.full" for value in op.operands)  # pyright: ignore
+    """Returns whether an op reads a constant or weight. Splats alone are cheaper to make again."""
+    return any(_is_leaf(value.owner) and constant_kind(value.owner) != "splat" for value in op.operands)
 
 
 def _move(module: ModuleOp, group: list[Operation], outputs: list[OpResult], name: str) -> Operation:

@@ -8,29 +8,31 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..dialects.graph.base import plain_properties
-from ..dialects.graph.binary import AddOp
-from ..dialects.graph.comparison import LessOp, WhereOp
-from ..dialects.graph.constants import ConstantOp, FullOp, WeightOp
-from ..dialects.graph.contraction import Conv2dOp
-from ..dialects.graph.element_types import dtype_name
-from ..dialects.graph.elementwise import AbsOp
-from ..dialects.graph.normalisation import BiasAddOp
-from ..te.dtypes import LEAST_NORMAL
-from .engine.driver import program_order
-from .engine.functions import is_primitive
+from ...core.ir.element_types import dtype_name
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...dialects.graph.base import plain_properties
+from ...dialects.graph.binary import AddOp
+from ...dialects.graph.comparison import LessOp, WhereOp
+from ...dialects.graph.constants import ConstantOp, FullOp, WeightOp
+from ...dialects.graph.contraction import Conv2dOp
+from ...dialects.graph.elementwise import AbsOp
+from ...dialects.graph.normalisation import BiasAddOp
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import program_order
+from ...te.dtypes import LEAST_NORMAL
 
 
 @dataclass(frozen=True)
 class ZeroSubnormalsPass(StepwellPass):
     """
-    Puts zeros in the place of subnormal numbers in constants that are added, and in constant filters of convolutions in groups.
+    Puts zeros in the place of subnormal numbers in constants that are added, and in constant filters of convolutions in
+    groups.
 
-    Processors are slow with subnormal numbers, and what a layer adds and multiplies reaches those after it: a channel whose filter and bias have
-    decayed makes subnormal images. The filters of other convolutions and products are laid out ahead, by `prepack-weights`, which does the
-    same. Sums change by less than 2**-126 (2**-1022 for f64). Weights of a side-car are cleaned when the program is loaded.
+    Processors are slow with subnormal numbers, and what a layer adds and multiplies reaches those after it: a channel
+    whose filter and bias have decayed makes subnormal images. The filters of other convolutions and products are laid
+    out ahead, by `prepack-weights`, which does the same. Sums change by less than 2**-126 (2**-1022 for f64). Weights
+    of a side-car are cleaned when the program is loaded.
 
     The elements of a constant decide, which a rule cannot ask for.
 
@@ -61,14 +63,14 @@ class ZeroSubnormalsPass(StepwellPass):
 
 
 def _places(op: Operation) -> tuple[int, ...]:
-    """The operands of an op that may be cleaned."""
+    """Returns the numbers of the operands of an op that may be cleaned."""
     if isinstance(op, AddOp | BiasAddOp):
         return (0, 1)
     return (1,) if isinstance(op, Conv2dOp) and plain_properties(op)["groups"] > 1 else ()
 
 
 def _cleaned(value: SSAValue) -> SSAValue | None:
-    """What stands for a constant or weight without subnormal numbers, made after it; None where nothing changes."""
+    """Makes a constant or weight without subnormal numbers, after the old one. Returns `None` where nothing changes."""
     if not isinstance(value, OpResult) or not isinstance(value.type, TensorType):
         return None
     least = LEAST_NORMAL.get(dtype_name(value.type.element_type) or "")

@@ -10,19 +10,19 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..core.structural_hash import Texts, structural_hash_of_ops
-from ..core.symbols import symbol
-from ..dialects.graph.calls import CallKernelOp
-from ..dialects.graph.constants import FullOp
-from .engine.constants import is_constant_op, splat_number
-from .engine.driver import is_dead
-from .engine.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
-from .fusion_plan import erase_plan, has_plan, planned_functions, read_plan
+from ...core.ir.structural_hash import Texts, structural_hash_of_ops
+from ...core.ir.symbols import symbol
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.constants import FullOp
+from ...patterns.language.constants import is_constant_op, splat_number
+from ...patterns.language.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
+from ...patterns.running.driver import is_dead
+from .plan import erase_plan, has_plan, planned_functions, read_plan
 
 MOST_NAMES = 6
-"""Ops that the name of a function spells out."""
+"""The number of ops that the name of a function spells out."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,9 @@ class ApplyFusionPlanPass(StepwellPass):
     Moves each group of a fusion plan that has two ops or more into a fused function of its own.
 
     The function is named after its ops; the values that the group takes from outside are its parameters, in the order
-    of use. Groups that compute the same share one function. Constants all of whose elements are one number are copied into it. The plan goes; ops that are alone in their
-    group stay where they are. Which groups there are is what `graph.group` says, whoever wrote it.
+    of use. Groups that compute the same share one function. Constants all of whose elements are one number are copied
+    into it. The plan goes; ops that are alone in their group stay where they are. Which groups there are is what
+    `graph.group` says, whoever wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -68,7 +69,7 @@ class _Functions:
         self.by_hash: dict[str, str] = {}
 
     def name_of(self, ops: Sequence[Operation], inputs: Sequence[SSAValue], stem: str) -> str:
-        """The name of a function with copies of `ops`, the last of which gives its result."""
+        """Returns the name of a function with copies of `ops`, the last of which gives its result."""
         key = structural_hash_of_ops(ops, inputs, self._texts)
         if key not in self.by_hash:
             self.by_hash[key] = self._names.fresh(stem)
@@ -124,7 +125,7 @@ def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
 
 
 def _as_full(value: SSAValue) -> FullOp | None:
-    """The constant as a new `graph.full`; None when it is no constant of one number."""
+    """Returns the constant as a new `graph.full`, `None` when it is no constant of one number."""
     assert isinstance(value.owner, Operation)
     if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
         return None
@@ -138,7 +139,7 @@ def _as_full(value: SSAValue) -> FullOp | None:
 
 
 def function_stem(ops: Sequence[Operation]) -> str:
-    """`fused_` and the names of the first ops: `fused_matmul_add_relu`, `fused_exp_sum_…_and_20_more_`."""
+    """Returns `fused_` and the names of the first ops: `fused_matmul_add_relu`, `fused_exp_sum_…_and_20_more_`."""
     names = [_plain_name(op) for op in ops]
     if len(names) > MOST_NAMES:
         names[MOST_NAMES - 1 :] = ["and", str(len(names) - MOST_NAMES + 1), "more_"]

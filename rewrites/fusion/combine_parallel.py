@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.passes import StepwellPass
-from ..dialects.graph.base import plain_properties
-from ..dialects.graph.contraction import Conv2dOp, MatmulOp
-from ..dialects.graph.movement import ConcatOp, ExpandDimsOp, SplitOp, SqueezeOp
-from .engine.driver import program_order
-from .engine.functions import is_primitive
+from ...core.passes.base import StepwellPass
+from ...dialects.graph.base import plain_properties
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
+from ...dialects.graph.movement import ConcatOp, ExpandDimsOp, SplitOp, SqueezeOp
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import program_order
 from .parallel_branches import Branch, Combiner, inserted, is_static, make_available, shape_of
 
 
@@ -118,10 +118,11 @@ class CombineParallelConv2dPass(_CombineParallelPass):
     """
     Computes convolutions of one tensor by one convolution.
 
-    At least `min-branches` of them, in one block, in one group each, with equal strides, padding, dilation, layouts and element types
-    and kernels of one height and width: the kernels are concatenated along the output channels. Elementwise ops that follow in every
-    branch and differ in operands along the channels only are combined too. Each branch gets a slice. The order of summation is that of a
-    convolution, so nothing else changes. A rule has one root and cannot say this. Fused functions are left alone.
+    At least `min-branches` of them, in one block, in one group each, with equal strides, padding, dilation, layouts and
+    element types and kernels of one height and width: the kernels are concatenated along the output channels.
+    Elementwise ops that follow in every branch and differ in operands along the channels only are combined too. Each
+    branch gets a slice. The order of summation is that of a convolution, so nothing else changes. A rule has one root
+    and cannot say this. Fused functions are left alone.
 
     Before:
         %0 = graph.conv2d %x, %w0 : …
@@ -145,8 +146,8 @@ class CombineParallelDensePass(_CombineParallelPass):
     """
     Computes products of one tensor with several matrices by one product.
 
-    The matrices are concatenated along their columns, as in `combine-parallel-conv2d`, with what follows; with `to-batch` those of
-    one shape are stacked and the product is a batched one.
+    The matrices are concatenated along their columns, as in `combine-parallel-conv2d`, with what follows; with
+    `to-batch` those of one shape are stacked and the product is a batched one.
 
     Before:
         %0 = graph.matmul %x, %w0 : …
@@ -172,7 +173,8 @@ class CombineParallelBatchMatmulPass(_CombineParallelPass):
     """
     Computes products of one batch of matrices with several batches by one product.
 
-    The right sides, of rank 3 and equal batch, are concatenated along their columns, as in `combine-parallel-conv2d`, with what follows.
+    The right sides, of rank 3 and equal batch, are concatenated along their columns, as in `combine-parallel-conv2d`,
+    with what follows.
 
     Before:
         %0 = graph.matmul %x, %y0 : (tensor<2x4x8xf32>, tensor<2x8x3xf32>) -> …

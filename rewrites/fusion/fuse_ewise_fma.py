@@ -1,4 +1,4 @@
-"""The pass `fuse-ewise-fma`; its rule is in `ewise_fma.mlir`."""
+"""The pass `fuse-ewise-fma`, whose rule is in `ewise_fma.mlir`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from .engine.driver import Driver
-from .engine.functions import is_primitive
-from .engine.loading import shipped_rules
-from .engine.selection import selected
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import Driver
+from ...patterns.running.selection import selected
+from ..shipped import shipped_rules
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class FuseEwiseFmaPass(StepwellPass):
     """
     Turns a multiplication followed by an addition into one fused multiply-add.
 
-    The product must have no other user, unless `allow-duplicate`; what is left without users goes, unless
-    `dce=false`. The result is rounded once instead of twice, so `numerics="strict"` turns the pass off. Fused functions are left alone.
+    The product must have no other user, unless `allow-duplicate`; what is left without users goes, unless `dce=false`.
+    The result is rounded once instead of twice, so `numerics="strict"` turns the pass off. Fused functions are left
+    alone.
 
     Before:
         %0 = graph.multiply %x, %y : …

@@ -1,4 +1,4 @@
-"""The pass `fuse-matmul-add`; its rule is in `matmul_add.mlir`."""
+"""The pass `fuse-matmul-add`, whose rule is in `matmul_add.mlir`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from .engine.driver import Driver
-from .engine.functions import is_primitive
-from .engine.loading import shipped_rules
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import Driver
+from ..shipped import shipped_rules
 
 
 @dataclass(frozen=True)

@@ -8,30 +8,32 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation
 
-from ..analysis.kinds import OpFacts, OpKind
-from ..analysis.op_kind import facts_of_op
-from ..analysis.post_dominators import PostDominators
-from ..analysis.reduced_rows import Rows, Sizes, without_ones
-from ..dialects.graph.calls import CallKernelOp
-from .engine.constants import is_constant_op
+from ...analysis.kinds import OpFacts, OpKind
+from ...analysis.op_kind import facts_of_op
+from ...analysis.post_dominators import PostDominators
+from ...analysis.reduced_rows import Rows, Sizes, without_ones
+from ...dialects.graph.calls import CallKernelOp
+from ...patterns.language.constants import is_constant_op
 
 MOST_BETWEEN = 64
-"""Groups between a producer and its post-dominator that are looked at; farther apart, the two stay apart."""
+"""The most groups between a producer and its post-dominator. Farther apart, the two are not merged."""
 
 
 @dataclass(eq=False)
 class Group:
-    """Ops that are to be one function. `root` is the only one whose result is used outside, and all others lead to it."""
+    """
+    Ops that are to be one function. `root` is the only one whose result is used outside, and all others lead to it.
+    """
 
     root: Operation
     kind: OpKind
     rows: Rows | None
-    """Of the reductions in it, None when there are none, or one without rows, or different ones."""
+    """The rows of the reductions in it, `None` when there are none, or one without rows, or different ones."""
     size: int = 1
 
     @property
     def shape(self) -> Sizes:
-        """Sizes of the result."""
+        """The sizes of the result."""
         return sizes_of(self.root)
 
     @property
@@ -40,14 +42,14 @@ class Group:
 
 
 def sizes_of(op: Operation) -> Sizes:
-    """The shape of the first result."""
+    """Returns the shape of the first result."""
     type_ = op.results[0].type
     return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
 
 
 def merged_kind(kinds: Sequence[OpKind], last: OpKind) -> OpKind:
     """
-    The kind of a group from those of its parts; `last` is that of the part with the result.
+    Returns the kind of a group from those of its parts. `last` is the kind of the part with the result.
 
     Something after a reduction is `OUT_FUSABLE`; a reduction after maps stays one; maps are as hard as the hardest.
     """
@@ -58,12 +60,12 @@ def merged_kind(kinds: Sequence[OpKind], last: OpKind) -> OpKind:
 
 @dataclass
 class Groups:
-    """The groups of one block, at first one per op that may be in a group."""
+    """The groups of one block, at first one for each op that may be in a group."""
 
     block: Block
     post_dominators: PostDominators = field(init=False)
     facts: dict[Operation, OpFacts] = field(init=False, default_factory=dict)
-    """Of every op that may be in a group."""
+    """The facts about every op that may be in a group."""
     _of: dict[Operation, Group] = field(init=False, default_factory=dict)
     _into: dict[Group, Group] = field(init=False, default_factory=dict)
     _kernels: dict[Operation, OpFacts] = field(init=False, default_factory=dict)
@@ -84,7 +86,7 @@ class Groups:
         return self._kernels[kernel]
 
     def of(self, op: Operation) -> Group | None:
-        """The group that `op` is in; None for what is opaque."""
+        """Returns the group that `op` is in, `None` for an opaque op."""
         found = self._of.get(op)
         if found is None:
             return None
@@ -101,7 +103,7 @@ class Groups:
         return (group for group in self._of.values() if group not in self._into)
 
     def members(self) -> dict[Group, list[Operation]]:
-        """The ops of each group in program order; groups in the order of their first op."""
+        """Returns the ops of each group in program order, the groups in the order of their first op."""
         found: dict[Group, list[Operation]] = {}
         for op in self._of:
             group = self.of(op)
@@ -139,7 +141,7 @@ class Groups:
 
 
 def is_member(op: Operation) -> bool:
-    """Whether `op` may be in a group, leaving its kind aside: it computes one tensor and is no constant."""
+    """Returns whether `op` may be in a group, leaving its kind aside: it computes one tensor and is no constant."""
     return len(op.results) == 1 and isinstance(op.results[0].type, TensorType) and not is_constant_op(op)
 
 

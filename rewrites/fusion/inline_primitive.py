@@ -9,10 +9,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ..core.diagnostics import emit_remark
-from ..core.passes import StepwellPass
-from .engine.functions import functions_of, is_primitive
-from .remove_unused_functions import mentioned_symbols
+from ...core.messages.diagnostics import emit_remark
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import functions_of, is_primitive
+from ..simplify.remove_unused_functions import mentioned_symbols
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _can_inline(function: func.FuncOp, primitives: dict[str, func.FuncOp]) -> bo
 
 
 def inline_call(call: func.CallOp, callee: func.FuncOp) -> list[Operation]:
-    """Replaces `call` by a copy of the one block of `callee`; returns the copied ops."""
+    """Replaces `call` by a copy of the one block of `callee`. Returns the copied ops."""
     mapping: dict[SSAValue, SSAValue] = dict(zip(callee.body.block.args, call.operands, strict=True))
     copies: list[Operation] = []
     last = callee.body.block.last_op

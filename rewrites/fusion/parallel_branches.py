@@ -1,8 +1,9 @@
 """
-Contractions with a common operand made into one: the work that `combine-parallel-conv2d`, `-dense` and `-batch-matmul` share.
+Contractions with a common operand made into one: the work that `combine-parallel-conv2d`, `-dense` and `-batch-matmul`
+share.
 
-The other operands are concatenated along an axis, elementwise ops that follow in every branch are applied to the whole, and
-slices of the result take the places of the branches.
+The other operands are concatenated along an axis, elementwise ops that follow in every branch are applied to the whole,
+and slices of the result take the places of the branches.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..analysis.kinds import OpKind
-from ..analysis.op_kind import kind_of_op
-from ..core.locations import copy_location
-from ..dialects.graph.constants import is_constant
-from ..dialects.graph.movement import ConcatOp, StridedSliceOp
-from ..dialects.traits import is_commutative
+from ...analysis.kinds import OpKind
+from ...analysis.op_kind import kind_of_op
+from ...core.messages.locations import copy_location
+from ...dialects.graph.constants import is_constant
+from ...dialects.graph.movement import ConcatOp, StridedSliceOp
+from ...dialects.traits import is_commutative
 
 
 @dataclass(frozen=True)
 class Branch:
-    """How a contraction may be combined with those of equal `key`."""
+    """A contraction that may be combined with those of equal `key`."""
 
     key: Hashable
     weight: SSAValue
@@ -34,16 +35,16 @@ class Branch:
 
 
 class Combiner(ABC):
-    """Combines the contractions of a scope; derived classes say which and how."""
+    """Combines the contractions of a scope. Derived classes choose which and how."""
 
     def __init__(self, min_branches: int):
         self._min_branches = min_branches
         self.combined = 0
-        """How many contractions went into others."""
+        """The number of contractions that went into others."""
 
     @abstractmethod
     def branch_of(self, op: Operation) -> Branch | None:
-        """How `op` may be combined; `None` when it may not. Branches share `op.operands[0]`."""
+        """Returns how `op` may be combined, `None` when it may not. Branches share `op.operands[0]`."""
 
     def run(self, ops: Sequence[Operation]) -> None:
         """Combines those of `ops`, which are in the order of the program."""
@@ -56,7 +57,7 @@ class Combiner(ABC):
                 self.combine(group)
 
     def _group(self, first: Operation, branch: Branch) -> list[Operation]:
-        """`first` and the contractions of its block that can be computed with it, in the order of the program."""
+        """Returns `first` and the contractions of its block that can be computed with it, in program order."""
         users = {use.operation for use in first.operands[0].uses if use.operation.parent is first.parent}
         if len(users) < self._min_branches:
             return []
@@ -71,7 +72,7 @@ class Combiner(ABC):
         return found
 
     def combine(self, group: list[Operation]) -> None:
-        """One contraction for all of `group`, before its first, and slices of it or of what follows."""
+        """Makes one contraction for all of `group`, before its first, and slices of it or of what follows."""
         place = group[0]
         branches = [branch for op in group if (branch := self.branch_of(op)) is not None]
         axis = branches[0].axis
@@ -104,7 +105,7 @@ class _Step:
 
 
 def _following(last: Sequence[Operation], axis: int, place: Operation) -> _Step | None:
-    """The elementwise op that every branch goes on with, where it is the same one and can be computed on the whole."""
+    """Returns the elementwise op that follows in every branch, where it can be computed on the whole."""
     users: list[Operation] = []
     for op in last:
         uses = list(op.results[0].uses)
@@ -132,7 +133,7 @@ def _following(last: Sequence[Operation], axis: int, place: Operation) -> _Step 
 
 
 def _same_step(first: Operation, other: Operation) -> bool:
-    """Whether both are elementwise ops that differ in their operands only."""
+    """Returns whether both are elementwise ops that differ in their operands only."""
     return (
         first.name == other.name
         and first.properties == other.properties
@@ -145,13 +146,13 @@ def _same_step(first: Operation, other: Operation) -> bool:
 
 
 def type_without_sizes(op: Operation) -> Attribute:
-    """The element type of the first result."""
+    """Returns the element type of the first result."""
     type_ = op.results[0].type
     return type_.element_type if isinstance(type_, TensorType) else type_
 
 
 def _operands_of(user: Operation, value: SSAValue) -> list[SSAValue]:
-    """The operands, of a commutative op `value` first."""
+    """Returns the operands, of a commutative op `value` first."""
     operands = list(user.operands)
     if is_commutative(user) and len(operands) == 2 and operands[1] is value:
         operands.reverse()
@@ -159,7 +160,9 @@ def _operands_of(user: Operation, value: SSAValue) -> list[SSAValue]:
 
 
 def _joint(values: list[SSAValue], last: Sequence[Operation], axis: int, place: Operation) -> tuple[int | None] | None:
-    """The axis along which values of the branches are joined (`None`: all branches have the same); `None` when none is."""
+    """
+    The axis along which values of the branches are joined (`None`: all branches have the same); `None` when none is.
+    """
     rank = len(shape_of(values[0]))
     if any(len(shape_of(value)) != rank or not can_come_before(value, place) for value in values):
         return None
@@ -189,13 +192,13 @@ def _joined(values: list[SSAValue], axis: int | None, place: Operation) -> SSAVa
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The sizes of a tensor, `DYNAMIC_INDEX` for `?`."""
+    """Returns the sizes of a tensor, `DYNAMIC_INDEX` for `?`."""
     assert isinstance(value.type, TensorType)
     return value.type.get_shape()
 
 
 def whole_type(ops: Sequence[Operation], axis: int) -> TensorType:
-    """The type of the first results of `ops` next to each other along `axis`."""
+    """Returns the type of the first results of `ops` next to each other along `axis`."""
     type_ = ops[0].results[0].type
     assert isinstance(type_, TensorType)
     shape = list(type_.get_shape())
@@ -204,7 +207,7 @@ def whole_type(ops: Sequence[Operation], axis: int) -> TensorType:
 
 
 def like(op: Operation, operands: Sequence[SSAValue], type_: Attribute, place: Operation) -> SSAValue:
-    """The result of an op like `op` on other operands, put before `place`."""
+    """Returns the result of an op like `op` on other operands, which is put before `place`."""
     made = type(op).create(
         operands=operands,
         result_types=[type_],
@@ -215,7 +218,7 @@ def like(op: Operation, operands: Sequence[SSAValue], type_: Attribute, place: O
 
 
 def replace_by_slices(ops: Sequence[Operation], whole: SSAValue, axis: int, place: Operation) -> None:
-    """Uses of the results of `ops` become uses of slices of `whole` along `axis`."""
+    """Replaces the results of `ops` by slices of `whole` along `axis`."""
     start = 0
     for op in ops:
         end = start + shape_of(op.results[0])[axis]
@@ -226,20 +229,20 @@ def replace_by_slices(ops: Sequence[Operation], whole: SSAValue, axis: int, plac
 
 
 def is_static(value: SSAValue, *axes: int) -> bool:
-    """Whether the sizes of these axes are known."""
+    """Returns whether the sizes of these axes are known."""
     return all(shape_of(value)[axis] != DYNAMIC_INDEX for axis in axes)
 
 
 MOST_MOVED = 32
-"""Ops that may be moved to have one value earlier."""
+"""The most ops that may be moved to have one value earlier."""
 
 
 def ops_to_move(value: SSAValue, place: Operation) -> list[Operation] | None:
     """
-    The ops that must move before `place` so that `value` is available there, in order; `None` when they cannot.
+    Returns the ops that must move before `place` so that `value` is available there, `None` when they cannot.
 
-    Literals and ops that cannot fail and only map or move elements can; a contraction never, so that no branch of a group is in
-    the way of another.
+    Literals and ops that cannot fail and only map or move elements can; a contraction never, so that no branch of a
+    group is in the way of another.
     """
     moved: dict[Operation, None] = {}
     stack = [(value, False)]
@@ -263,12 +266,12 @@ def ops_to_move(value: SSAValue, place: Operation) -> list[Operation] | None:
 
 
 def can_come_before(value: SSAValue, place: Operation) -> bool:
-    """Whether `value` is, or can be made, available before `place`."""
+    """Returns whether `value` is, or can be made, available before `place`."""
     return ops_to_move(value, place) is not None
 
 
 def concatenated(values: Sequence[SSAValue], axis: int, place: Operation) -> SSAValue:
-    """The values next to each other along `axis`, before `place`."""
+    """Returns the values next to each other along `axis`, made before `place`."""
     for value in values:
         make_available(value, place)
     return inserted(ConcatOp(*values, axis=axis), place).results[0]
@@ -284,7 +287,7 @@ def make_available(value: SSAValue, place: Operation) -> None:
 
 
 def inserted(op: Operation, place: Operation) -> Operation:
-    """`op` put before `place`, at its location."""
+    """Puts `op` before `place`, at its location."""
     block = place.parent
     assert block is not None
     copy_location(place, op)

@@ -14,16 +14,16 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 
-from ..analysis.kinds import OpKind
-from ..analysis.op_kind import kind_of_op
-from ..analysis.post_dominators import PostDominators
-from ..core.codegens import COMPILER
-from ..core.diagnostics import fail
-from ..core.roles import PREPARE
-from ..dialects.traits import LoopSemantics, may_fail
-from .engine.functions import functions_of, is_primitive
-from .engine.partition import PARTITIONED
-from .fusion_groups import is_member
+from ...analysis.kinds import OpKind
+from ...analysis.op_kind import kind_of_op
+from ...analysis.post_dominators import PostDominators
+from ...core.codegens import COMPILER
+from ...core.messages.diagnostics import fail
+from ...core.roles import PREPARE
+from ...dialects.traits import LoopSemantics, may_fail
+from ...patterns.language.functions import functions_of, is_primitive
+from ...patterns.running.partition import PARTITIONED
+from .groups import is_member
 
 GROUP = "graph.group"
 REASON = "graph.group_reason"
@@ -41,7 +41,7 @@ def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
 
 
 def blocks_of(function: func.FuncOp) -> Iterator[Block]:
-    """Every block of a function, nested ones included, in program order."""
+    """Yields every block of a function, nested ones included, in program order."""
     stack = list(reversed(function.regions))
     while stack:
         for block in stack.pop().blocks:
@@ -141,7 +141,7 @@ def _refuse(
 def _way_back(
     user: Operation, inside: set[Operation], root: Operation, post_dominators: PostDominators
 ) -> Operation | None:
-    """The op of the group that is reached from `user`, an op outside; None when there is none."""
+    """Returns the op of the group that is reached from `user`, an op outside, `None` when there is none."""
     last = post_dominators.place(root)
     seen, pending = {user}, [user]
     while pending:
@@ -160,7 +160,7 @@ def _shown(op: Operation) -> str:
 
 
 def why_opaque(op: Operation) -> str | None:
-    """Why `op` cannot be in a group; None when it can."""
+    """Returns why `op` cannot be in a group, `None` when it can."""
     if op.has_trait(IsTerminator, value_if_unregistered=False):
         return "it ends its block"
     if isinstance(op, func.CallOp):

@@ -1,4 +1,4 @@
-"""The pass `plan-fusion`; its rules are in `fusion.mlir`."""
+"""The pass `plan-fusion`, whose rules are in `fusion.mlir`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import did_you_mean, emit_remark, remarks_wanted
-from ..core.passes import StepwellPass, count
-from ..dialects.traits import LoopSemantics
-from .engine.constants import is_constant_op
-from .fusion_groups import Group, Groups
-from .fusion_plan import blocks_of, has_plan, planned_functions, read_plan, why_opaque, write_group
-from .fusion_rules import Candidate, GroupRule, group_rules_of_file, shipped_group_rules
+from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
+from ...core.passes.base import StepwellPass, count
+from ...dialects.traits import LoopSemantics
+from ...patterns.language.constants import is_constant_op
+from .groups import Group, Groups
+from .plan import blocks_of, has_plan, planned_functions, read_plan, why_opaque, write_group
+from .rules import Candidate, GroupRule, group_rules_of_file, shipped_group_rules
 
 SHIPPED_FILE = "fusion.mlir"
 
@@ -28,20 +28,22 @@ class PlanFusionPass(StepwellPass):
     """
     Marks which ops are to be one function: `graph.group` is the number of the group, `graph.group_reason` the rule.
 
-    The rules are those of `file`, without which they are the ones that ship; `rules` picks some by name. Every op that computes a tensor starts
-    as its own group, and a rule merges a producer, what is between, and a consumer. A group has at most `max-ops` ops.
-    Calls and other ops of unknown meaning are in no group; constants stay outside. A function that has a plan already
-    keeps it, if it is valid; fused and partitioned functions are left alone. Remarks tell why neighbours stay apart.
+    The rules are those of `file`, without which they are the ones that ship; `rules` picks some by name. Every op that
+    computes a tensor starts as its own group, and a rule merges a producer, what is between, and a consumer. A group
+    has at most `max-ops` ops. Calls and other ops of unknown meaning are in no group; constants stay outside. A
+    function that has a plan already keeps it, if it is valid; fused and partitioned functions are left alone. Remarks
+    tell why neighbours stay apart.
 
     Before:
         %0 = graph.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
         %1 = graph.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     After:
-        %0 = graph.add %x, %b {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+        %0 = graph.add %x, %b {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"}
+            : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
         %1 = graph.relu %0 {graph.group = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
-    Raises `StepwellError` for a file that cannot be read or has a rule that is not valid, and at an op where a plan that is there
-    is not valid.
+    Raises `StepwellError` for a file that cannot be read or has a rule that is not valid, and at an op where a plan
+    that is there is not valid.
     """
 
     name = "plan-fusion"
@@ -75,7 +77,7 @@ class PlanFusionPass(StepwellPass):
 
 
 def plan_function(function: func.FuncOp, rules: Sequence[GroupRule], max_ops: int) -> None:
-    """Writes a plan for every block of `function`; the numbers of groups go on from block to block."""
+    """Writes a plan for every block of `function`. The numbers of groups go on from block to block."""
     number = 0
     for block in blocks_of(function):
         planner = _Planner(block, rules, max_ops)
@@ -93,7 +95,7 @@ class _Planner:
     def __init__(self, block: Block, rules: Sequence[GroupRule], max_ops: int):
         self.groups = Groups(block)
         self.reasons: dict[Operation, str] = {}
-        """Of each op that was the root of a group, the rule that made it part of another."""
+        """The rule that made each former root of a group part of another group."""
         self._rules, self._max_ops = rules, max_ops
 
     def run(self) -> None:
@@ -114,7 +116,10 @@ class _Planner:
             forward = not forward
 
     def _apply(self, rule: GroupRule, producer: Group) -> bool:
-        """Merges `producer`, of a kind that the rule is for, into the group where all ways from it meet, if the rule allows it."""
+        """
+        Merges `producer`, of a kind that the rule is for, into the group where all ways from it meet, if the rule
+        allows it.
+        """
         user = self.groups.post_dominators.of(producer.root)
         consumer = None if user is None else self.groups.of(user)
         if user is None or consumer is None or not rule.applies_to(producer.kind, consumer.kind):
@@ -142,7 +147,7 @@ class _Planner:
     # Remarks
 
     def explain(self) -> None:
-        """Tells of each op why it is not in one group with an op whose result it takes."""
+        """Reports for each op why it is not in one group with an op whose result it takes."""
         for op in self.groups.block.ops:
             producers = dict.fromkeys(
                 operand.owner
@@ -161,7 +166,7 @@ class _Planner:
     def _explain_opaque(
         self, producer: Operation, user: Operation, group: Group | None, consumer: Group | None
     ) -> None:
-        """Of two neighbours one of which can be in no group; neighbours that are no computations need no reason."""
+        """Reports neighbours one of which can be in no group. Neighbours that are no computations need no reason."""
         opaque = user if consumer is None else producer
         if (group is None and consumer is None) or is_constant_op(opaque):
             return

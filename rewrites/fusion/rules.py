@@ -14,17 +14,17 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..analysis.kinds import OpKind
-from ..core.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
-from ..core.parsing import make_context, parse_text, read_source
-from ..core.verification import verify_module
-from ..dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
-from .engine.match import plain_parameters
-from .fusion_groups import Group, Groups, sizes_of, without_ones
+from ...analysis.kinds import OpKind
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
+from ...core.text.parsing import make_context, parse_text, read_source
+from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
+from ...patterns.language.registry import plain_parameters
+from .groups import Group, Groups, sizes_of, without_ones
 
 KINDS = {name: OpKind[name.upper().replace("-", "_")] for name in GROUP_KINDS}
 LEADS = frozenset({"post-dominated", "single-use"})
-"""Conditions one of which a rule needs: they say that what is merged has one result."""
+"""The conditions by which what is merged has one result. A rule needs one of them."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,11 @@ class GroupRule:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A producer and a consumer that a rule looks at; `user` is the op of the consumer where all ways from the producer meet."""
+    """
+    A producer and a consumer that a rule looks at.
+
+    `user` is the op of the consumer where all ways from the producer meet.
+    """
 
     groups: Groups
     rule: GroupRule
@@ -63,10 +67,10 @@ class Candidate:
     user: Operation
     consumer: Group
     between: list[Group] | None
-    """None when the ways from the producer do not meet in the consumer."""
+    """The groups between the two, `None` when the ways from the producer do not meet in the consumer."""
 
     def failing(self) -> GroupCondition | None:
-        """The first condition that does not hold; None when all do."""
+        """Returns the first condition that does not hold, `None` when all do."""
         return next((each for each in self.rule.conditions if not self._holds(each)), None)
 
     def _holds(self, condition: GroupCondition) -> bool:
@@ -77,7 +81,7 @@ class Candidate:
 
 GroupTest = Callable[..., bool]
 CONDITIONS: dict[str, GroupTest] = {}
-"""What `pattern.require_groups` knows by name. Each takes the candidate, then a list of groups per argument."""
+"""The conditions of `pattern.require_groups`. Each takes the candidate, then a list of groups per argument."""
 
 
 def group_condition(name: str) -> Callable[[GroupTest], GroupTest]:
@@ -136,18 +140,18 @@ def same_rows(candidate: Candidate, *groups: list[Group]) -> bool:
 
 @lru_cache(maxsize=8)
 def shipped_group_rules(name: str = "fusion") -> tuple[GroupRule, ...]:
-    """The rules of `rewrites/<name>.mlir`."""
+    """Returns the rules of a shipped file."""
     text = files(__package__ or "").joinpath(f"{name}.mlir").read_text(encoding="utf-8")
     return group_rules_of_text(text, f"{name}.mlir")
 
 
 def group_rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[GroupRule, ...]:
-    """The rules of a file. Raises `StepwellError` when it cannot be read or parsed, or has a rule that is not valid."""
+    """Returns the rules of a file. Raises `StepwellError` when it cannot be read or has a rule that is not valid."""
     return group_rules_of_text(read_source(path), str(path), ctx)
 
 
 def group_rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[GroupRule, ...]:
-    """The group rules of a module in text form. Raises `StepwellError` when one is not valid or there is none."""
+    """Returns the group rules of a text. Raises `StepwellError` when one is not valid or there is none."""
     module = parse_text(make_context() if ctx is None else ctx, text, name)
     verify_module(module, sources={name: text})
     try:
@@ -162,7 +166,7 @@ def group_rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = 
 
 
 def group_rules_of_module(module: ModuleOp) -> tuple[GroupRule, ...]:
-    """The group rules of a module; raises `OperationError` at what is not valid."""
+    """Returns the group rules of a module. Raises `OperationError` at what is not valid."""
     found: dict[str, GroupRule] = {}
     for op in module.body.ops:
         if isinstance(op, GroupRuleOp):

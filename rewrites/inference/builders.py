@@ -13,12 +13,12 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..dialects.graph.base import plain_properties, python_properties
-from ..dialects.graph.constants import FullOp
-from .engine.constants import element_type, splat_number
-from .engine.match import Match, builder
-
-SMALL_FLOATS = ("f16", "bf16")
+from ...core.ir.element_types import is_small_float
+from ...dialects.graph.base import plain_properties, python_properties
+from ...dialects.graph.constants import FullOp
+from ...patterns.language.constants import element_type, splat_number
+from ...patterns.language.match import Match
+from ...patterns.language.registry import builder
 
 
 class Arithmetic:
@@ -27,7 +27,7 @@ class Arithmetic:
     def __init__(self, match: Match):
         self._match = match
         self.root = match.root
-        self._small = str(element_type(self.root.operands[0].type)) in SMALL_FLOATS
+        self._small = is_small_float(element_type(self.root.operands[0].type))
         self.properties = plain_properties(self.root)
         self.operands = [self._widened(operand) for operand in self.root.operands]
 
@@ -35,31 +35,31 @@ class Arithmetic:
         return self.op("astype", value, dtype="f32") if self._small else value
 
     def op(self, name: str, *operands: SSAValue, type_: Attribute | None = None, **properties: Any) -> SSAValue:
-        """The result of a new `graph.<name>`, of the inferred type unless `type_` is given."""
+        """Returns the result of a new `graph.<name>`, of the inferred type unless `type_` is given."""
         op_type: Any = self._match.session.op_type(f"graph.{name}")
         stored = python_properties(op_type, properties)
         types = None if type_ is None else [type_]
         return self._match.create(f"graph.{name}", operands, types, stored).results[0]
 
     def last(self, name: str, *operands: SSAValue) -> SSAValue:
-        """The last op, which has the type of the first result of the root."""
+        """Makes the last op, which has the type of the first result of the root."""
         type_ = self.root.results[0].type
         if self._small:
             return self.op("astype", self.op(name, *operands), type_=type_, dtype=str(element_type(type_)))
         return self.op(name, *operands, type_=type_)
 
     def number(self, value: float) -> SSAValue:
-        """A tensor of rank 0 that holds `value`."""
+        """Returns a tensor of rank 0 that holds `value`."""
         return self._match.add(FullOp(value, TensorType(element_type(self.operands[0].type), []))).results[0]
 
     def along(self, value: SSAValue, axes: Sequence[int]) -> SSAValue:
-        """`value`, whose dimensions stand for the increasing `axes` of the first operand, made to broadcast."""
+        """Returns `value`, whose dimensions are `axes` of the first operand in rising order, so that it broadcasts."""
         spread = range(axes[0], rank_of(self.operands[0]))
         missing = [axis - axes[0] for axis in spread if axis not in axes]
         return self.op("expand_dims", value, axis=missing) if missing else value
 
     def standardised(self, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-        """`(x - mean) / sqrt(var + epsilon)`, the statistics over `axes`."""
+        """Returns `(x - mean) / sqrt(var + epsilon)`, the statistics over `axes`."""
         mean = self.op("mean", x, axis=list(axes), keepdims=True)
         centred = self.op("subtract", x, mean)
         squares = self.op("multiply", centred, centred)
@@ -67,18 +67,18 @@ class Arithmetic:
         return self.op("divide", centred, self.root_of(variance))
 
     def root_of(self, value: SSAValue) -> SSAValue:
-        """`sqrt(value + epsilon)`."""
+        """Returns `sqrt(value + epsilon)`."""
         return self.op("sqrt", self.op("add", value, self.number(self.properties["epsilon"])))
 
 
 def rank_of(value: SSAValue) -> int:
-    """Number of dimensions of a tensor."""
+    """Returns the number of dimensions of a tensor."""
     assert isinstance(value.type, TensorType)
     return value.type.get_num_dims()
 
 
 def _axes(emit: Arithmetic) -> list[int]:
-    """The property `axes` (or `axis`) of the root, counted from the front."""
+    """Returns the property `axes` (or `axis`) of the root, counted from the front."""
     given = emit.properties["axes"] if "axes" in emit.properties else (emit.properties["axis"],)
     return [axis % rank_of(emit.root.operands[0]) for axis in given]
 
@@ -93,8 +93,8 @@ def _scaled_and_shifted(
 @builder("batch-norm-arithmetic")
 def batch_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | None:
     """
-    `x * scale + shift` with `scale = 1 / sqrt(var + epsilon) * gamma` and `shift = -mean * scale + beta`; without the product
-    by a `gamma` of ones and the sum with a `beta` of zeros.
+    `x * scale + shift` with `scale = 1 / sqrt(var + epsilon) * gamma` and `shift = -mean * scale + beta`. A `gamma` of
+    ones and a `beta` of zeros are left out.
     """
     if [op.operands[3].type, op.operands[4].type] != [result.type for result in op.results[1:]]:
         return None
@@ -124,7 +124,7 @@ def layer_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
 
 @builder("instance-norm-arithmetic")
 def instance_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | None:
-    """The same over all axes but the batch and the channels; declines a tensor that has no others."""
+    """`layer-norm-arithmetic` over all axes but the batch and the channels. Declines a tensor that has no others."""
     if rank_of(op.operands[0]) < 3:
         return None
     emit = Arithmetic(match)
@@ -136,7 +136,7 @@ def instance_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] 
 
 @builder("group-norm-arithmetic")
 def group_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | None:
-    """The same on the channels reshaped into groups; declines more than one `?`, and a tensor without elements."""
+    """`instance-norm-arithmetic` of channels reshaped into groups. Declines more than one `?`, and an empty tensor."""
     type_ = op.operands[0].type
     assert isinstance(type_, TensorType)
     shape, properties = list(type_.get_shape()), plain_properties(op)
@@ -179,7 +179,7 @@ def rms_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
 
 @builder("dropout-identity")
 def dropout_identity(match: Match, op: Operation) -> Sequence[SSAValue] | None:
-    """The operand, and a mask of `true`; declines a mask with a `?`."""
+    """The operand, and a mask of `true`. Declines a mask with a `?`."""
     type_ = op.results[1].type
     assert isinstance(type_, TensorType)
     if op.operands[0].type != op.results[0].type or DYNAMIC_INDEX in type_.get_shape():

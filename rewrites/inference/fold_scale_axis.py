@@ -1,4 +1,4 @@
-"""The pass `fold-scale-axis`; its rules are in `fold_scale_axis.mlir`."""
+"""The pass `fold-scale-axis`, whose rules are in `fold_scale_axis.mlir`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.passes import StepwellPass
-from .engine.driver import Driver
-from .engine.functions import is_primitive
-from .engine.loading import shipped_rules
-from .engine.selection import selected
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import Driver
+from ...patterns.running.selection import selected
+from ..shipped import shipped_rules
 
 DIRECTIONS = {"both": ("forward", "backward"), "fwd": ("forward",), "bwd": ("backward",)}
-"""The option `direction` and the rules that it runs, one kind to its end after the other: they would undo each other."""
+"""
+The option `direction` and the rules that it runs, one kind to its end after the other: they would undo each other.
+"""
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,11 @@ class FoldScaleAxisPass(StepwellPass):
     """
     Multiplies weights by factors per channel instead of data.
 
-    `bwd`: a factor after a convolution or matrix product goes up into its weights, through additions per channel and relu.
-    `fwd`: one before goes down, also through pooling. Factor and weights are literals or made of literals, or the weights are an
-    argument; across relu the factor must be a literal greater than zero. What lies between has no other user.
-    `fold-constant` then computes the new weights. `numerics="strict"` turns the pass off. Fused functions are left alone.
+    `bwd`: a factor after a convolution or matrix product goes up into its weights, through additions per channel and
+    relu. `fwd`: one before goes down, also through pooling. Factor and weights are literals or made of literals, or the
+    weights are an argument; across relu the factor must be a literal greater than zero. What lies between has no other
+    user. `fold-constant` then computes the new weights. `numerics="strict"` turns the pass off. Fused functions are
+    left alone.
 
     Before:
         %0 = graph.conv2d %x, %w : …

@@ -13,26 +13,27 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..dialects.graph.base import plain_properties, python_properties
-from ..dialects.graph.constants import is_constant
-from ..dialects.traits import is_pure
-from .engine.constants import element_type, is_constant_op, is_float_type
-from .engine.match import Match, as_value, builder, condition
+from ...dialects.graph.base import plain_properties, python_properties
+from ...dialects.graph.constants import is_constant
+from ...dialects.traits import is_pure
+from ...patterns.language.constants import element_type, is_constant_op, is_float_type
+from ...patterns.language.match import Match, as_value
+from ...patterns.language.registry import builder, condition
 
 CONTRACTIONS = ("graph.conv2d", "graph.matmul")
 POOLS = ("graph.max_pool2d", "graph.avg_pool2d")
 LONGEST_WALK = 64
-"""Ops between a factor and its contraction; also those that a weight is made of."""
+"""The most ops between a factor and its contraction, and of those that a weight is made of."""
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The sizes of a tensor."""
+    """Returns the sizes of a tensor."""
     assert isinstance(value.type, TensorType)
     return value.type.get_shape()
 
 
 def is_per_channel(factor: SSAValue, axis: int, like: SSAValue) -> bool:
-    """Whether `factor` broadcasts to the type of `like` and varies along `axis` (counted from the front) only."""
+    """Returns whether `factor` broadcasts to the type of `like` and varies along `axis` (from the front) only."""
     shape, whole = shape_of(factor), shape_of(like)
     skip = len(whole) - len(shape)
     if skip < 0 or DYNAMIC_INDEX in shape or element_type(factor.type) != element_type(like.type):
@@ -41,7 +42,7 @@ def is_per_channel(factor: SSAValue, axis: int, like: SSAValue) -> bool:
 
 
 def is_made_of_literals(value: SSAValue) -> bool:
-    """Whether `value` is a literal, a weight, or computed from such only."""
+    """Returns whether `value` is a literal, a weight, or computed from these only."""
     stack, seen = [value], {value}
     while stack:
         owner = stack.pop().owner
@@ -58,16 +59,16 @@ def is_made_of_literals(value: SSAValue) -> bool:
 
 
 def is_weight(value: SSAValue) -> bool:
-    """Made of literals, or an argument: not a tensor that the program computes from its inputs."""
+    """The value is made of literals, or an argument: not a tensor that the program computes from its inputs."""
     return isinstance(value.owner, Block) or is_made_of_literals(value)
 
 
 def _elements(value: SSAValue) -> Any | None:
-    """The elements of a literal as an array, `None` of another value."""
+    """Returns the elements of a literal as an array, `None` for another value."""
     owner = value.owner
     if isinstance(owner, Block) or not is_constant_op(owner) or not owner.name.startswith("graph."):
         return None
-    from .constant_values import array_of
+    from ..constants.constant_values import array_of
 
     return array_of(owner)
 
@@ -98,21 +99,21 @@ def _is_nonzero(value: SSAValue) -> bool:
 
 
 def output_axis(op: Operation) -> int:
-    """The axis of the result of a contraction that comes from its weights."""
+    """Returns the axis of the result of a contraction that comes from its weights."""
     if op.name == "graph.conv2d":
         return plain_properties(op)["data_layout"].index("C")
     return len(shape_of(op.results[0])) - 1
 
 
 def input_axis(op: Operation) -> int:
-    """The axis of the first operand of a contraction that the weights are summed with."""
+    """Returns the axis of the first operand of a contraction that is summed over with the weights."""
     if op.name == "graph.conv2d":
         return plain_properties(op)["data_layout"].index("C")
     return len(shape_of(op.operands[0])) - 1
 
 
 def _can_take(op: Operation, factor: SSAValue) -> bool:
-    """Whether the weights of a contraction can be multiplied by `factor`."""
+    """Returns whether the weights of a contraction can be multiplied by `factor`."""
     weights = op.operands[1]
     same = {element_type(value.type) for value in (*op.operands, *op.results)}
     return (
@@ -125,12 +126,12 @@ def _can_take(op: Operation, factor: SSAValue) -> bool:
 
 
 def takes_outputs(op: Operation, factor: SSAValue) -> bool:
-    """Whether `op` can have its outputs multiplied by `factor` per channel."""
+    """Returns whether `op` can have its outputs multiplied by `factor` per channel."""
     return _can_take(op, factor) and is_per_channel(factor, output_axis(op), op.results[0])
 
 
 def takes_inputs(op: Operation, factor: SSAValue) -> bool:
-    """Whether `op` can have its inputs multiplied by `factor` per channel; a convolution in several groups cannot."""
+    """Returns whether `op` can have its inputs multiplied per channel. A convolution in several groups cannot."""
     if op.name == "graph.conv2d" and plain_properties(op)["groups"] != 1:
         return False
     return _can_take(op, factor) and is_per_channel(factor, input_axis(op), op.operands[0])
@@ -144,15 +145,15 @@ def scales_outputs(match: Match, op: Operation, factor: Any) -> bool:
 
 @condition("scales-inputs")
 def scales_inputs(match: Match, op: Operation, factor: Any) -> bool:
-    """The same for the input channels; a convolution in several groups does not take it."""
+    """The factor is per input channel of the contraction, and known. A grouped convolution does not take it."""
     return takes_inputs(op, as_value(factor))
 
 
 @condition("reaches-contraction-above")
 def reaches_contraction_above(match: Match, value: Any, factor: Any) -> bool:
     """
-    The factor can move up from `value` to a contraction that takes it: through sums with tensors per channel, and through
-    relu when it is a positive literal.
+    The factor can move up from `value` to a contraction that takes it: through sums with tensors per channel, and
+    through relu when it is a positive literal.
     """
     current, scale, added = as_value(value), as_value(factor), list[SSAValue]()
     for _ in range(LONGEST_WALK):
@@ -176,7 +177,7 @@ def reaches_contraction_above(match: Match, value: Any, factor: Any) -> bool:
 
 
 def _summands(op: Operation) -> tuple[SSAValue | None, SSAValue | None]:
-    """Of a sum, the operand of the shape of the result and the smaller one; of a difference only in this order."""
+    """Returns the operand of a sum with the shape of the result, then the smaller one. A difference keeps its order."""
     lhs, rhs = op.operands
     if lhs.type == op.results[0].type and rhs.type != lhs.type:
         return lhs, rhs
@@ -188,8 +189,8 @@ def _summands(op: Operation) -> tuple[SSAValue | None, SSAValue | None]:
 @condition("reaches-contraction-below")
 def reaches_contraction_below(match: Match, value: Any, factor: Any) -> bool:
     """
-    The factor can move down from `value` to a contraction that takes it: through sums with tensors per channel when no element
-    is zero, through average pooling, and through relu and maximum pooling when it is a positive literal.
+    The factor can move down from `value` to a contraction that takes it: through sums with tensors per channel when no
+    element is zero, through average pooling, and through relu and maximum pooling when it is a positive literal.
     """
     current, scale = as_value(value), as_value(factor)
     added: list[tuple[SSAValue, SSAValue]] = []
@@ -221,7 +222,7 @@ def reaches_contraction_below(match: Match, value: Any, factor: Any) -> bool:
 
 
 def _pools_around(op: Operation, scale: SSAValue) -> bool:
-    """Whether `scale` is per channel of a pooling."""
+    """Returns whether `scale` is per channel of a pooling."""
     return is_per_channel(scale, plain_properties(op)["layout"].index("C"), op.operands[0])
 
 

@@ -1,4 +1,4 @@
-"""The pass `simplify-inference`; its rules are in `simplify_inference.mlir`."""
+"""The pass `simplify-inference`, whose rules are in `simplify_inference.mlir`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from .engine.driver import Driver, is_dead, program_order
-from .engine.functions import Purity, is_primitive
-from .engine.loading import shipped_rules
-from .engine.selection import selected
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import Purity, is_primitive
+from ...patterns.running.driver import Driver, is_dead, program_order
+from ...patterns.running.selection import selected
+from ..shipped import shipped_rules
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class SimplifyInferencePass(StepwellPass):
     """
     Writes normalisations as arithmetic and drops dropout, as in inference.
 
-    An op of which a result beside the first is used stays. `rules` picks some rules by name; `numerics="strict"` leaves only
-    the exact one, on dropout. Fused functions are left alone.
+    An op of which a result beside the first is used stays. `rules` picks some rules by name; `numerics="strict"` leaves
+    only the exact one, on dropout. Fused functions are left alone.
 
     Before:
         %0, %1, %2 = graph.batch_norm %x, %gamma, %beta, %mean, %var : …

@@ -12,19 +12,15 @@ from xdsl.ir import Operation
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.codegens import COMPILER
-from ..core.diagnostics import emit_remark
-from ..core.passes import StepwellPass
-from ..core.roles import PREPARE
-from ..dialects.traits import may_fail
-from .engine.constants import is_constant_op
-from .engine.driver import program_order
-from .engine.functions import functions_of, is_primitive
-from .engine.match import Session
-from .targets import COMPOSITE, DEFAULT, TARGET, Target, composite_name, text_attribute
-
-DATA_OPS = frozenset({"graph.weight"})
-"""Ops that hold data like constants do: whoever needs them takes them."""
+from ...core.codegens import COMPILER
+from ...core.messages.diagnostics import emit_remark
+from ...core.passes.base import StepwellPass
+from ...core.roles import PREPARE
+from ...dialects.traits import constant_kind, may_fail
+from ...patterns.language.functions import functions_of, is_primitive
+from ...patterns.language.match import Session
+from ...patterns.running.driver import program_order
+from .pattern_tables import COMPOSITE, DEFAULT, TARGET, CodeGenerator, composite_name, text_attribute
 
 
 @dataclass(frozen=True)
@@ -32,11 +28,12 @@ class AnnotateTargetPass(StepwellPass):
     """
     Marks each op with the first target of a list that supports it.
 
-    A target says what it supports by predicates registered in Python (`rewrites.targets.supported`), per op name, or by the
-    pattern table of its name, of which patterns of one op count here. Calls of composite functions (`merge-composite`) are
-    asked for by the name of their pattern. What no target takes, and what comes after `default` in the list, has no mark and is
-    Stepwell's own. A mark that is there stays, so a second run with other targets adds to it. Constants and weights are
-    never marked, nor ops that may fail or have effects, nor fused functions. Remarks repeat the reasons of predicates.
+    A target says what it supports by predicates registered in Python (`rewrites.supported`), per op name, or by the
+    pattern table of its name, of which patterns of one op count here. Calls of composite functions
+    (`merge-composite`) are asked for by the name of their pattern. What no target takes, and what comes after `default`
+    in the list, has no mark and is Stepwell's own. A mark that is there stays, so a second run with other targets adds
+    to it. Constants and weights are never marked, nor ops that may fail or have effects, nor fused functions. Remarks
+    repeat the reasons of predicates.
 
     Before:
         %0 = graph.relu %x : …
@@ -59,14 +56,14 @@ class AnnotateTargetPass(StepwellPass):
         names = list(dict.fromkeys(self.targets))
         if DEFAULT in names:
             names = names[: names.index(DEFAULT)]
-        targets = [Target(name, ctx, session) for name in names]
+        targets = [CodeGenerator(name, ctx, session) for name in names]
         functions = {each.sym_name.data: each for each in functions_of(op)}
         for each in open_functions(op):
             for inner in list(program_order(each)):
                 if TARGET not in inner.attributes and can_be_external(inner, session):
                     self._annotate(inner, targets, composite_name(inner, functions))
 
-    def _annotate(self, op: Operation, targets: list[Target], composite: str | None) -> None:
+    def _annotate(self, op: Operation, targets: list[CodeGenerator], composite: str | None) -> None:
         if isinstance(op, func.CallOp) and composite is None:
             return
         for target in targets:
@@ -80,7 +77,7 @@ class AnnotateTargetPass(StepwellPass):
 
 
 def open_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
-    """The functions whose bodies may be taken apart: no fused groups, composites, or functions of a code generator."""
+    """Returns the functions that may be taken apart: no fused groups, composites, or functions of a code generator."""
     for function in functions_of(module):
         closed = is_primitive(function) or COMPOSITE in function.attributes or PREPARE in function.attributes
         if not closed and text_attribute(function, COMPILER) is None:
@@ -88,13 +85,12 @@ def open_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
 
 
 def can_be_external(op: Operation, session: Session) -> bool:
-    """Whether code from outside could compute `op`: tensors in and out, no effect, no failure to report."""
+    """Returns whether external code could compute `op`: tensors in and out, no effect, no failure to report."""
     return (
         bool(op.results)
         and not op.regions
         and not op.has_trait(IsTerminator)
-        and not is_constant_op(op)
-        and op.name not in DATA_OPS
+        and constant_kind(op) is None
         and all(isinstance(value.type, TensorType) for value in (*op.operands, *op.results))
         and session.purity.is_pure(op)
         and not may_fail(op)

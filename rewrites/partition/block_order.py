@@ -1,4 +1,4 @@
-"""Ops of a block put into an order in which producers come first, as near to the old one as can be."""
+"""An order of the ops of a block in which producers come first, as near to the old one as can be."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from heapq import heapify, heappop, heappush
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ..dialects.traits import may_fail
-from .engine.functions import Purity
-from .engine.groups import anchor
+from ...dialects.traits import may_fail
+from ...patterns.language.functions import Purity
+from ...patterns.matching.groups import anchor
 
 
 def producers_in(op: Operation, block: Block) -> list[Operation]:
-    """The ops of `block` whose results `op`, or an op inside it, uses; each once, in order of use."""
+    """Returns the ops of `block` whose results `op`, or an op inside it, uses, each once, in order of use."""
     found: dict[Operation, None] = {}
     values: Sequence[SSAValue] = op.operands
     if op.regions:
@@ -67,7 +67,7 @@ def group_order(block: Block, groups: Sequence[Sequence[Operation]], purity: Pur
 def _dependences(
     block: Block, ops: Sequence[Operation], node_of: dict[Operation, int], count: int, purity: Purity
 ) -> tuple[list[int], list[list[int]]]:
-    """How many nodes each node waits for, and which wait for it."""
+    """Returns how many nodes each node waits for, and which wait for it."""
     pairs: dict[tuple[int, int], None] = {}
     ordered: Operation | None = None
     for op in ops:
@@ -89,7 +89,7 @@ def _dependences(
 
 
 def is_ordered(op: Operation, purity: Purity) -> bool:
-    """Whether `op` must keep its place among others of its kind: effects happen, and failures are found, in order."""
+    """Returns whether `op` must keep its place among others of its kind: effects and failures keep their order."""
     return any(
         may_fail(each) or not (each.regions or each.has_trait(IsTerminator) or purity.is_pure(each))
         for each in op.walk()
@@ -97,7 +97,7 @@ def is_ordered(op: Operation, purity: Purity) -> bool:
 
 
 def _in_a_cycle(needs: Sequence[int], users: Sequence[Sequence[int]], groups: int) -> int:
-    """A group that is in a cycle: of what is left, one that is still left when nodes without users are removed too."""
+    """Returns a group in a cycle: one that is still left when nodes without users are removed too."""
     left = {node for node, count in enumerate(needs) if count}
     uses = {node: sum(user in left for user in users[node]) for node in left}
     producers: dict[int, list[int]] = {node: [] for node in left}

@@ -8,13 +8,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import SSAValue
 
-from ..core.passes import StepwellPass
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import PRIMITIVE, NameSupply
+from ...patterns.language.match import Session
 from .annotate_target import open_functions
-from .engine.functions import PRIMITIVE, NameSupply
-from .engine.match import Session
 from .partition_by_pattern import outline_match, pattern_attributes
 from .pattern_groups import GroupFinder
-from .targets import pattern_table
+from .pattern_tables import pattern_table
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class MergeCompositePass(StepwellPass):
         %1 = graph.add %0, %b : …
     After (`table=openblas`):
         %0 = func.call @openblas_matmul_add_0(%x, %w, %b) : …
-        func.func private @openblas_matmul_add_0(…) attributes {graph.primitive, graph.composite = "openblas.matmul_add"} { … }
+        func.func private @openblas_matmul_add_0(…) attributes {graph.primitive,
+            graph.composite = "openblas.matmul_add"} { … }
 
     Raises an error for a table that does not exist or is not valid.
     """

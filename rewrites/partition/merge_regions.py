@@ -9,12 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation
 
-from ..core.diagnostics import emit_remark
-from ..core.passes import StepwellPass
+from ...core.messages.diagnostics import emit_remark
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import Purity
 from .annotate_target import open_functions
 from .block_order import is_ordered, producers_in
-from .engine.functions import Purity
-from .targets import REGION, TARGET, text_attribute
+from .pattern_tables import REGION, TARGET, text_attribute
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class MergeRegionsPass(StepwellPass):
 
 
 def blocks_below(scope: Operation) -> Iterator[Block]:
-    """Every block inside `scope`, outer ones first."""
+    """Yields every block inside `scope`, outer ones first."""
     for op in scope.walk():
         for region in op.regions:
             yield from region.blocks
@@ -63,8 +63,8 @@ class _Regions:
     """
     The regions of one block. A node is a region of a target, or a single op of none.
 
-    `above[node]` is the set of regions that a node depends on, closed under dependence, as bits of an integer. Of merged
-    regions the bits of all numbers stay set together.
+    `above[node]` is the set of regions that a node depends on, closed under dependence, as bits of an integer. Of
+    merged regions the bits of all numbers stay set together.
     """
 
     def __init__(self, block: Block, purity: Purity):
@@ -77,11 +77,11 @@ class _Regions:
         self._targets: list[str | None] = []
         self._above: list[int] = []
         self._own: list[int] = []
-        """The bits of a region: its own, and those of regions merged into it; none for an op of no target."""
+        """Returns the bits of a region: its own, and those of regions merged into it, none for an op of no target."""
         self._bits = 0
 
     def add(self, op: Operation) -> None:
-        """Puts the next op of the block into a region: with those it uses, where they may be merged."""
+        """Puts the next op of the block into a region, with those it uses where they may be merged."""
         target = text_attribute(op, TARGET)
         before = producers_in(op, self._block)
         if target is None and is_ordered(op, self._purity):
@@ -120,7 +120,7 @@ class _Regions:
         return number
 
     def _merged(self, regions: list[int]) -> int:
-        """Makes several regions, none of which depends on another, one; what depended on one depends on all."""
+        """Merges several regions, none of which depends on another. What depended on one now depends on all."""
         first, *others = sorted(regions)
         for other in others:
             self._merged_into[other] = first
@@ -134,7 +134,7 @@ class _Regions:
         return first
 
     def _depend(self, node: int, on: int) -> None:
-        """A node, and all that depends on it, depends on more regions."""
+        """Makes a node, and all that depends on it, depend on more regions."""
         if on & ~self._above[node] == 0:
             return
         self._above[node] |= on
@@ -145,7 +145,7 @@ class _Regions:
                     self._above[other] = known | on
 
     def number_ops(self) -> int:
-        """Writes the numbers of the regions of targets, in order of their first ops; returns how many there are."""
+        """Writes the numbers of the regions of targets, in order of their first ops. Returns how many there are."""
         numbers: dict[int, int] = {}
         for op, node in self._node.items():
             op.attributes.pop(REGION, None)

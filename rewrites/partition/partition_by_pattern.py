@@ -9,14 +9,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
-from ..core.codegens import COMPILER
-from ..core.passes import StepwellPass
+from ...core.codegens import COMPILER
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import PRIMITIVE, NameSupply
+from ...patterns.language.match import Session
 from .annotate_target import open_functions
-from .engine.functions import PRIMITIVE, NameSupply
-from .engine.match import Session
 from .partition_graph import outline_group, sanitized
 from .pattern_groups import Group, GroupFinder
-from .targets import COMPOSITE, PatternEntry, pattern_table
+from .pattern_tables import COMPOSITE, PatternEntry, pattern_table
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,20 @@ class PartitionByPatternPass(StepwellPass):
     """
     Moves each match of a table of patterns into a private function with the name of the pattern.
 
-    `table` names a pattern table: one that is shipped or registered, or a file of rules. Its patterns are tried in their order, and
-    of two matches that share an op the earlier one stays, unless the later one contains it: then the larger one
-    is taken. A match is left alone, with a remark, when an op inside it is used outside, spans blocks or has an
-    effect, and when the check of its pattern gives a reason. `annotate-codegen` gives the functions to the code generator named
-    like the table; a name of a pattern with a dot says which before it. `bind-constants` copies constants in, also those
-    that the pattern leaves open.
+    `table` names a pattern table: one that is shipped or registered, or a file of rules. Its patterns are tried in
+    their order, and of two matches that share an op the earlier one stays, unless the later one contains it: then the
+    larger one is taken. A match is left alone, with a remark, when an op inside it is used outside, spans blocks or has
+    an effect, and when the check of its pattern gives a reason. `annotate-codegen` gives the functions to the code
+    generator named like the table; a name of a pattern with a dot says which before it. `bind-constants` copies
+    constants in, also those that the pattern leaves open.
 
     Before:
         %0 = graph.matmul %x, %w : …
         %1 = graph.add %0, %b : …
     After (`table=openblas annotate-codegen`):
         %0 = func.call @openblas_matmul_add_0(%x, %w, %b) : …
-        func.func private @openblas_matmul_add_0(…) attributes {graph.primitive, graph.composite = "openblas.matmul_add", graph.compiler = "openblas"} { … }
+        func.func private @openblas_matmul_add_0(…) attributes {graph.primitive,
+            graph.composite = "openblas.matmul_add", graph.compiler = "openblas"} { … }
 
     Raises an error for a table that does not exist or is not valid.
     """
@@ -67,7 +68,7 @@ class PartitionByPatternPass(StepwellPass):
 
 
 def pattern_attributes(entry: PatternEntry) -> dict[str, Attribute]:
-    """What a function of this pattern carries: what the rule says, and its name."""
+    """Returns the attributes of a function of this pattern: those of the rule, and its name."""
     return {**dict(entry.rule.group or ()), COMPOSITE: StringAttr(entry.name)}
 
 

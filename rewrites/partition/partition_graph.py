@@ -11,16 +11,16 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..core.codegens import COMPILER
-from ..core.diagnostics import emit_remark, fail
-from ..core.passes import StepwellPass
+from ...core.codegens import COMPILER
+from ...core.messages.diagnostics import emit_remark, fail
+from ...core.passes.base import StepwellPass
+from ...patterns.language.constants import is_constant_op
+from ...patterns.language.functions import PRIMITIVE, NameSupply, captured_values, outlined
+from ...patterns.language.match import Session
 from .annotate_target import can_be_external, open_functions
 from .block_order import group_order
-from .engine.constants import is_constant_op
-from .engine.functions import PRIMITIVE, NameSupply, captured_values, outlined
-from .engine.match import Session
 from .merge_regions import blocks_below
-from .targets import REGION, TARGET, text_attribute
+from .pattern_tables import REGION, TARGET, text_attribute
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,10 @@ class PartitionGraphPass(StepwellPass):
     Moves each region into a private function for the code generator of its target, and calls it.
 
     A region is the ops of a block with one `graph.region` (see `merge-regions`); an op with a `graph.target` alone is a
-    region of its own. What the region takes from outside becomes parameters, each value once, in order of use; constants
-    do too, unless `bind-constants` copies them into the function. What is used outside becomes results, each once. The
-    other ops of the block move as little as they must. A region of which nothing is used is left alone, with a remark.
+    region of its own. What the region takes from outside becomes parameters, each value once, in order of use;
+    constants do too, unless `bind-constants` copies them into the function. What is used outside becomes results, each
+    once. The other ops of the block move as little as they must. A region of which nothing is used is left alone, with
+    a remark.
 
     Before:
         %0 = graph.abs %x {graph.target = "dsp", graph.region = 0 : i64} : …
@@ -40,8 +41,9 @@ class PartitionGraphPass(StepwellPass):
         %0, %1 = func.call @dsp_main_0(%x) : …
         func.func private @dsp_main_0(%x: …) -> (…, …) attributes {graph.primitive, graph.compiler = "dsp"} { … }
 
-    Raises an error for a region with ops of several targets, of an op that no code from outside can compute (with an effect, say), and for
-    one that depends on itself through an op outside: possible only if somebody changed the marks by hand.
+    Raises an error for a region with ops of several targets, of an op that no code from outside can compute (with an
+    effect, say), and for one that depends on itself through an op outside: possible only if somebody changed the marks
+    by hand.
     """
 
     name = "partition-graph"
@@ -88,7 +90,7 @@ class PartitionGraphPass(StepwellPass):
 
 
 def sanitized(name: str) -> str:
-    """`name` as a symbol that every tool below takes: letters, digits and `_`; other characters become `_`."""
+    """Returns `name` as a symbol that every tool below takes. Characters but letters, digits and `_` become `_`."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
@@ -98,7 +100,7 @@ def _number(op: Operation) -> int | None:
 
 
 def regions_of(block: Block, session: Session) -> list[list[Operation]]:
-    """The regions of a block in order of their first ops. Raises an error at an op that cannot be in its region."""
+    """Returns the regions of a block in order of their first ops. Raises an error at an op that cannot be in one."""
     found: dict[object, list[Operation]] = {}
     for op in block.ops:
         target = text_attribute(op, TARGET)
@@ -124,7 +126,7 @@ def _is_used(region: list[Operation]) -> bool:
 
 
 def outputs_of(ops: Sequence[Operation]) -> list[SSAValue]:
-    """The results of `ops` that others use."""
+    """Returns the results of `ops` that others use."""
     inside = {each for op in ops for each in op.walk()}
     return [result for op in ops for result in op.results if any(use.operation not in inside for use in result.uses)]
 

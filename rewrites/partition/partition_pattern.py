@@ -8,11 +8,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.passes import StepwellPass
-from .engine.functions import functions_of
-from .engine.loading import rules_of_file
-from .engine.partition import partition
-from .engine.selection import selected
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import functions_of
+from ...patterns.running.partition import partition
+from ...patterns.running.selection import selected
+from ...patterns.text.loading import rules_of_file
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class PartitionPatternPass(StepwellPass):
     """
     Moves every match of the patterns of a file into a private function of its own.
 
-    `file` holds `pattern.rule` ops, of which `pattern.partition %root with {…}` says which attributes the functions get;
-    of other rules only the pattern counts. `rules` picks some by name; they are tried in their order.
-    `attributes` are more attributes of the functions, as `name=text`. `no-duplicate` leaves a match alone when an op
-    in it would be computed twice. `function-name` is the stem of the names of the functions. Functions made by partitioning
-    or fusion are not looked into. Remarks tell why a match was left alone.
+    `file` holds `pattern.rule` ops, of which `pattern.partition %root with {…}` says which attributes the functions
+    get; of other rules only the pattern counts. `rules` picks some by name; they are tried in their order. `attributes`
+    are more attributes of the functions, as `name=text`. `no-duplicate` leaves a match alone when an op in it would be
+    computed twice. `function-name` is the stem of the names of the functions. Functions made by partitioning or fusion
+    are not looked into. Remarks tell why a match was left alone.
 
     Before:
         %0 = graph.exp %x : …

@@ -1,4 +1,4 @@
-"""Matches of a table of patterns in a function: which there are, and which of those that overlap are taken."""
+"""The matches of a table of patterns in a function, and the choice among those that overlap."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
-from ..core.diagnostics import emit_remark
-from .annotate_target import can_be_external
-from .engine.compiled_rule import CompiledRule
-from .engine.constants import is_constant_op
-from .engine.driver import (
+from ...core.messages.diagnostics import emit_remark
+from ...patterns.language.constants import is_constant_op
+from ...patterns.language.match import Session
+from ...patterns.matching.compiled_rule import CompiledRule
+from ...patterns.matching.groups import Outside, covered_ops, input_values
+from ...patterns.running.driver import (
     program_order,
     remark_text,  # pyright: ignore[reportPrivateUsage]
 )
-from .engine.groups import Outside, covered_ops, input_values
-from .engine.match import Session
-from .targets import PatternEntry, compiled_entries, why_refused
+from .annotate_target import can_be_external
+from .pattern_tables import PatternEntry, compiled_entries, why_refused
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A match that is to be a function: its ops, the root last; the constants that its pattern names; its inputs."""
+    """A match that is to be a function: its ops, the root last, the constants that its pattern names, its inputs."""
 
     entry: PatternEntry
     ops: tuple[Operation, ...]
@@ -32,7 +32,7 @@ class Group:
 
 
 class GroupFinder:
-    """Finds the groups of one function; changes nothing."""
+    """Finds the groups of one function. It changes nothing."""
 
     def __init__(self, function: func.FuncOp, session: Session):
         self._session = session

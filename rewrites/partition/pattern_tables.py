@@ -25,24 +25,24 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.codegens import note_registration
-from ..core.diagnostics import did_you_mean
-from ..core.plugins import registry
-from .engine.compiled_rule import CompiledRule, compile_rule
-from .engine.constants import is_constant_op
-from .engine.groups import covered_ops
-from .engine.loading import rules_of_file, rules_of_text
-from .engine.match import Match, Session
-from .engine.patterns import Rule
+from ...core.codegens import note_registration
+from ...core.messages.diagnostics import did_you_mean
+from ...core.plugins import registry
+from ...patterns.language.constants import is_constant_op
+from ...patterns.language.match import Match, Session
+from ...patterns.language.rules import Rule
+from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
+from ...patterns.matching.groups import covered_ops
+from ...patterns.text.loading import rules_of_file, rules_of_text
 
 TARGET = "graph.target"
-"""Attribute of an op: the code generator that is to compute it."""
+"""Attribute of an op with the code generator that is to compute it."""
 
 REGION = "graph.region"
-"""Attribute of an op: the number, within its block, of the region that it belongs to."""
+"""Attribute of an op with the number, within its block, of its region."""
 
 COMPOSITE = "graph.composite"
-"""Attribute of a function: the name of the pattern that its body matches."""
+"""Attribute of a function with the name of the pattern that its body matches."""
 
 DEFAULT = "default"
 """The target that takes every op: Stepwell itself. Ops of it have no attribute."""
@@ -52,7 +52,7 @@ TARGET_EXTENSION, TABLE_EXTENSION = "external-target", "pattern-table"
 _PACKAGE = __name__.rpartition(".")[0]
 
 Support = Callable[[Operation], bool | str]
-"""Whether a target computes an op; a text says why not."""
+"""The answer to the question whether a target computes an op. A text is the reason why not."""
 
 _PREDICATES: dict[str, dict[str, Support]] = {}
 _TABLES: dict[str, tuple[PatternEntry, ...]] = {}
@@ -61,8 +61,8 @@ _TABLES: dict[str, tuple[PatternEntry, ...]] = {}
 @dataclass(frozen=True)
 class PatternContext:
     """
-    What a check of a pattern sees: the match, its ops (producers first), the values that they take from outside, and the
-    ops that use its results. `context[pattern]` is the value that a part of the pattern stands for.
+    What a check of a pattern sees: the match, its ops (producers first), the values that they take from outside, and
+    the ops that use its results. `context[pattern]` is the value that a part of the pattern stands for.
     """
 
     match: Match
@@ -79,13 +79,14 @@ PatternCheck = Callable[[PatternContext], bool | str]
 
 @dataclass(frozen=True)
 class PatternEntry:
-    """A pattern of a table, as a rule without a replacement; `check` gives `True`, `False` or why not."""
+    """A pattern of a table, as a rule without a replacement. `check` returns `True`, `False` or the reason why not."""
 
     rule: Rule
     check: PatternCheck | None = None
 
     @property
     def name(self) -> str:
+        """The name of the pattern."""
         return self.rule.name
 
 
@@ -102,7 +103,7 @@ def supported(*names: str, target: str) -> Callable[[Support], Support]:
 
 
 def register_pattern_table(name: str, entries: Iterable[PatternEntry | Rule]) -> None:
-    """Makes a table known by its name in this process; it replaces a registered one of that name."""
+    """Makes a table known by its name in this process. It replaces a registered one of that name."""
     _TABLES[name] = _entries(name, entries)
     parts = [part for entry in _TABLES[name] for part in (entry.check, entry.rule.callback)]
     note_registration(f"table {name} {[repr(entry.rule) for entry in _TABLES[name]]}", *parts)
@@ -145,13 +146,13 @@ def pattern_table(name: str, ctx: Context) -> tuple[PatternEntry, ...]:
 
 
 def table_names() -> list[str]:
-    """Names of all tables but files."""
+    """Returns the names of all tables but files."""
     return sorted({*_TABLES, *shipped_tables(), *registry().extensions_of(TABLE_EXTENSION)})
 
 
 @lru_cache(maxsize=1)
 def shipped_tables() -> tuple[str, ...]:
-    """Names of the tables in `rewrites/tables`."""
+    """Returns the names of the tables that Stepwell ships."""
     folder = files(_PACKAGE).joinpath("tables")
     names = (each.name for each in folder.iterdir())
     return tuple(sorted(name.removesuffix(".mlir") for name in names if name.endswith(".mlir")))
@@ -164,12 +165,12 @@ def _shipped(name: str) -> tuple[PatternEntry, ...]:
 
 
 def compiled_entries(entries: Sequence[PatternEntry]) -> list[tuple[PatternEntry, CompiledRule]]:
-    """The patterns ready to match; what a rule of the table would make is left out."""
+    """Returns the patterns, ready to match. What a rule of the table would make is left out."""
     return [(entry, compile_rule(replace(entry.rule, rhs=()))) for entry in entries]
 
 
-class Target:
-    """One target as the pass `annotate-target` asks it: Python predicates by name, else the table of its name."""
+class CodeGenerator:
+    """A code generator as `annotate-target` asks it: Python predicates by name, else the table of its name."""
 
     def __init__(self, name: str, ctx: Context, session: Session):
         self.name = name
@@ -190,7 +191,7 @@ class Target:
         self._session = session
 
     def supports(self, op: Operation, composite: str | None) -> bool | str:
-        """Whether the target computes `op`, which for a call of a composite function goes by the name of that."""
+        """Returns whether the target computes `op`. A call of a composite function goes by the name of that."""
         name = op.name if composite is None else composite
         if name in self._predicates:
             return self._predicates[name](op)
@@ -216,7 +217,7 @@ def _accepts(entry: PatternEntry, match: Match, ops: Sequence[Operation]) -> boo
 
 
 def why_refused(entry: PatternEntry, match: Match, ops: Sequence[Operation], inputs: Sequence[SSAValue]) -> str | None:
-    """The reason of the check of `entry`, `None` when it takes the match."""
+    """Returns the reason of the check of `entry`, `None` when it takes the match."""
     if entry.check is None:
         return None
     users = dict.fromkeys(use.operation for result in match.root.results for use in result.uses)
@@ -227,7 +228,7 @@ def why_refused(entry: PatternEntry, match: Match, ops: Sequence[Operation], inp
 
 
 def composite_name(op: Operation, functions: dict[str, func.FuncOp]) -> str | None:
-    """The name of the pattern whose function `op` calls, `None` when it calls none."""
+    """Returns the name of the pattern whose function `op` calls, `None` when it calls none."""
     if not isinstance(op, func.CallOp) or (callee := functions.get(op.callee.string_value())) is None:
         return None
     name = callee.attributes.get(COMPOSITE)
@@ -235,6 +236,6 @@ def composite_name(op: Operation, functions: dict[str, func.FuncOp]) -> str | No
 
 
 def text_attribute(op: Operation, name: str) -> str | None:
-    """The text of a discardable attribute."""
+    """Returns the text of a discardable attribute."""
     found: Attribute | None = op.attributes.get(name)
     return found.data if isinstance(found, StringAttr) else None

@@ -1,4 +1,4 @@
-"""Where a value of a branch belongs: the innermost block that holds all its uses, looking through `scf.if` only."""
+"""The place of a value of a branch: the innermost block that holds all its uses, looking through `scf.if` only."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 
-from ..dialects.traits import is_pure, may_fail
+from ...dialects.traits import is_pure, may_fail
 
 
 def movable(op: Operation) -> bool:
-    """Whether `op` may run less often, and later: pure, cannot fail; with regions only if it is a branch of such ops."""
+    """
+    Returns whether `op` may run less often, and later.
+
+    It must be pure and unable to fail. An op with regions must be a branch of movable ops.
+    """
     if op.has_trait(IsTerminator) or not op.results or not is_pure(op):
         return False
     if op.regions and not isinstance(op, scf.IfOp):
@@ -43,7 +47,7 @@ def branch_path(block: Block, op: Operation) -> list[Block]:
 
 
 def common_block(paths: Sequence[Sequence[Block]]) -> Block | None:
-    """The last block that all paths go through; `None` when there is no path, or an empty one."""
+    """Returns the last block that all paths go through, `None` when there is no path, or an empty one."""
     if not paths or not all(paths):
         return None
     common: Block | None = None
@@ -55,7 +59,9 @@ def common_block(paths: Sequence[Sequence[Block]]) -> Block | None:
 
 
 def lowest_common_scope(op: Operation) -> Block | None:
-    """The innermost block that holds all uses of `op`; `None` for an op without uses, or used from another region tree."""
+    """
+    Returns the innermost block that holds all uses of `op`, `None` without uses, or with one in another region tree.
+    """
     block = op.parent
     if block is None:
         return None
@@ -64,7 +70,7 @@ def lowest_common_scope(op: Operation) -> Block | None:
 
 
 def ancestor_in(block: Block, op: Operation) -> Operation | None:
-    """`op`, or the op around it that is directly in `block`."""
+    """Returns `op`, or the op around it that is directly in `block`."""
     current: Operation | None = op
     while current is not None and current.parent is not block:
         current = current.parent_op()

@@ -11,14 +11,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..dialects.graph.base import GraphOp, plain_properties
-from ..dialects.graph.binary import BinaryOp, DivisionOp, EwiseFmaOp
-from ..dialects.graph.comparison import WhereOp
-from ..dialects.graph.contraction import Conv2dOp
-from ..dialects.graph.elementwise import AstypeOp, ClipOp, UnaryOp
-from ..dialects.graph.movement import (
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...dialects.graph.base import GraphOp, plain_properties
+from ...dialects.graph.binary import BinaryOp, DivisionOp, EwiseFmaOp
+from ...dialects.graph.comparison import WhereOp
+from ...dialects.graph.contraction import Conv2dOp
+from ...dialects.graph.elementwise import AstypeOp, ClipOp, UnaryOp
+from ...dialects.graph.movement import (
     BroadcastToOp,
     ConcatOp,
     ExpandDimsOp,
@@ -28,20 +28,20 @@ from ..dialects.graph.movement import (
     SplitOp,
     StridedSliceOp,
 )
-from ..dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
-from ..dialects.graph.pooling import Pool2dOp
-from ..dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
-from ..dialects.graph.sampling import ResampleOp
-from .engine.functions import is_primitive
+from ...dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
+from ...dialects.graph.pooling import Pool2dOp
+from ...dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
+from ...dialects.graph.sampling import ResampleOp
+from ...dialects.traits import constant_kind
+from ...patterns.language.functions import is_primitive
 
 TO_LAST = (0, 2, 3, 1)
-"""NCHW to NHWC."""
+"""The permutation from NCHW to NHWC."""
 TO_FIRST = (0, 3, 1, 2)
-"""NHWC to NCHW."""
+"""The permutation from NHWC to NCHW."""
 TO_HWIO = (2, 3, 1, 0)
-"""OIHW to HWIO."""
+"""The permutation from OIHW to HWIO."""
 
-CONSTANTS = ("graph.constant", "graph.full", "graph.weight")
 ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, WhereOp)
 
 
@@ -50,10 +50,11 @@ class OptimizeLayoutsPass(StepwellPass):
     """
     Computes convolutions with the channels last, and what lies between them too.
 
-    A block with a convolution in NCHW: its convolutions take NHWC and HWIO, which are what register tiles read in order. Pooling,
-    normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow where that needs no new
-    transpose of an image (in a concatenation, of the greater part), so that transposes are left at the borders only; those of
-    constant filters are folded by `fold-constant`. Only the order of sums may change. Fused functions are left alone. Running it twice changes nothing.
+    A block with a convolution in NCHW: its convolutions take NHWC and HWIO, which are what register tiles read in
+    order. Pooling, normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow
+    where that needs no new transpose of an image (in a concatenation, of the greater part), so that transposes are left
+    at the borders only; those of constant filters are folded by `fold-constant`. Only the order of sums may change.
+    Fused functions are left alone. Running it twice changes nothing.
 
     Before:
         %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -77,7 +78,7 @@ class OptimizeLayoutsPass(StepwellPass):
 
 
 def _blocks(module: ModuleOp) -> list[Block]:
-    """All blocks but those of fused functions."""
+    """Yields all blocks but those of fused functions."""
     found: list[Block] = []
     stack: list[Operation] = [module]
     while stack:
@@ -104,18 +105,18 @@ def _rank(value: SSAValue) -> int:
 
 
 def _elements(value: SSAValue) -> int:
-    """How many; an unknown extent counts as one."""
+    """Returns the number of elements, where an unknown extent counts as one."""
     assert isinstance(value.type, TensorType)
     return prod(max(size, 1) for size in value.type.get_shape())
 
 
 def _last(axis: int) -> int:
-    """Where an axis of NCHW is in NHWC."""
+    """Returns the number in NHWC of an axis of NCHW."""
     return TO_LAST.index(axis % 4)
 
 
 def _type_last(type_: Attribute) -> TensorType:
-    """The type of an image in NHWC."""
+    """Returns the type of an image in NHWC."""
     assert isinstance(type_, TensorType)
     shape = type_.get_shape()
     return TensorType(type_.element_type, [shape[axis] for axis in TO_LAST], type_.encoding)
@@ -128,9 +129,9 @@ class _Images:
         self.block = block
         self.changed = 0
         self._twins: dict[SSAValue, SSAValue] = {}
-        """Images in NCHW and what holds the same in NHWC."""
+        """Images in NCHW with the values that hold the same in NHWC."""
         self._added: list[Operation] = []
-        """What goes in the end if nothing uses it."""
+        """The ops that go in the end if nothing uses them."""
 
     def run(self) -> None:
         for op in list(self.block.ops):
@@ -157,7 +158,7 @@ class _Images:
     # Images and their twins
 
     def _twin(self, value: SSAValue) -> SSAValue | None:
-        """The NHWC form of `value` where there is one."""
+        """Returns the NHWC form of `value` where there is one."""
         if value in self._twins:
             return self._twins[value]
         owner = value.owner
@@ -166,7 +167,7 @@ class _Images:
         return None
 
     def _channels_last(self, value: SSAValue, place: Operation) -> SSAValue:
-        """The NHWC form of `value`, made before `place` where there is none."""
+        """Returns the NHWC form of `value`, which is made before `place` where there is none."""
         twin = self._twin(value)
         if twin is None:
             twin = self._add(PermuteDimsOp(value, axes=TO_LAST), place)
@@ -181,8 +182,8 @@ class _Images:
 
     def _replace(self, op: Operation, operands: list[SSAValue], images: int = 1, **changes: Any) -> None:
         """
-        `op` on other operands and with other properties; its first `images` results are in NHWC now, and for those who want
-        NCHW transposed back.
+        `op` on other operands and with other properties; its first `images` results are in NHWC now, and for those who
+        want NCHW transposed back.
         """
         properties = {**plain_properties(op), **changes}
         types = [
@@ -223,14 +224,14 @@ class _Images:
             self._replace(op, [twin], layout="NHWC")
 
     def _along_axis(self, op: Operation) -> None:
-        """An op on an image and, perhaps, vectors along one axis of it."""
+        """Follows an op on an image and, perhaps, vectors along one axis of it."""
         image, *others = op.operands
         twin = self._twin(image)
         if twin is not None:
             self._replace(op, [twin, *others], axis=_last(plain_properties(op)["axis"]))
 
     def _index(self, op: Operation) -> None:
-        """Where an element lies along one axis; without an axis, the number would be another in NHWC."""
+        """Follows an op that finds an element along one axis. Without an axis, the number would differ in NHWC."""
         found = plain_properties(op)
         twin = self._twin(op.operands[0])
         if twin is None or found["axis"] is None:
@@ -262,7 +263,9 @@ class _Images:
             self._replace(op, [twin], axes=[_last(axis) for axis in plain_properties(op)["axes"]])
 
     def _repetition(self, op: Operation) -> None:
-        """The reshape that ends `expand_dims`, `broadcast_to`, `reshape` where these repeat rows and columns of an image."""
+        """
+        The reshape that ends `expand_dims`, `broadcast_to`, `reshape` where these repeat rows and columns of an image.
+        """
         stretched = op.operands[0].owner
         spread = stretched.operands[0].owner if isinstance(stretched, BroadcastToOp) else None
         if not isinstance(spread, ExpandDimsOp):
@@ -294,7 +297,7 @@ class _Images:
             self._replace(op, [twin], pad_width=moved)
 
     def _elementwise(self, op: Operation) -> None:
-        """Follows where every image among the operands has a twin; constants and vectors are transposed."""
+        """Follows where every image among the operands has a twin. Constants and vectors are transposed."""
         if all(self._twin(value) is None for value in op.operands) or _rank(op.results[0]) != 4:
             return
         if not all(self._is_cheap(value) for value in op.operands):
@@ -308,10 +311,10 @@ class _Images:
         self._replace(op, operands)
 
     def _is_cheap(self, value: SSAValue) -> bool:
-        """Whether the NHWC form is there, or made at load time, or small."""
+        """Returns whether the NHWC form is there, or made at load time, or small."""
         if self._twin(value) is not None or _rank(value) == 0:
             return True
-        if isinstance(value.owner, Operation) and value.owner.name in CONSTANTS:
+        if constant_kind(value.owner) in ("literal", "splat", "weight"):
             return True
         assert isinstance(value.type, TensorType)
         return sum(size != 1 for size in value.type.get_shape()) <= 1
@@ -332,4 +335,4 @@ _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], 
     ),
     *((kind, _Images._elementwise) for kind in ELEMENTWISE),  # pyright: ignore[reportPrivateUsage]
 )
-"""What follows an image in NHWC, and how; the first that fits."""
+"""The ops that follow an image into NHWC, and how. The first that fits is taken."""

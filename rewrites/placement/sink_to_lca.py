@@ -10,12 +10,12 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
-from ..core.diagnostics import fail
-from ..core.passes import StepwellPass
-from ..dialects.traits import is_commutative
-from .engine.driver import program_order
-from .engine.functions import is_primitive
-from .placement import ancestor_in, branch_path, common_block, lowest_common_scope, movable
+from ...core.messages.diagnostics import fail
+from ...core.passes.base import StepwellPass
+from ...dialects.traits import is_commutative
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import program_order
+from .choice import ancestor_in, branch_path, common_block, lowest_common_scope, movable
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class SinkToLcaPass(StepwellPass):
     """
     Moves values that only branches need into the innermost branch of `scf.if` that holds all their uses.
 
-    A value that both branches need stays before them. Ops with effects and ops that may fail stay where they are, nothing
-    moves into a loop, and code without branches does not change. Fused functions are left alone.
+    A value that both branches need stays before them. Ops with effects and ops that may fail stay where they are,
+    nothing moves into a loop, and code without branches does not change. Fused functions are left alone.
 
     A rule replaces an op in its place and cannot say this.
 
@@ -66,10 +66,10 @@ class SinkToLcaPass(StepwellPass):
 @dataclass(frozen=True)
 class CheckLcaPlacementPass(StepwellPass):
     """
-    Fails where a value is not in the lowest scope that all its uses share; changes nothing.
+    Fails where a value is not in the lowest scope that all its uses share. It changes nothing.
 
-    Two faults: an op that `sink-to-lca` would move into a branch, and equal ops in branches apart, whose scope is the block
-    around these branches.
+    Two faults: an op that `sink-to-lca` would move into a branch, and equal ops in branches apart, whose scope is the
+    block around these branches.
 
     Raises `PassFailedException` at the first fault.
     """
@@ -92,7 +92,7 @@ class CheckLcaPlacementPass(StepwellPass):
 
 
 def _key(op: Operation) -> Hashable:
-    """Equal for ops that compute the same."""
+    """Returns a key that is equal for ops that compute the same."""
     operands = sorted(map(id, op.operands)) if is_commutative(op) else map(id, op.operands)
     properties = sorted((op.properties | op.attributes).items(), key=lambda item: item[0])
     types = tuple(result.type for result in op.results)
@@ -100,7 +100,7 @@ def _key(op: Operation) -> Hashable:
 
 
 def _function_of(op: Operation) -> Operation:
-    """The outermost op inside the module that `op` is in: literals of two functions are not the same value."""
+    """Returns the outermost op around `op` inside the module, since literals of two functions are two values."""
     current = op
     while (parent := current.parent_op()) is not None and not isinstance(parent, ModuleOp):
         current = parent
@@ -108,7 +108,7 @@ def _function_of(op: Operation) -> Operation:
 
 
 def _apart(first: Operation, second: Operation) -> bool:
-    """Whether both are in branches of `scf.if` of one block, neither around the other."""
+    """Returns whether both are in branches of `scf.if` of one block, neither around the other."""
     around = _blocks_around(first)
     shared = next((block for block in _blocks_around(second) if block in around), None)
     if shared is None or shared in (first.parent, second.parent):
@@ -120,7 +120,7 @@ def _apart(first: Operation, second: Operation) -> bool:
 
 
 def _blocks_around(op: Operation) -> list[Block]:
-    """The blocks of branches that hold `op`, innermost first, and the one around them."""
+    """Returns the blocks of branches that hold `op`, innermost first, and the one around them."""
     blocks: list[Block] = []
     block = op.parent
     while block is not None:

@@ -9,12 +9,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.passes import StepwellPass
-from .engine.driver import REWRITES_OF_ONE_OP, Driver
-from .engine.functions import is_primitive
-from .engine.loading import SHIPPED, rules_of_file, shipped_rules
-from .engine.patterns import Rule
-from .engine.selection import selected
+from ...core.passes.base import StepwellPass
+from ...patterns.language.functions import is_primitive
+from ...patterns.language.rules import Rule
+from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
+from ...patterns.running.selection import selected
+from ...patterns.text.loading import rules_of_file
+from ..shipped import SHIPPED, shipped_rules
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class ApplyPatternsPass(StepwellPass):
 
     `file` holds `pattern.rule` ops, `pdl.pattern` ops, or functions `@pattern` and `@replacement`; a name that is no
     file but one of the shipped ones (`simplify.mlir`) means that. The rules of the files in `also` come after those of
-    `file`; all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites of one op are an
-    error that names the rules that alternate. Bodies of fused functions are left alone unless `primitives`.
+    `file`; all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit`
+    rewrites of one op are an error that names the rules that alternate. Bodies of fused functions are left alone unless
+    `primitives`.
 
     Before:
         %0 = graph.relu %x : …

@@ -10,20 +10,18 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..dialects.graph.base import plain_properties, python_properties
-from ..dialects.graph.constants import FullOp
-from . import inference_builders as inference_builders  # registers its builders
-from . import legalization as legalization  # likewise
-from . import scale_axis as scale_axis  # likewise, and conditions
-from .engine.constants import splat_number
-from .engine.functions import PRIMITIVE, Names, captured_values, outlined
-from .engine.match import Match, as_value, builder
-from .graph_conditions import permutation, scalar_type
+from ...dialects.graph.base import plain_properties, python_properties
+from ...dialects.graph.constants import FullOp
+from ...patterns.language.constants import splat_number
+from ...patterns.language.functions import PRIMITIVE, captured_values, outlined
+from ...patterns.language.match import Match, Names, as_value
+from ...patterns.language.registry import builder
+from .conditions import permutation, scalar_type
 
 
 @builder("full")
 def full(match: Match, **parameters: Any) -> Sequence[SSAValue] | None:
-    """A `graph.full` of the number `value` with the type of the root; declines a type with a `?`."""
+    """A `graph.full` of the number `value` with the type of the root. Declines a type with a `?`."""
     type_ = match.root.results[0].type
     if not isinstance(type_, TensorType) or DYNAMIC_INDEX in type_.get_shape():
         return None
@@ -44,7 +42,7 @@ def _full(match: Match, number: int | float, type_: TensorType) -> Sequence[SSAV
 
 @builder("splat-like-result")
 def splat_like_result(match: Match, constant: Any) -> Sequence[SSAValue] | None:
-    """A `graph.full` with the type of the root and the elements of `constant`; declines unless these are one number."""
+    """A `graph.full` with the type of the root and the elements of `constant`. Declines unless these are one number."""
     number, type_ = splat_number(as_value(constant)), match.root.results[0].type
     # A NaN as a Python number would lose its bits.
     if number is None or number != number or not isinstance(type_, TensorType):
@@ -54,7 +52,7 @@ def splat_like_result(match: Match, constant: Any) -> Sequence[SSAValue] | None:
 
 @builder("with-scalar")
 def with_scalar(match: Match, op: Operation, constant: Any) -> Sequence[SSAValue] | None:
-    """The same op with a `graph.full` of rank 0 for `constant`; declines other elements than one number, and rank 0."""
+    """The same op with a `graph.full` of rank 0 for `constant`. Declines other elements than one number, and rank 0."""
     value = as_value(constant)
     if not isinstance(value.type, TensorType) or not value.type.get_num_dims():
         return None
@@ -67,7 +65,7 @@ def with_scalar(match: Match, op: Operation, constant: Any) -> Sequence[SSAValue
 
 @builder("times-reciprocal")
 def times_reciprocal(match: Match, value: Any, constant: Any) -> Sequence[SSAValue] | None:
-    """`value` times one over the one number that `constant` holds; declines another constant."""
+    """`value` times one over the one number that `constant` holds. Declines another constant."""
     divisor = as_value(constant)
     number = splat_number(divisor)
     if not number or not isinstance(divisor.type, TensorType):
@@ -79,7 +77,9 @@ def times_reciprocal(match: Match, value: Any, constant: Any) -> Sequence[SSAVal
 
 @builder("merged-clip")
 def merged_clip(match: Match, outer: Operation, inner: Operation) -> Sequence[SSAValue] | None:
-    """One `graph.clip` of the operand of `inner` with the bounds of both; declines a NaN, and bounds of one op that cross."""
+    """
+    One `graph.clip` of the operand of `inner` with the bounds of both. Declines a NaN, and bounds of one op that cross.
+    """
     bounds = [_bounds(op) for op in (inner, outer)]
     if any(low > high or low[0] != low[0] or high[0] != high[0] for low, high in bounds):
         return None
@@ -92,7 +92,7 @@ def merged_clip(match: Match, outer: Operation, inner: Operation) -> Sequence[SS
 
 
 def _bounds(op: Operation) -> list[tuple[float, float, Any]]:
-    """The bounds of a `graph.clip` as things that compare, -0.0 before 0.0, with their numbers."""
+    """Returns the bounds of a `graph.clip` as things that compare, -0.0 before 0.0, with their numbers."""
     found = plain_properties(op)
     absent = {"min": -inf, "max": inf}
     return [
@@ -119,7 +119,7 @@ def compose_permutations(match: Match, outer: Operation, inner: Operation) -> Se
 
 @builder("reshape-to-result")
 def reshape_to_result(match: Match, value: Any) -> Sequence[SSAValue] | None:
-    """A `graph.reshape` of `value` to the shape of the root; declines more than one `?`."""
+    """A `graph.reshape` of `value` to the shape of the root. Declines more than one `?`."""
     type_ = match.root.results[0].type
     assert isinstance(type_, TensorType)
     shape = list(type_.get_shape())
@@ -139,7 +139,8 @@ def batch_norm_of_arithmetic(
     match: Match, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, epsilon: Any
 ) -> Sequence[SSAValue] | None:
     """
-    The first result of a `graph.batch_norm` along the last axis; declines vectors of another length and an unknown `epsilon`.
+    The first result of a `graph.batch_norm` along the last axis. Declines vectors of another length and an unknown
+    `epsilon`.
 
     Declines a tensor that the arithmetic stretches too, and an `epsilon` that is no number at least 0.
     """

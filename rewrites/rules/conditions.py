@@ -9,16 +9,14 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ShapedType, Signedness, TensorType
 from xdsl.ir import Attribute, Operation
 
-from ..dialects.graph.base import plain_properties
-from ..dialects.graph.shapes import ShapeError, broadcast
-from .engine.constants import constant_attribute, element_type, is_float_type, splat_number
-from .engine.constraints import attribute_of
-from .engine.match import Match, as_value, condition
-
-MANTISSA_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
-"""Significant bits, the implicit one included. Source: IEEE 754-2019, table 3.5; bfloat16 has 8."""
-
-EXPONENT_BITS = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}
+from ...core.ir.element_types import dtype_name
+from ...dialects.graph.base import plain_properties
+from ...dialects.graph.shapes import ShapeError, broadcast
+from ...patterns.language.constants import constant_attribute, element_type, is_float_type, splat_number
+from ...patterns.language.constraints import attribute_of
+from ...patterns.language.match import Match, as_value
+from ...patterns.language.registry import condition
+from ...te import dtypes
 
 
 @condition("same-op")
@@ -63,28 +61,28 @@ def identity_permutation(match: Match, op: Operation) -> bool:
 
 
 def rank(op: Operation) -> int:
-    """Number of dimensions of the first operand."""
+    """Returns the number of dimensions of the first operand."""
     type_ = op.operands[0].type
     assert isinstance(type_, ShapedType)
     return type_.get_num_dims()
 
 
 def permutation(op: Operation) -> tuple[int, ...]:
-    """The axes of a `graph.permute_dims`, counted from the front."""
+    """Returns the axes of a `graph.permute_dims`, counted from the front."""
     axes = plain_properties(op)["axes"]
     return tuple(reversed(range(rank(op)))) if axes is None else tuple(axis % rank(op) for axis in axes)
 
 
 @condition("moves-only-ones")
 def moves_only_ones(match: Match, op: Operation) -> bool:
-    """The dimensions that the `graph.permute_dims` puts into another order have size 1; no size is `?`."""
+    """The dimensions that the `graph.permute_dims` puts into another order have size 1, and no size is `?`."""
     shape = _sizes(op.operands[0])
     moved = [axis for axis in permutation(op) if shape[axis] != 1]
     return DYNAMIC_INDEX not in shape and all(before < after for before, after in pairwise(moved))
 
 
 def _sizes(thing: Any) -> tuple[int, ...]:
-    """The sizes of a tensor, -1 for `?`."""
+    """Returns the sizes of a tensor, -1 for `?`."""
     type_ = as_value(thing).type
     assert isinstance(type_, ShapedType)
     return type_.get_shape()
@@ -99,7 +97,7 @@ def same_size(match: Match, first: Any, second: Any) -> bool:
 
 @condition("combined-type")
 def combined_type(match: Match, result: Any, *operands: Any) -> bool:
-    """`result` has the type of an elementwise op on the others; no size is `?`."""
+    """`result` has the type of an elementwise op on the others, and no size is `?`."""
     shapes = [_sizes(each) for each in (result, *operands)]
     if any(DYNAMIC_INDEX in shape for shape in shapes):
         return False
@@ -159,7 +157,7 @@ def clipped_to_fit(match: Match, clip: Operation, converted: Any) -> bool:
     low, high = found["min"], found["max"]
     if not all(isinstance(type_, IntegerType) for type_ in types) or low is None or high is None:
         return False
-    least, most = integer_range(types[1])  # pyright: ignore[reportArgumentType]
+    least, most = dtypes.integer_range(str(dtype_name(types[1])))
     # Where the bounds cross, the result is the upper one.
     return most > 1 and all(least <= bound <= most for bound in (low, high))
 
@@ -170,7 +168,7 @@ def within_bounds(match: Match, thing: Any, clip: Operation) -> bool:
     type_ = element_type(as_value(thing).type)
     if not isinstance(type_, IntegerType):
         return False
-    least, most = integer_range(type_)
+    least, most = dtypes.integer_range(str(dtype_name(type_)))
     found = plain_properties(clip)
     low, high = found["min"], found["max"]
     return (low is None or low <= least) and (high is None or high >= most)
@@ -191,39 +189,14 @@ def power_of_two(match: Match, thing: Any) -> bool:
 
 
 def holds_all(narrow: Attribute, wide: Attribute) -> bool:
-    """Whether every value of the element type `narrow` is one of `wide` too."""
-    if narrow == wide:
-        return True
-    if isinstance(narrow, IntegerType):
-        bits, is_unsigned = _integer(narrow)
-        if isinstance(wide, IntegerType):
-            wide_bits, wide_unsigned = _integer(wide)
-            if is_unsigned:
-                return wide_bits - (not wide_unsigned) >= bits
-            return not wide_unsigned and wide_bits >= bits
-        # An i8 needs 7 bits: -128 is a power of two. The exponents of f16 reach 15, enough for 11 bits.
-        return str(wide) in MANTISSA_BITS and bits - (not is_unsigned) <= MANTISSA_BITS[str(wide)]
-    names = str(narrow), str(wide)
-    if not all(name in MANTISSA_BITS for name in names):
-        return False
-    return all(table[names[0]] <= table[names[1]] for table in (MANTISSA_BITS, EXPONENT_BITS))
-
-
-def _integer(type_: IntegerType) -> tuple[int, bool]:
-    """Bits and whether without sign; an i1 is unsigned."""
-    bits = type_.width.data
-    return bits, bits == 1 or type_.signedness.data == Signedness.UNSIGNED
-
-
-def integer_range(type_: IntegerType) -> tuple[int, int]:
-    """The least and the greatest integer of the type."""
-    bits, is_unsigned = _integer(type_)
-    return (0, 2**bits - 1) if is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    """Returns whether every value of the element type `narrow` is one of `wide` too."""
+    names = dtype_name(narrow), dtype_name(wide)
+    return narrow == wide or (all(name in dtypes.ALL for name in names) and dtypes.holds_all(*map(str, names)))
 
 
 def scalar_type(type_: Attribute) -> TensorType:
-    """The tensor type of rank 0 with the element type of `type_`."""
+    """Returns the tensor type of rank 0 with the element type of `type_`."""
     return TensorType(element_type(type_), [])
 
 
-__all__ = ["holds_all", "integer_range", "permutation", "rank", "scalar_type"]
+__all__ = ["holds_all", "permutation", "rank", "scalar_type"]

@@ -1,4 +1,4 @@
-"""Carrying known sizes forward through functions, calls, branches and loops."""
+"""Carries known sizes forward through functions, calls, branches and loops."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, IntegerAttr, Modu
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..core.diagnostics import OperationError
-from ..core.locations import copy_location
-from ..core.roles import SIGNATURE
-from ..dialects.graph.base import TensorOp, infer_result_types
-from ..dialects.graph.dynamic import DynamicOp
-from ..dialects.graph.shapes import ShapeError
-from .engine.constants import is_constant_op
-from .engine.driver import ordered_blocks
-from .engine.functions import NameSupply, functions_of
-from .fold_constant import take_branch
-from .known_values import KnownValues
-from .remove_unused_functions import is_private, mentioned_symbols
+from ...core.messages.diagnostics import OperationError
+from ...core.messages.locations import copy_location
+from ...core.roles import SIGNATURE
+from ...dialects.graph.base import TensorOp, infer_result_types
+from ...dialects.graph.dynamic import DynamicOp
+from ...dialects.graph.shapes import ShapeError
+from ...patterns.language.constants import is_constant_op
+from ...patterns.language.functions import NameSupply, functions_of
+from ...patterns.running.driver import ordered_blocks
+from ..constants.fold_constant import take_branch
+from ..constants.known_values import KnownValues
+from ..simplify.remove_unused_functions import is_private, mentioned_symbols
 
 
 def sizes_text(shape: Sequence[int]) -> str:
-    """`4x?` of (4, -1); `scalar` of no sizes."""
+    """Returns `4x?` for (4, -1), and `scalar` for no sizes."""
     return "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in shape) or "scalar"
 
 
@@ -33,8 +33,9 @@ class Propagation:
     """
     One run over a module. Recurses over nested regions and chains of calls, not over ops.
 
-    A private function with one call is changed in place, any other gets a private copy per tuple of argument types. Ops that take sizes as
-    tensors are replaced by their static forms, and branches whose condition follows from sizes by the one that is taken.
+    A private function with one call is changed in place, any other gets a private copy per tuple of argument types. Ops
+    that take sizes as tensors are replaced by their static forms, and branches whose condition follows from sizes by
+    the one that is taken.
     """
 
     def __init__(self, module: ModuleOp):
@@ -76,7 +77,7 @@ class Propagation:
 
     def finish(self) -> int:
         """
-        Removes functions that were replaced by copies; returns how many functions were specialised.
+        Removes functions that were replaced by copies. Returns how many functions were specialised.
 
         Raises `OperationError` for a `?` that is left in one of them.
         """
@@ -124,7 +125,7 @@ class Propagation:
         _refine(op, types)
 
     def _dynamic_op(self, op: DynamicOp) -> None:
-        """Puts the static form in the place of an op that takes sizes."""
+        """Puts the static form in place of an op that takes sizes."""
         operands = dict(zip((name for name, _ in op.get_irdl_definition().operands), op.operands, strict=True))
         sizes: list[Any] = []
         for name in op.SIZES:
@@ -202,7 +203,7 @@ class Propagation:
         _refine(op, found[0])
 
     def _for(self, op: scf.ForOp) -> None:
-        """Bounds that follow from sizes become constants; a loop without turns goes."""
+        """Makes bounds that follow from sizes constants, and removes a loop without iterations."""
         low, high = self._bound(op, 0), self._bound(op, 1)
         if low is not None and high is not None and low >= high:
             for result, value in zip(op.results, op.iter_args, strict=True):
@@ -224,7 +225,7 @@ class Propagation:
         _refine(op, types)
 
     def _bound(self, op: scf.ForOp, number: int) -> int | None:
-        """The number of operand `number`, which is a constant then; `None` when it depends on data."""
+        """Returns the number that operand `number` holds and makes it a constant, `None` when it depends on data."""
         value = op.operands[number]
         array = self._known.array(value)
         if array is None:
@@ -240,12 +241,12 @@ class Propagation:
 
 
 def set_type(value: SSAValue, type_: Attribute) -> None:
-    """Changes the type of a value in place: its uses stay."""
+    """Changes the type of a value in place, so that its uses stay."""
     value._type = type_  # pyright: ignore[reportPrivateUsage]
 
 
 def is_dynamic(type_: Attribute) -> bool:
-    """Whether a tensor type has a `?`."""
+    """Returns whether a tensor type has a `?`."""
     return isinstance(type_, TensorType) and DYNAMIC_INDEX in type_.get_shape()
 
 
@@ -256,7 +257,7 @@ def _refine(op: Operation, types: Sequence[Attribute]) -> None:
 
 
 def merged(op: Operation, what: str, declared: Attribute, found: Attribute) -> Attribute:
-    """The type with the sizes that either type knows; raises `OperationError` at `op` when they disagree."""
+    """Returns the type with the sizes that either type knows. Raises `OperationError` at `op` when they disagree."""
     if declared == found or not isinstance(declared, TensorType) or not isinstance(found, TensorType):
         return found
     sizes, others = declared.get_shape(), found.get_shape()

@@ -9,11 +9,11 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import OperationError, did_you_mean
-from ..core.passes import StepwellPass
-from ..core.roles import DIMS
-from .engine.functions import functions_of
-from .shape_propagation import Propagation, sizes_text
+from ...core.messages.diagnostics import OperationError, did_you_mean
+from ...core.passes.base import StepwellPass
+from ...core.roles import DIMS
+from ...patterns.language.functions import functions_of
+from .propagation import Propagation, sizes_text
 
 Shape = tuple[int, ...]
 
@@ -27,16 +27,16 @@ class SpecializeShapesPass(StepwellPass):
     another name write `entry="f" shapes="4x784,"`. Types of results are inferred again; called functions are
     specialised as well, by a copy where several calls need different sizes. Ops that take sizes as tensors
     (`graph.dynamic_reshape` …) become the static op: what they take is computed from the shapes, and is gone if nothing
-    else needs it. Of an `scf.if` whose condition follows from shapes one branch stays; the bounds of an `scf.for` that do are
-    constants, and it goes where it has no turns. Without shapes nothing is done.
+    else needs it. Of an `scf.if` whose condition follows from shapes one branch stays; the bounds of an `scf.for` that
+    do are constants, and it goes where it has no turns. Without shapes nothing is done.
 
     Before:
         func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>
     After (`main="4x784"`):
         func.func @main(%x: tensor<4x784xf32>) -> tensor<4x10xf32>
 
-    Raises `PassFailedException` when shapes do not fit the function, dimensions of one name differ in size, sizes depend
-    on data, or a `?` is left; the message names the op.
+    Raises `PassFailedException` when shapes do not fit the function, dimensions of one name differ in size, sizes
+    depend on data, or a `?` is left; the message names the op.
     """
 
     name = "specialize-shapes"
@@ -70,7 +70,7 @@ class SpecializeShapesPass(StepwellPass):
 
 
 def parse_shapes(text: str) -> list[Shape]:
-    """`"4x784,,8"` as `[(4, 784), (), (8,)]`. Raises `PassFailedException`."""
+    """Returns `"4x784,,8"` as `[(4, 784), (), (8,)]`. Raises `PassFailedException`."""
     shapes: list[Shape] = []
     for part in text.split(","):
         sizes = part.strip().split("x") if part.strip() else []
@@ -83,7 +83,7 @@ def parse_shapes(text: str) -> list[Shape]:
 
 
 def argument_types(function: func.FuncOp, shapes: list[Shape]) -> list[TensorType]:
-    """The types of the arguments with `shapes` in place; raises `OperationError` where they do not fit."""
+    """Returns the types of the arguments with `shapes` in place. Raises `OperationError` where they do not fit."""
     name = function.sym_name.data
     arguments = function.body.blocks[0].args
     if not arguments and shapes == [()]:
@@ -108,7 +108,7 @@ def argument_types(function: func.FuncOp, shapes: list[Shape]) -> list[TensorTyp
 
 
 def check_named_dims(function: func.FuncOp, types: list[TensorType]) -> None:
-    """Dimensions that `stepwell.dims` gives one name have one size; raises `OperationError`."""
+    """Raises `OperationError` unless dimensions that `stepwell.dims` gives one name have one size."""
     size_of: dict[str, tuple[int, str]] = {}
     for number, (attributes, type_) in enumerate(zip(_argument_attributes(function), types, strict=False)):
         names = attributes.data.get(DIMS)

@@ -8,15 +8,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ..analysis.kinds import OpKind
-from ..analysis.op_kind import kind_of_op
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..dialects.graph.element_types import dtype_name
-from ..dialects.graph.elementwise import AstypeOp
-from .engine.constants import element_type
-from .engine.driver import program_order
-from .engine.functions import is_primitive
+from ...analysis.kinds import OpKind
+from ...analysis.op_kind import kind_of_op
+from ...core.ir.element_types import element_bytes
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...dialects.graph.elementwise import AstypeOp
+from ...patterns.language.constants import element_type
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import program_order
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,10 @@ class CanonicalizeCastPass(StepwellPass):
     """
     Gives each elementwise user of a widening conversion a conversion of its own.
 
-    A fused kernel then reads the narrow tensor instead of a wide one that several kernels share. Users of kind `ELEMENTWISE` and
-    `BROADCAST` in the block of the conversion count; the first of them keeps the old conversion unless some other op needs it.
-    `eliminate-common-subexpr` undoes this: run it before, and fusion right after. Fused functions are left alone.
+    A fused kernel then reads the narrow tensor instead of a wide one that several kernels share. Users of kind
+    `ELEMENTWISE` and `BROADCAST` in the block of the conversion count; the first of them keeps the old conversion
+    unless some other op needs it. `eliminate-common-subexpr` undoes this: run it before, and fusion right after. Fused
+    functions are left alone.
 
     A rule replaces one op by values for all its users and cannot say this.
 
@@ -66,7 +67,7 @@ class CanonicalizeCastPass(StepwellPass):
 
 
 def _in_order(cast: Operation, users: list[Operation]) -> list[Operation]:
-    """`users`, which come after `cast` in its block, in the order of the program."""
+    """Returns `users`, which come after `cast` in its block, in the order of the program."""
     wanted, found = set(users), []
     op = cast.next_op
     while op is not None and len(found) < len(users):
@@ -81,12 +82,6 @@ def _exchanged(operand: SSAValue, old: SSAValue, new: SSAValue) -> SSAValue:
 
 
 def _widens(cast: Operation) -> bool:
-    """Whether the elements of the result take more bytes than those of the operand."""
-    return _bytes(cast.results[0]) > _bytes(cast.operands[0])
-
-
-def _bytes(value: SSAValue) -> int:
-    """Bytes of an element in memory, where an i1 takes one."""
-    name = dtype_name(element_type(value.type)) or "i8"
-    bits = int("".join(character for character in name if character.isdigit()))
-    return max(bits // 8, 1)
+    """Returns whether the elements of the result take more bytes than those of the operand."""
+    result, operand = (element_bytes(element_type(each.type)) or 1 for each in (cast.results[0], cast.operands[0]))
+    return result > operand

@@ -1,4 +1,4 @@
-"""The pass `canonicalize-ops`; its rules are in `canonicalize_ops.mlir`."""
+"""The pass `canonicalize-ops`, whose rules are in `canonicalize_ops.mlir`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from .engine.driver import Driver
-from .engine.loading import shipped_rules
+from ...core.passes.base import StepwellPass
+from ...patterns.running.driver import Driver
+from ..shipped import shipped_rules
 
 
 @dataclass(frozen=True)

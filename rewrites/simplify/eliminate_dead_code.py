@@ -8,9 +8,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..core.passes import StepwellPass, count
-from .engine.driver import is_dead, program_order
-from .engine.functions import Purity
+from ...core.passes.base import StepwellPass, count
+from ...patterns.language.functions import Purity
+from ...patterns.running.driver import is_dead, program_order
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class EliminateDeadCodePass(StepwellPass):
 
 
 def erase_dead_ops(scope: Operation) -> int:
-    """Erases dead ops inside `scope`, users before producers; returns how many."""
+    """Erases dead ops inside `scope`, users before producers. Returns how many."""
     purity = Purity(scope)
     erased = 0
     for op in reversed(list(program_order(scope))):

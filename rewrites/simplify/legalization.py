@@ -15,25 +15,27 @@ from collections.abc import Callable, Iterator, Sequence
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ..core.diagnostics import fail
-from .engine.match import Match, builder
-from .engine.patterns import Build, Op, Rule
+from ...core.messages.diagnostics import fail
+from ...patterns.language.match import Match
+from ...patterns.language.patterns import Op
+from ...patterns.language.registry import builder
+from ...patterns.language.rules import Build, Rule
 
 Legalized = Operation | SSAValue | Sequence[SSAValue] | None
-"""A new op, a value, a value per result; `None` keeps the op."""
+"""A new op, a value, or a value for each result. `None` keeps the op."""
 
 Legalization = Callable[[Operation], Legalized]
 
 TABLES: dict[str, dict[str, list[Legalization]]] = {}
-"""table -> op name -> functions, tried in order of registration; the first that does not return `None` wins."""
+"""The functions of each table by op name, tried in order of registration until one does not return `None`."""
 
 
 def legalization(op_name: str, *, table: str) -> Callable[[Legalization], Legalization]:
     """
     Registers a function for `op_name` in `table`.
 
-    It gets the op with the operands that it has by then, and returns new ops that are in no block; what these are made of is
-    inserted too, at the location of the op. The results must have the types of those of the op.
+    It gets the op with the operands that it has by then, and returns new ops that are in no block; what these are made
+    of is inserted too, at the location of the op. The results must have the types of those of the op.
     """
 
     def register(function: Legalization) -> Legalization:
@@ -44,7 +46,7 @@ def legalization(op_name: str, *, table: str) -> Callable[[Legalization], Legali
 
 
 def rules_of_table(table: str) -> list[Rule]:
-    """One rule per op of a table; none for a table that does not exist."""
+    """Returns a rule for each op of a table, none for a table that does not exist."""
     name = (("table", StringAttr(table)),)
     return [
         Rule(f"{table}/{op_name}", Op((op_name,), key="root"), (Build("legalized", ("root",), name),))
@@ -82,7 +84,7 @@ def _check(op: Operation, table: str, values: Sequence[SSAValue]) -> None:
 
 
 def _new_ops(values: Sequence[SSAValue]) -> Iterator[Operation]:
-    """The ops behind `values` that are in no block yet, operands first."""
+    """Returns the ops behind `values` that are in no block yet, operands first."""
     done: set[Operation] = set()
     stack = [value.op for value in reversed(values) if isinstance(value, OpResult)]
     while stack:

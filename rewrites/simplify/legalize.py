@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import emit_remark
-from ..core.passes import StepwellPass
-from ..dialects.graph.binary import MaximumOp, MultiplyOp
-from ..dialects.graph.constants import FullOp
-from .engine.constants import element_type
-from .engine.driver import REWRITES_OF_ONE_OP, Driver
-from .engine.functions import is_primitive
+from ...core.messages.diagnostics import emit_remark
+from ...core.passes.base import StepwellPass
+from ...dialects.graph.binary import MaximumOp, MultiplyOp
+from ...dialects.graph.constants import FullOp
+from ...patterns.language.constants import element_type
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
 from .legalization import TABLES, Legalized, legalization, rules_of_table
 
 
@@ -52,12 +52,12 @@ class LegalizePass(StepwellPass):
 
 @legalization("graph.square", table="elementary")
 def _square(op: Operation) -> Legalized:
-    """`x * x`."""
+    """Returns `x * x`."""
     return MultiplyOp(op.operands[0], op.operands[0], result_types=[op.results[0].type])
 
 
 @legalization("graph.relu", table="elementary")
 def _relu(op: Operation) -> Legalized:
-    """`max(x, 0)`, NaN and the signs of zeros included."""
+    """Returns `max(x, 0)`, NaN and the signs of zeros included."""
     zero = FullOp(0, TensorType(element_type(op.operands[0].type), []))
     return MaximumOp(op.operands[0], zero, result_types=[op.results[0].type])

@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.diagnostics import did_you_mean
-from ..core.passes import StepwellPass
-from ..core.roles import INSTANCES
-from .engine.functions import symbol_name
+from ...core.messages.diagnostics import did_you_mean
+from ...core.passes.base import StepwellPass
+from ...core.roles import INSTANCES, prepare_function
+from ...patterns.language.functions import symbol_name
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ class RemoveUnusedFunctionsPass(StepwellPass):
 
 
 def is_function(op: Operation) -> bool:
-    """Whether `op` defines or declares a function of any dialect."""
+    """Returns whether `op` defines or declares a function of any dialect."""
     return symbol_name(op) is not None and (
         "function_type" in op.properties or op.name in ("func.func", "tensor_loop.func", "llvm.func")
     )
 
 
 def is_private(op: Operation) -> bool:
-    """Whether a symbol is visible in its module only."""
+    """Returns whether a symbol is visible in its module only."""
     visibility = op.properties.get("sym_visibility", op.attributes.get("sym_visibility"))
     linkage = op.properties.get("linkage")
     internal = linkage is not None and "internal" in str(linkage)
@@ -98,7 +98,7 @@ def _reachable(roots: Iterable[str], functions: dict[str, Operation]) -> set[str
 
 
 def _homes_of_instances(functions: dict[str, Operation]) -> dict[str, str]:
-    """The functions that `merge-prepare-functions` has left, by the names of those that they stand for."""
+    """Returns the functions that `merge-prepare-functions` has left, by the names of those that they stand for."""
     homes: dict[str, str] = {}
     for name, function in functions.items():
         given = function.attributes.get(INSTANCES)
@@ -108,7 +108,7 @@ def _homes_of_instances(functions: dict[str, Operation]) -> dict[str, str]:
 
 
 def mentioned_symbols(scope: Operation) -> set[str]:
-    """The symbols that any attribute or property in `scope` mentions."""
+    """Returns the symbols that any attribute or property in `scope` mentions."""
     known: dict[int, tuple[Attribute, frozenset[str]]] = {}
     found: set[str] = set()
     for op in scope.walk():
@@ -128,7 +128,7 @@ def _symbols_of(attributes: Iterable[Attribute], known: dict[int, tuple[Attribut
 
 
 def _symbols_in(attribute: Attribute) -> Iterator[str]:
-    """The root symbols mentioned in one attribute, however deep."""
+    """Returns the root symbols mentioned in one attribute, however deep."""
     stack = [attribute]
     while stack:
         current = stack.pop()
@@ -136,8 +136,8 @@ def _symbols_in(attribute: Attribute) -> Iterator[str]:
             case SymbolRefAttr():
                 yield current.root_reference.data
             case StringAttr():
-                if current.data.startswith("@"):
-                    yield current.data[1:].partition("#")[0]
+                if (function := prepare_function(current.data)) is not None:
+                    yield function
             case ArrayAttr():
                 stack.extend(current.data)
             case DictionaryAttr():

@@ -1,4 +1,4 @@
-"""The pass `simplify-expr`; its rules are in `simplify.mlir` and `simplify_arithmetic.mlir`."""
+"""The pass `simplify-expr`, whose rules are in `simplify.mlir` and `simplify_arithmetic.mlir`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from .engine.driver import Driver
-from .engine.loading import shipped_rules
-from .engine.selection import selected
+from ...core.passes.base import StepwellPass
+from ...patterns.running.driver import Driver
+from ...patterns.running.selection import selected
+from ..shipped import shipped_rules
 
 RULE_FILES = ("simplify", "simplify_arithmetic")
 

@@ -1,0 +1,1 @@
+"""Values inside of a program made visible, for statistics."""

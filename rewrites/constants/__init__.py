@@ -1,0 +1,1 @@
+"""Constants of the graph: folding, preparing, and keeping them outside of the text."""

@@ -1,1 +1,0 @@
-"""The pattern language and its matcher."""

@@ -1,0 +1,1 @@
+"""Rules and passes for inference: normalisation and scales folded into what comes before."""

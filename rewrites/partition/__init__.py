@@ -1,0 +1,1 @@
+"""Parts of a graph for other code generators: patterns, regions and functions."""

@@ -1,0 +1,1 @@
+"""The places of ops, and the layouts in which they compute."""

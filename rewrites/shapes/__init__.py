@@ -1,0 +1,1 @@
+"""Sizes that become known: specialisation and propagation of shapes."""
