@@ -1,1 +1,5 @@
-"""Transformations of tensor_loop, default CPU schedules, target description; never runs code."""
+"""Schedules of loop functions: the primitives, the default schedule for CPUs, and what is known of a machine."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,12 @@
 """
-Products of bytes or bf16 summed up in 32 bits on the tile registers of AMX: 32x32 sums in four of them, 64 bytes of a row at a time.
+Products of bytes or bf16 summed up in 32 bits on the tile registers of AMX: 32x32 sums in four of them, 64 bytes of a
+row at a time.
 
-The instructions take bytes with and without a sign on either side and wrap, so results are exact. Rows of a are read where they lie;
-those that make no whole register, and all of them where k is not contiguous or no multiple of 64 bytes, are copied and filled up. b is
-laid out in panels of groups of four bytes (docs/decisions/009). Blocking: docs/targets.md. bf16 below 2**-126 count as zeros.
-Convolutions are one product per tap, the sums stay in their registers in between (`byte_images.py`).
+The instructions take bytes with and without a sign on either side and wrap, so results are exact. Rows of a are read
+where they lie; those that make no whole register, and all of them where k is not contiguous or no multiple of 64 bytes,
+are copied and filled up. b is laid out in panels of groups of four bytes (docs/decisions/009). Blocking:
+docs/targets.md. bf16 below 2**-126 count as zeros. Convolutions are one product per tap, the sums stay in their
+registers in between (`byte_images.py`).
 """
 
 from __future__ import annotations
@@ -13,30 +15,29 @@ from dataclasses import dataclass
 from itertools import product
 from math import ceil
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, i8, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, i32
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..dialects import tile
-from ..dialects.tile import Place
-from ..dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP, group_of
-from .byte_images import copy_image, is_image, shared_rows
-from .byte_layouts import ByteLayouts, panels_shape
-from .contraction import Contraction, Operand
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
-from .given_bytes import given_panels
-from .loop_builder import Bound, Index, NestBuilder
-from .register_tiles import split_columns, split_evenly
-from .targets import Target
-
-FEATURES = {i8: "amx-int8", bf16: "amx-bf16"}
-"""By the element of both operands."""
+from ...dialects import tile
+from ...dialects.tile import Place
+from ...dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP, group_of
+from ...machine.machine import Machine
+from ..kernels.contraction import Contraction, Operand
+from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
+from ..kernels.register_tiles import split_columns, split_evenly
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from .given import given_panels
+from .images import copy_image, is_image, shared_rows
+from .layouts import ByteLayouts, panels_shape
 
 
-def fits_tile_registers(c: Contraction, target: Target) -> bool:
-    """Whether `c`, a product of bytes in i32 or of bf16 in f32, can be computed on the tile registers of `target`."""
+def fits_tile_registers(c: Contraction, target: Machine) -> bool:
+    """
+    Returns whether `c`, a product of bytes in i32 or of bf16 in f32, can be computed on the tile registers of `target`.
+    """
     zero = isinstance(c.init, IntegerAttr | FloatAttr) and str(c.init.value.data) in ("0", "0.0")
-    return FEATURES[c.a.type.element_type] in target.features and zero
+    return zero and (target.has_half_tiles if c.a.type.element_type == bf16 else target.has_byte_tiles)
 
 
 def tile_register_panels(c: Contraction) -> list[int]:
@@ -46,12 +47,13 @@ def tile_register_panels(c: Contraction) -> list[int]:
 
 def emit_tile_register_panels(block: Block, c: Contraction, packed: SSAValue) -> None:
     """Appends what puts all of b into panels to `block`."""
-    ByteLayouts(NestBuilder(block, c.block), c, _width(c), _groups(c)).pack(packed)
+    ByteLayouts(ScheduledNest(block, c.block), c, _width(c), _groups(c)).pack(packed)
 
 
-def tile_on_tile_registers(c: Contraction, target: Target, packed: SSAValue | None = None) -> None:
+def tile_on_tile_registers(c: Contraction, target: Machine, packed: SSAValue | None = None) -> None:
     """
-    Replaces the grid of `c`, which `fits_tile_registers`, by loops over 32x32 tiles. `packed` holds b in panels already.
+    Replaces the grid of `c`, which `fits_tile_registers`, by loops over 32x32 tiles. `packed` holds b in panels
+    already.
 
     Before:
 
@@ -66,8 +68,8 @@ def tile_on_tile_registers(c: Contraction, target: Target, packed: SSAValue | No
     """
     block = Block()
     epilogue = epilogue_of(c)
-    layouts = ByteLayouts(NestBuilder(block, c.block), c, _width(c), _groups(c))
-    _Emitter(layouts, epilogue, target).run(packed)
+    layouts = ByteLayouts(ScheduledNest(block, c.block), c, _width(c), _groups(c))
+    TileRegisterNest(layouts, epilogue, target).run(packed)
     replace_grids(c, epilogue, block)
 
 
@@ -107,10 +109,10 @@ class _Panels:
     width: int
 
 
-class _Emitter:
-    """Emits the nests of one product."""
+class TileRegisterNest:
+    """The loop nests of one product on the tile registers of AMX."""
 
-    def __init__(self, layouts: ByteLayouts, epilogue: Epilogue | None, target: Target):
+    def __init__(self, layouts: ByteLayouts, epilogue: Epilogue | None, target: Machine):
         self.layouts = layouts
         self.builder, self.c = layouts.builder, layouts.c
         self.epilogue = epilogue
@@ -118,7 +120,9 @@ class _Emitter:
         self.packed: SSAValue | None = None
 
     def run(self, packed: SSAValue | None) -> None:
-        """Batches of b, its panels; batches of a, its rows; inside those the tiles."""
+        """
+        Emits loops over the batches of b, its panels, the batches of a and its rows. Inside those stand the tiles.
+        """
         layouts, c = self.layouts, self.c
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         rows = self._parts_of_image() if is_image(c) else self._rows()

@@ -6,16 +6,19 @@ from math import ceil
 
 from xdsl.dialects.builtin import i32
 
-from ..core.roles import TILING
-from ..dialects.schedule import DotsAttr, TileRegistersAttr
-from .contraction import Contraction
-from .given_tiling import refuse
-from .register_tiles import RegisterTile, fits
-from .targets import Target
+from ...core.roles import TILING
+from ...dialects.schedule import DotsAttr, TileRegistersAttr
+from ...machine.machine import Machine
+from ..kernels.contraction import Contraction
+from ..kernels.given_tiling import refuse
+from ..kernels.register_tiles import RegisterTile, fits
 
 
-def given_dots(c: Contraction, target: Target) -> RegisterTile | None:
-    """The tile of sums in vector registers, None where the block asks for none. Fails at the block where that does not fit."""
+def given_dots(c: Contraction, target: Machine) -> RegisterTile | None:
+    """
+    The tile of sums in vector registers, None where the block asks for none. Fails at the block where that does not
+    fit.
+    """
     found = c.block.attributes.get(TILING)
     if not isinstance(found, DotsAttr):
         return None
@@ -27,7 +30,7 @@ def given_dots(c: Contraction, target: Target) -> RegisterTile | None:
     return tile
 
 
-def reason_against_dots(tile: RegisterTile, c: Contraction, target: Target) -> str | None:
+def reason_against_dots(tile: RegisterTile, c: Contraction, target: Machine) -> str | None:
     """Why the sums of `c` cannot be kept in tiles of that size, None where they can."""
     lanes = target.lanes(i32.size)
     if tile.columns % lanes and tile.columns < c.extent(c.n):

@@ -1,8 +1,10 @@
 """
-What convolutions of bytes read, in place or as copies with room around: no patches, the windows of a row of the result overlap in memory.
+What convolutions of bytes read, in place or as copies with room around: no patches, the windows of a row of the result
+overlap in memory.
 
-A tap, a place in the window, reads the rows of a that lie `stride` pixels apart from its own first pixel on. Tile registers are read whole,
-16 rows of 64 bytes; so what they read past the last row and past the channels must be there. The bytes past the channels meet zeros of b.
+A tap, a place in the window, reads the rows of a that lie `stride` pixels apart from its own first pixel on. Tile
+registers are read whole, 16 rows of 64 bytes; so what they read past the last row and past the channels must be there.
+The bytes past the channels meet zeros of b.
 """
 
 from __future__ import annotations
@@ -13,22 +15,25 @@ from math import prod
 from xdsl.dialects import memref
 from xdsl.ir import SSAValue
 
-from ..analysis.affine import bounds
-from .byte_layouts import ByteLayouts
-from .contraction import Contraction, Operand
-from .loop_builder import Bound
+from ...analysis.affine import bounds
+from ..kernels.contraction import Contraction, Operand
+from ..kernels.scheduled_nest import Bound
+from .layouts import ByteLayouts
 
 Range = tuple[int, int]
 """The first and the last index."""
 
 
 def is_image(c: Contraction) -> bool:
-    """Whether `c` sums over more than k, or pads: convolutions do."""
+    """Returns whether `c` sums over more than k, or pads, as convolutions do."""
     return bool(c.reduce) or c.a.padding is not None
 
 
 def has_rows(c: Contraction) -> bool:
-    """Whether a has its k next to each other and its rows some way apart, so that copies of it are read as rows of groups."""
+    """
+    Returns whether a has its k next to each other and its rows some way apart, so that copies of it are read as rows of
+    groups.
+    """
     rank = len(c.a.indices)
     rows = None if c.m is None else c.a.dimension_along(c.m)
     return c.a.dimension_along(c.k) == (rank - 1, 1) and (c.m is None or (rows is not None and rows[1] > 0))
@@ -41,8 +46,8 @@ def shared_rows(c: Contraction) -> int:
 
 def copy_image(layouts: ByteLayouts, rows: Range, depth: int, flip: bool = False) -> Operand:
     """
-    Emits a copy of the part of a that these rows of the result read, `depth` of k each, padding and zeros for what a does not have;
-    returns it over the axes of the contraction. `flip`: with the other sign bit.
+    Emits a copy of the part of a that these rows of the result read, `depth` of k each. What a does not have is padding
+    and zeros. Returns the copy over the axes of the contraction. With `flip` elements have the other sign bit.
     """
     c = layouts.c
     ranges = _ranges(c, rows, depth)

@@ -11,20 +11,20 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, i8
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..dialects.tensor_loop import AllocOp
-from ..dialects.tile.mma import group_of
-from .contraction import Contraction, Operand
-from .loop_builder import Bound, Index, NestBuilder
-from .register_tiles import split_columns
+from ...dialects.tensor_loop import AllocOp
+from ...dialects.tile.mma import group_of
+from ..kernels.contraction import Contraction, Operand
+from ..kernels.register_tiles import split_columns
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 
 SIGN = -128
-"""The byte whose bits but the sign are 0; what differs by that bit differs by 128 modulo 256."""
+"""The byte whose bits but the sign are 0. What differs by that bit differs by 128 modulo 256."""
 
 
 class ByteLayouts:
     """Emits the nests that lay out the operands of one product, inside loops over its outer axes."""
 
-    def __init__(self, builder: NestBuilder, c: Contraction, width: int, groups: int):
+    def __init__(self, builder: ScheduledNest, c: Contraction, width: int, groups: int):
         """`width`: columns of a panel; `groups`: groups of k, those that are filled up with zeros among them."""
         self.builder = builder
         self.c = c
@@ -81,8 +81,8 @@ class ByteLayouts:
 
     def copy_rows(self, target: SSAValue, rows: tuple[int, int], flip: bool = False) -> None:
         """
-        `target[m, k] = a[first + m, k]` for (first, count) rows, 0 for k that a does not have. `flip`: with the other sign bit,
-        a + 128 without a sign or a - 128 with one.
+        `target[m, k] = a[first + m, k]` for (first, count) rows, 0 for k that a does not have. `flip`: with the other
+        sign bit, a + 128 without a sign or a - 128 with one.
         """
         builder, c = self.builder, self.c
         first, count = rows
@@ -126,8 +126,8 @@ class ByteLayouts:
 
     def _pack_panels(self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]) -> None:
         """
-        Panels as (first, how many, width), groups as (first, how many, rows of b in each). Rows of b are read from end to end,
-        columns where those lie in memory.
+        Panels as (first, how many, width), groups as (first, how many, rows of b in each). Rows of b are read from end
+        to end, columns where those lie in memory.
         """
         builder, c = self.builder, self.c
         (first, count, width), (first_group, number, rows) = panels, groups

@@ -1,13 +1,14 @@
 """
-Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes: tile registers (`amx_products.py`) where
-there are, else `vpdpbusd` of AVX-512 VNNI.
+Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes: tile registers
+(`amx_products.py`) where there are, else `vpdpbusd` of AVX-512 VNNI.
 
-`vpdpbusd` takes one operand without a sign and the other with one. Where both of ours have a sign, or none, the sign bits of a are
-flipped, which gives a + 128 or a - 128, and
+`vpdpbusd` takes one operand without a sign and the other with one. Where both of ours have a sign, or none, the sign
+bits of a are flipped, which gives a + 128 or a - 128, and
 
     sum over k of a * b = sum over k of (a + 128) * b - sum over k of 128 * b
 
-so the sums start at the initial value less the sums of 128 * b (-128 * b). All of this wraps in 32 bits, so the result is exact.
+so the sums start at the initial value less the sums of 128 * b (-128 * b). All of this wraps in 32 bits, so the result
+is exact.
 """
 
 from __future__ import annotations
@@ -21,43 +22,44 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorT
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..core.roles import TILING
-from ..dialects import tile
-from ..dialects.schedule import DotsAttr, TileRegistersAttr, TilingAttr
-from ..dialects.tile import Place
-from ..dialects.tile.mma import GROUP, VPDPBUSD
+from ...core.roles import TILING
+from ...dialects import tile
+from ...dialects.schedule import DotsAttr, TileRegistersAttr, TilingAttr
+from ...dialects.tile import Place
+from ...dialects.tile.mma import GROUP, VPDPBUSD
+from ...machine.machine import Machine
+from ..kernels.contraction import Contraction, Operand
+from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
+from ..kernels.register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from .amx_products import (
     emit_tile_register_panels,
     fits_tile_registers,
     tile_on_tile_registers,
     tile_register_panels,
 )
-from .byte_images import copy_image, has_rows, is_image, shared_rows
-from .byte_layouts import SIGN, ByteLayouts, panels_shape
-from .contraction import Contraction, Operand
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
-from .given_bytes import given_dots
-from .loop_builder import Bound, Index, NestBuilder
-from .register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
-from .targets import Target
-
-FEATURE = "avx512vnni"
+from .given import given_dots
+from .images import copy_image, has_rows, is_image, shared_rows
+from .layouts import SIGN, ByteLayouts, panels_shape
 
 DEPTH = 4
 """Groups of the sum that one `tile.mma` spells out."""
 
 LEAST = 16
-"""Rows, columns and steps of the sum from which laying out operands anew pays off; rows do not count where b is laid out before."""
+"""
+Rows, columns and steps of the sum from which laying out operands anew pays off. Rows do not count where b is laid out
+before.
+"""
 
 
 MOST_TAPS = 64
-"""Of a window; with more, products on tile registers would be long code."""
+"""The most taps of a window. With more, products on tile registers would be long code."""
 
 
-def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flush: bool = False) -> bool:
+def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, flush: bool = False) -> bool:
     """
-    Whether `c` is a product of matrices of bytes, or with `flush` of bf16, large enough to be laid out anew for instructions that
-    `target` has. `flush`: numbers below 2**-126 may count as zeros.
+    Returns whether `c` is a product of matrices of bytes, or with `flush` of bf16, that is large enough to be laid out
+    anew for instructions that `target` has. With `flush` numbers below 2**-126 may count as zeros.
     """
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
     halves = flush and types == (bf16, bf16, f32)
@@ -66,38 +68,38 @@ def is_byte_product(c: Contraction, target: Target, prepacked: bool = False, flu
     if is_image(c) and (not has_rows(c) or halves):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
-    return min(sizes) >= LEAST and (on_tile_registers(c, target) or (FEATURE in target.features and not halves))
+    return min(sizes) >= LEAST and (on_tile_registers(c, target) or (target.has_byte_dots and not halves))
 
 
-def _may_be(c: Contraction, target: Target, halves: bool) -> bool:
+def _may_be(c: Contraction, target: Machine, halves: bool) -> bool:
     """
-    Whether the block asks for nothing else. What it says of a product in single precision does not count where `flush` has bf16
-    computed on tile registers: the default is another one there.
+    Whether the block asks for nothing else. What it says of a product in single precision does not count where `flush`
+    has bf16 computed on tile registers: the default is another one there.
     """
     found = c.block.attributes.get(TILING)
     if isinstance(found, TileRegistersAttr):
         return on_tile_registers(c, target)
     if isinstance(found, DotsAttr):
-        return FEATURE in target.features and not halves
+        return target.has_byte_dots and not halves
     return found is None or (isinstance(found, TilingAttr) and halves and on_tile_registers(c, target))
 
 
-def on_tile_registers(c: Contraction, target: Target) -> bool:
-    """Whether `c` is computed on tile registers; the taps of a window are spelt out."""
+def on_tile_registers(c: Contraction, target: Machine) -> bool:
+    """Returns whether `c` is computed on tile registers, where the taps of a window are spelt out."""
     if isinstance(c.block.attributes.get(TILING), DotsAttr):
         return False
     taps = prod(c.extents[axis] for axis in c.reduce)
     return taps <= MOST_TAPS and fits_tile_registers(c, target)
 
 
-def byte_panels(c: Contraction, target: Target) -> list[int]:
+def byte_panels(c: Contraction, target: Machine) -> list[int]:
     """The shape of all of b in panels, of a product that `is_byte_product`."""
     if on_tile_registers(c, target):
         return tile_register_panels(c)
     return panels_shape(c, byte_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
 
 
-def emit_byte_panels(block: Block, c: Contraction, target: Target, packed: SSAValue) -> None:
+def emit_byte_panels(block: Block, c: Contraction, target: Machine, packed: SSAValue) -> None:
     """Appends what puts all of b into panels to `block`."""
     if on_tile_registers(c, target):
         emit_tile_register_panels(block, c, packed)
@@ -105,7 +107,7 @@ def emit_byte_panels(block: Block, c: Contraction, target: Target, packed: SSAVa
         _layouts(block, c, byte_tile(c, target)).pack(packed)
 
 
-def tile_byte_product(c: Contraction, target: Target, packed: SSAValue | None = None) -> None:
+def tile_byte_product(c: Contraction, target: Machine, packed: SSAValue | None = None) -> None:
     """
     Replaces the grid of `c`, which `is_byte_product`, by loops over register tiles. `packed` holds b in panels already.
 
@@ -127,17 +129,17 @@ def tile_byte_product(c: Contraction, target: Target, packed: SSAValue | None = 
     block = Block()
     epilogue = epilogue_of(c)
     tile_ = byte_tile(c, target)
-    _Emitter(_layouts(block, c, tile_), tile_, epilogue).run(packed)
+    DotProductNest(_layouts(block, c, tile_), tile_, epilogue).run(packed)
     replace_grids(c, epilogue, block)
 
 
-def byte_tile(c: Contraction, target: Target) -> RegisterTile:
+def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
     """The sums that are kept in vector registers at once: as the block asks for, else by the rules."""
     return given_dots(c, target) or choose_tile(c.extent(c.m), c.extent(c.n), i32.size, target)
 
 
 def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
-    return ByteLayouts(NestBuilder(block, c.block), c, tile_.columns, ceil(c.extent(c.k) / GROUP))
+    return ByteLayouts(ScheduledNest(block, c.block), c, tile_.columns, ceil(c.extent(c.k) / GROUP))
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,8 @@ class _Buffers:
     """`[n]`; None where sums start at the initial value."""
 
 
-class _Emitter:
-    """Emits the nests of one product by `vpdpbusd`."""
+class DotProductNest:
+    """The loop nests of one product by `vpdpbusd`."""
 
     def __init__(self, layouts: ByteLayouts, tile_: RegisterTile, epilogue: Epilogue | None):
         self.layouts = layouts
@@ -163,7 +165,9 @@ class _Emitter:
         self.flip = self.c.a.unsigned == self.c.b.unsigned
 
     def run(self, packed: SSAValue | None) -> None:
-        """Batches of b, its panels; batches of a, its rows; inside those the tiles."""
+        """
+        Emits loops over the batches of b, its panels, the batches of a and its rows. Inside those stand the tiles.
+        """
         layouts, c = self.layouts, self.c
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         buffers = self._buffers(packed)

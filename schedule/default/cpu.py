@@ -9,28 +9,30 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
-from ..core.passes import StepwellPass
-from ..core.walk import ops_of
-from ..dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
-from ..dialects.tensor_loop.loops import loop_body
-from .byte_products import is_byte_product, tile_byte_product
-from .contraction import contraction_of
-from .given_tiling import refuse_unused, tiling_for
+from ...core.ir.walk import ops_of
+from ...core.passes.base import StepwellPass
+from ...dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
+from ...dialects.tensor_loop.loops import loop_body
+from ...machine.host import may_use_wide_registers
+from ...machine.machine import Machine
+from ...machine.named import chosen_machine
+from ..bytes.products import is_byte_product, tile_byte_product
+from ..depthwise.schedule import tile_all_depthwise
+from ..kernels.contraction import contraction_of
+from ..kernels.given_tiling import refuse_unused, tiling_for
+from ..products.tile_contraction import tile_contraction
+from ..products.transpose import tile_transpose, transpose_of
+from ..rows.maxima import relax_maxima
+from ..rows.schedule import fuse_rows
 from .loop_order import LoopOrder, choose_order
 from .parallelize import lift_grains, parallelize
-from .rows import fuse_rows
-from .rows_maxima import relax_maxima
-from .targets import Target, chosen_target
-from .tile_contraction import tile_contraction
-from .tile_depthwise import tile_all_depthwise
-from .transpose import tile_transpose, transpose_of
-from .wide_registers import has_wide_registers
 
 
 @dataclass(frozen=True)
 class ScheduleCPUPass(StepwellPass):
     """
-    Orders the loops of each grid so that the innermost one walks through memory, and marks it `vectorized` where it may.
+    Orders the loops of each grid so that the innermost one walks through memory, and marks it `vectorized` where it
+    may.
 
     Before:
 
@@ -51,11 +53,11 @@ class ScheduleCPUPass(StepwellPass):
 
     A convolution reads its image without a padded copy where taps outside can be left out (`borders.py`).
 
-    A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up as that says (docs/tuning.md); where it cannot be, that
-    is an error.
+    A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up as that says (docs/tuning.md);
+    where it cannot be, that is an error.
 
-    `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out. `flush`: products of bf16 may
-    take numbers below 2**-126 for zeros, as AMX does.
+    `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out. `flush`:
+    products of bf16 may take numbers below 2**-126 for zeros, as AMX does.
     """
 
     name = "schedule-cpu"
@@ -64,7 +66,7 @@ class ScheduleCPUPass(StepwellPass):
     flush: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = chosen_target(self.target)
+        target = chosen_machine(self.target)
         lift_grains(op)
         self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
         self._tile_contractions(op, target)
@@ -85,10 +87,10 @@ class ScheduleCPUPass(StepwellPass):
         refuse_unused(op)
         for function in ops_of(op, FuncOp):
             self.count("loops over rows fused", fuse_rows(function))
-            self.count("maxima relaxed", relax_maxima(function, has_wide_registers(target)))
+            self.count("maxima relaxed", relax_maxima(function, may_use_wide_registers(target)))
             self.count("loops parallelized", parallelize(function))
 
-    def _tile_contractions(self, op: ModuleOp, target: Target) -> None:
+    def _tile_contractions(self, op: ModuleOp, target: Machine) -> None:
         """Before all others, which may be padded copies that contractions can do without."""
         for grid in ops_of(op, GridOp):
             if grid.parent is None:  # taken up in the tiles of a contraction
@@ -104,7 +106,7 @@ class ScheduleCPUPass(StepwellPass):
 
 
 def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
-    """Replaces `grid` by single loops in `order`; returns the outermost one."""
+    """Replaces `grid` by single loops in `order`, and returns the outermost one."""
     inner = grid.body.block
     terminator = inner.last_op
     content = [op for op in inner.ops if op is not terminator]

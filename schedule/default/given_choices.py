@@ -1,21 +1,27 @@
-"""Depthwise convolutions and Winograd's filtering cut up as the IR asks for, by `stepwell.tiling` of a block (`given_tiling.py`)."""
+"""
+Depthwise convolutions and Winograd's filtering cut up as the IR asks for, by `stepwell.tiling` of a block
+(`given_tiling.py`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
 
-from ..core.roles import TILING
-from ..dialects.schedule import WinogradAttr
-from .contraction import Contraction
-from .given_tiling import refuse
-from .register_tiles import RegisterTile, fits, steps_at_once
-from .targets import Target
-from .winograd import Plan, Winograd, best_plan, blocks_of, plan_winograd, shares_of, winograd_of
+from ...core.roles import TILING
+from ...dialects.schedule import WinogradAttr
+from ...machine.machine import Machine
+from ..kernels.contraction import Contraction
+from ..kernels.given_tiling import refuse
+from ..kernels.register_tiles import RegisterTile, fits, steps_at_once
+from ..winograd.plan import Plan, Winograd, best_plan, blocks_of, plan_winograd, shares_of, winograd_of
 
 
-def winograd_for(c: Contraction, target: Target) -> tuple[Winograd, Plan] | None:
-    """How `c` is computed by Winograd's filtering: as its block asks for, else as `plan_winograd` chooses; None where it is not."""
+def winograd_for(c: Contraction, target: Machine) -> tuple[Winograd, Plan] | None:
+    """
+    Returns how `c` is computed by Winograd's filtering, None where it is not. What its block asks for goes before what
+    `plan_winograd` chooses.
+    """
     found = c.block.attributes.get(TILING)
     if found is not None and not isinstance(found, WinogradAttr):
         return None
@@ -27,7 +33,7 @@ def winograd_for(c: Contraction, target: Target) -> tuple[Winograd, Plan] | None
     return None if w is None or plan is None else (w, plan)
 
 
-def _given_plan(w: Winograd, given: WinogradAttr, target: Target) -> Plan:
+def _given_plan(w: Winograd, given: WinogradAttr, target: Machine) -> Plan:
     """The plan that an attribute describes. Fails at the block where it does not fit."""
     plan = plan_of(w, given, target)
     reason = reason_against_plan(w, plan, target)
@@ -36,7 +42,7 @@ def _given_plan(w: Winograd, given: WinogradAttr, target: Target) -> Plan:
     return plan
 
 
-def plan_of(w: Winograd, given: WinogradAttr, target: Target) -> Plan:
+def plan_of(w: Winograd, given: WinogradAttr, target: Machine) -> Plan:
     """The plan with the numbers of `given`, its tile cut to what there is."""
     images, rows, tile_rows, tile_columns = given.numbers
     squares = images * rows * w.squares[1]
@@ -58,7 +64,7 @@ def attribute_of_plan(plan: Plan) -> WinogradAttr:
     return WinogradAttr.of(plan.images, plan.rows, plan.tile.rows, plan.tile.columns)
 
 
-def reason_against_plan(w: Winograd, plan: Plan, target: Target) -> str | None:
+def reason_against_plan(w: Winograd, plan: Plan, target: Machine) -> str | None:
     """Why `w` cannot be computed in that way for `target`, None where it can."""
     if (plan.images, plan.rows) not in blocks_of(w):
         down = w.squares[0]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f64
 
-from ..analysis.access_regions import Access, body_accesses, is_inside, stride_along
-from ..analysis.loop_nests import Level, axis_dependencies, levels_of, perfect_block
-from ..analysis.reductions import accumulators
-from ..analysis.reorder import is_reassociable, may_reorder
-from ..core.walk import walk
-from ..dialects.tensor_loop import BlockOp, GridOp
+from ...analysis.access_regions import Access, body_accesses, is_inside, stride_along
+from ...analysis.loop_nests import Level, axis_dependencies, levels_of, perfect_block
+from ...analysis.reductions import accumulators
+from ...analysis.reorder import is_reassociable, may_reorder
+from ...core.ir.walk import walk
+from ...dialects.tensor_loop import BlockOp, GridOp
 
 MIN_VECTOR_EXTENT = 4
 """Loops known to be shorter are not worth a vector: four lanes is the narrowest register (SSE2, f32)."""
@@ -20,7 +20,9 @@ MIN_VECTOR_EXTENT = 4
 INSTRUCTIONS = frozenset(
     f"math.{name}" for name in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "sqrt", "trunc")
 )
-"""Math ops that are instructions on f64 too; the others call libm there (`expand-math` expands narrower floats only)."""
+"""
+Math ops that are instructions on f64 too. The others call libm there, as `expand-math` expands narrower floats only.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class LoopOrder:
 
     levels: tuple[Level, ...]
     vectorized: bool
-    """Whether the innermost one should run several iterations at a time."""
+    """True where the innermost loop should run several iterations at a time."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class _Walk:
 
     @property
     def cost(self) -> tuple[int, int, bool, int]:
-        """Less is better innermost: accesses that jump, then those that do not stream, stores first, then the old place."""
+        """
+        Less is better innermost: accesses that jump, then those that do not stream, stores first, then the old place.
+        """
         jumps = sum(1 for stride in self.strides if stride not in (-1, 0, 1))
         streams = sum(1 for stride in self.strides if stride in (-1, 1))
         stores_stream = any(stride in (-1, 1) for stride in self.stores)

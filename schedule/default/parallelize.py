@@ -1,22 +1,23 @@
-"""Which loops of a scheduled function run on several threads."""
+"""Marks loops of a scheduled function that run on several threads."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation
 
-from ..analysis.loop_nests import body_ops
-from ..analysis.work import WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
-from ..core.diagnostics import fail
-from ..core.roles import GRAIN
-from ..core.walk import ops_of
-from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
-from .primitives.dependences import Dependences
-from .primitives.nests import function_of
-from .primitives.reshape import loop_partition, split
+from ...analysis.loop_nests import body_ops
+from ...analysis.work import WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import fail
+from ...core.roles import GRAIN
+from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
+from ..primitives.cut import loop_partition
+from ..primitives.dependences import Dependences
+from ..primitives.nests import function_of
+from ..primitives.reshape import split
 
 ENOUGH = 8
-"""Iterations of a loop that share well among a few threads; with less, loops inside are looked at first."""
+"""Iterations of a loop that share well among a few threads. With fewer, loops inside are looked at first."""
 
 VECTORS = 64
 """The chunks of a loop of vectors are a multiple of that many iterations."""
@@ -24,8 +25,8 @@ VECTORS = 64
 
 def lift_grains(root: Operation) -> None:
     """
-    Moves `stepwell.grain` of blocks, which are taken apart from here on, to their functions. Fails at one that is no number of
-    nanoseconds.
+    Moves `stepwell.grain` of blocks, which are taken apart from here on, to their functions. Fails at one that is no
+    number of nanoseconds.
 
     Before (annotated by a schedule):
 
@@ -45,7 +46,7 @@ def lift_grains(root: Operation) -> None:
 
 def parallelize(function: FuncOp) -> int:
     """
-    Marks the outermost loops that may share their work; returns how many.
+    Marks the outermost loops that may share their work, and returns how many.
 
     Before, the work worth it (`analysis.work`), the iterations of %i independent:
 

@@ -1,4 +1,6 @@
-"""The pass `prepack-weights`: constant right operands of products are put into panels once, when the program is loaded."""
+"""
+The pass `prepack-weights`: constant right operands of products are put into panels once, when the program is loaded.
+"""
 
 from __future__ import annotations
 
@@ -21,27 +23,30 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from ..core.passes import StepwellPass
-from ..core.roles import INSTANCES, PREPARE, TILING
-from ..core.walk import ops_of
-from ..dialects.graph.calls import CallKernelOp
-from ..dialects.graph.constants import WeightOp
-from ..dialects.schedule import WinogradAttr
-from ..dialects.tensor_loop import FuncOp, GridOp
-from .byte_products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
-from .contraction import Contraction, Operand, contraction_of
+from ...core.ir.walk import ops_of
+from ...core.passes.base import StepwellPass
+from ...core.roles import INSTANCES, PREPARE, TILING, prepare_function, prepare_key
+from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.constants import WeightOp
+from ...dialects.schedule import WinogradAttr
+from ...dialects.tensor_loop import FuncOp, GridOp
+from ...dialects.traits import constant_kind
+from ...machine.machine import Machine
+from ...machine.named import chosen_machine
+from ..bytes.products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
+from ..kernels.contraction import Contraction, Operand, contraction_of
+from ..kernels.given_tiling import tiling_for
+from ..kernels.tilings import Tiling
+from ..products.panels import emit_packing, panels_type
+from ..products.tile_contraction import tile_contraction
+from ..winograd.plan import Plan, Winograd, filters_type
+from ..winograd.schedule import tile_winograd
+from ..winograd.transforms import emit_filters
 from .given_choices import winograd_for
-from .given_tiling import tiling_for
-from .panels import emit_packing, panels_type
 from .parallelize import lift_grains
-from .targets import Target, chosen_target
-from .tile_contraction import tile_contraction
-from .tile_winograd import tile_winograd
-from .tilings import Tiling
-from .winograd import Plan, Winograd, filters_type
-from .winograd_transforms import emit_filters
 
-CONSTANTS = ("graph.constant", "graph.weight")
+STORED = ("literal", "weight")
+"""Kinds of constants that lie in memory as a whole, and may lie there in another order."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,12 @@ class PrepackWeightsPass(StepwellPass):
     """
     Lays out constant right operands of products and convolutions as their register tiles read them, once.
 
-    A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a prepare
-    function makes that when the program is loaded: one for all weights of a side-car that the calls of a kernel take, listed in
-    its `stepwell.instances` (docs/architecture.md). The product is cut into register tiles on the way, as `schedule-cpu` does,
-    for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time (`winograd.py`), or a block asks for it, unless `winograd` is false.
-    Subnormal weights, which processors are slow with, become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
+    A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a
+    prepare function makes that when the program is loaded: one for all weights of a side-car that the calls of a kernel
+    take, listed in its `stepwell.instances` (docs/architecture.md). The product is cut into register tiles on the way,
+    as `schedule-cpu` does, for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time
+    (`winograd.py`), or a block asks for it, unless `winograd` is false. Subnormal weights, which processors are slow
+    with, become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
 
     Before:
 
@@ -118,7 +124,7 @@ class _BytePanels:
     """A right operand of bytes in panels of groups of four."""
 
     c: Contraction
-    target: Target
+    target: Machine
     name = "panels"
 
     @property
@@ -138,7 +144,7 @@ class _Filters:
 
     w: Winograd
     plan: Plan
-    target: Target
+    target: Machine
     name = "filters"
 
     @property
@@ -157,7 +163,7 @@ class _Packer:
 
     def __init__(self, module: ModuleOp, options: PrepackWeightsPass):
         self.module = module
-        self.target = chosen_target(options.target)
+        self.target = chosen_machine(options.target)
         self.winograd = options.winograd
         self.flush = options.flush
         self.subnormals = options.subnormals
@@ -199,7 +205,10 @@ class _Packer:
         return True
 
     def _form(self, c: Contraction) -> _Panels | _BytePanels | _Filters:
-        """What becomes of the weight of `c`: filters of a convolution are transformed where that pays, others put into panels."""
+        """
+        What becomes of the weight of `c`: filters of a convolution are transformed where that pays, others put into
+        panels.
+        """
         if not self.winograd and isinstance(c.block.attributes.get(TILING), WinogradAttr):
             del c.block.attributes[TILING]  # the option says how results are rounded, the schedule may not
         found = winograd_for(c, self.target) if self.winograd else None
@@ -227,13 +236,16 @@ class _Packer:
     def _all_prepared(
         self, sources: list[SSAValue], packing: FuncOp, packed_type: MemRefType
     ) -> dict[SSAValue, SSAValue]:
-        """The packed forms of weights; one prepare function does for all that are read from the side-car (`merge-prepare-functions`)."""
+        """
+        The packed forms of weights; one prepare function does for all that are read from the side-car
+        (`merge-prepare-functions`).
+        """
         made: dict[SSAValue, SSAValue] = {}
         instances: dict[str, Attribute] = {}
         shared: Operation | None = None
         for source in sources:
             owner = source.owner
-            if not isinstance(owner, WeightOp) or owner.weight_key.startswith("@"):
+            if not isinstance(owner, WeightOp) or prepare_function(owner.weight_key) is not None:
                 made[source] = self._prepared(source, packing, packed_type)
             elif shared is None:
                 made[source] = self._prepared(source, packing, packed_type)
@@ -241,7 +253,7 @@ class _Packer:
             else:
                 name = self._fresh("prepare_panels")
                 instances[name] = ArrayAttr([StringAttr(owner.weight_key)])
-                use = WeightOp(f"@{name}#0", TensorType(packed_type.element_type, packed_type.get_shape()))
+                use = WeightOp(prepare_key(name, 0), TensorType(packed_type.element_type, packed_type.get_shape()))
                 made[source] = self._used_after(owner, use)
         if instances:
             assert isinstance(shared, func.CallOp)
@@ -262,7 +274,7 @@ class _Packer:
         assert isinstance(owner, Operation)
         result_type = TensorType(packed_type.element_type, packed_type.get_shape())
         body = Block()
-        if owner.name in CONSTANTS:
+        if constant_kind(owner) in STORED:
             leaf = owner.clone()
             body.add_op(leaf)
             value: SSAValue = leaf.results[0]
@@ -283,7 +295,8 @@ class _Packer:
     def _is_constant(self, value: SSAValue) -> bool:
         owner = value.owner
         return isinstance(owner, Operation) and (
-            owner.name in CONSTANTS or (isinstance(owner, func.CallOp) and owner.callee.string_value() in self._prepare)
+            constant_kind(owner) in STORED
+            or (isinstance(owner, func.CallOp) and owner.callee.string_value() in self._prepare)
         )
 
     def _erase_unused(self, source: SSAValue) -> None:
@@ -326,11 +339,13 @@ class _Packer:
 
 
 def is_constant(value: SSAValue, module: ModuleOp) -> bool:
-    """Whether `value` is a constant, a weight, or the result of a prepare function: the same in every call."""
+    """
+    Returns whether `value` is a constant, a weight, or the result of a prepare function, and so the same in every call.
+    """
     owner = value.owner
     if not isinstance(owner, Operation):
         return False
-    if owner.name in CONSTANTS:
+    if constant_kind(owner) in STORED:
         return True
     if not isinstance(owner, func.CallOp):
         return False

@@ -9,21 +9,24 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..dialects import tile
-from .contraction import Contraction, Operand
-from .depthwise import Run
-from .depthwise_flat import MOST_LINES, Flat, FlatOperands
-from .epilogue import Epilogue, emit_epilogue, place_of
-from .loop_builder import Bound, Index, NestBuilder
-from .products import sum_of_products
-from .register_tiles import split_columns, split_evenly
+from ...dialects import tile
+from ..kernels.contraction import Contraction, Operand
+from ..kernels.epilogue import Epilogue, emit_epilogue, place_of
+from ..kernels.register_tiles import split_columns, split_evenly
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..products.plan import sum_of_products
+from .convolution import Run
+from .flat import MOST_LINES, Flat, FlatOperands
 
 Tap = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A row of inputs, by the row of outputs that it would start, and where all of that form are: from `least` to `greatest`."""
+    """
+    A row of inputs, by the row of outputs that it would start, and where all of that form are: from `least` to
+    `greatest`.
+    """
 
     place: Index
     least: int
@@ -42,10 +45,10 @@ class _Column:
     """What the epilogue reads that is the same in all rows."""
 
 
-class FlatEmitter:
-    """Emits the nest of one depthwise convolution on flattened rows."""
+class FlatDepthwiseNest:
+    """The loop nest of one depthwise convolution on flattened rows."""
 
-    def __init__(self, builder: NestBuilder, flat: Flat, epilogue: Epilogue | None):
+    def __init__(self, builder: ScheduledNest, flat: Flat, epilogue: Epilogue | None):
         self.builder = builder
         self.flat = flat
         operands, c = FlatOperands(builder, flat), flat.d.c
@@ -150,7 +153,10 @@ class FlatEmitter:
         return list(builder.add(scf.ForOp(first, last, by, sums, Region(body))).results)
 
     def _ask(self, column: _Column, place: Index) -> None:
-        """Asks for what the column after the next one reads of a row: rows are too far apart for the processor to see the pattern."""
+        """
+        Asks for what the column after the next one reads of a row: rows are too far apart for the processor to see the
+        pattern.
+        """
         reduce, width = self.flat.d.reduce, self.flat.lanes
         last: dict[int, Index] = {
             axis: 0 if axis == self.flat.down else t for axis, t in zip(reduce, max(column.weights), strict=True)
@@ -190,7 +196,10 @@ class FlatEmitter:
         return list(builder.add(scf.IfOp(inside, types, Region(then), Region(otherwise))).results)
 
     def _added(self, column: _Column, place: Index, sums: Sequence[SSAValue], tap: int) -> list[SSAValue]:
-        """The sums with the products of a row of inputs: for the first of them by row `tap` of the window, then the rows above that."""
+        """
+        The sums with the products of a row of inputs: for the first of them by row `tap` of the window, then the rows
+        above that.
+        """
         c, flat, reduce = self.c, self.flat, self.flat.d.reduce
         images: dict[Tap, SSAValue] = {}
         made: list[SSAValue] = []

@@ -1,8 +1,8 @@
 """
 Depthwise convolutions as loops over register tiles of pixels x channels: `out[p, c] += a[p + tap, c] * b[tap, c]`.
 
-No padded copy is made. Left and right the taps that would read padding are left out: outputs with the same taps inside the image form a
-run of their own. Above and below, whole rows of inputs are left out (`tile_depthwise.py`).
+No padded copy is made. Left and right the taps that would read padding are left out: outputs with the same taps inside
+the image form a run of their own. Above and below, whole rows of inputs are left out (`tile_depthwise.py`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from math import prod
 
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import is_linear, linear_terms
-from ..analysis.loop_nests import levels_of, perfect_block
-from ..analysis.reductions import accumulators
-from ..analysis.reorder import is_reassociable, may_reorder
-from ..dialects.tensor_loop import BlockOp, GridOp
-from .contraction import (
+from ...analysis.affine import is_linear, linear_terms
+from ...analysis.loop_nests import levels_of, perfect_block
+from ...analysis.reductions import accumulators
+from ...analysis.reorder import is_reassociable, may_reorder
+from ...dialects.tensor_loop import BlockOp, GridOp
+from ..kernels.contraction import (
     Contraction,
     Operand,
     alone,
@@ -29,13 +29,16 @@ from .contraction import (
     index_ranges,
     initial_value,
 )
-from .padding import is_zero, without_copy
+from ..kernels.padding import is_zero, without_copy
 
 MOST_TAPS = 32
 """Taps of a window that are spelled out."""
 
 MOST_PIECES = 64
-"""Taps of all runs together up to which runs of their own are made at the borders; else the image is copied with its padding."""
+"""
+Taps of all runs together up to which runs of their own are made at the borders. With more the image is copied with its
+padding.
+"""
 
 Taps = tuple[tuple[int, ...], ...]
 """Places in the window: a number per reduce axis."""
@@ -52,7 +55,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Depthwise:
-    """A grid that sums few products of elements with the same channel; `c` has the roles of its axes, its `k` means nothing."""
+    """
+    A grid that sums few products of elements with the same channel. `c` has the roles of its axes, and its `k` means
+    nothing.
+    """
 
     c: Contraction
     pad: GridOp | None = None
@@ -182,7 +188,10 @@ def _without_copy(d: Depthwise) -> Depthwise:
 
 
 def has_runs(d: Depthwise) -> bool:
-    """Whether what is outside the image can be left out: it is zero, each padded index moves with one axis, and runs are few."""
+    """
+    Returns whether what is outside the image can be left out: it is zero, each padded index moves with one axis, and
+    runs are few.
+    """
     assert d.c.m is not None
     if d.c.a.padding is None:
         return True

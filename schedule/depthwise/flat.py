@@ -1,14 +1,16 @@
 """
 Depthwise convolutions whose channels do not fill vectors, on vectors that run on from one pixel to the next.
 
-A row of an image is contiguous over pixels and channels, `x[h, w, c] = row[h][w * C + c]`, and a tap reads `C` elements per pixel
-further on. So a vector may hold the last channels of one pixel and the first ones of the next: with 33 channels and 16 lanes a row of
-28 pixels takes 58 vectors, and 84 where each pixel starts anew. Its weights repeat every `C` elements; they are copied once,
-with the first of them behind the last, so that a vector of them starts at any channel (`place of the first lane mod C`).
+A row of an image is contiguous over pixels and channels, `x[h, w, c] = row[h][w * C + c]`, and a tap reads `C` elements
+per pixel further on. So a vector may hold the last channels of one pixel and the first ones of the next: with 33
+channels and 16 lanes a row of 28 pixels takes 58 vectors, and 84 where each pixel starts anew. Its weights repeat every
+`C` elements; they are copied once, with the first of them behind the last, so that a vector of them starts at any
+channel (`place of the first lane mod C`).
 
-A column of such vectors goes down the image with its weights in registers. A row of inputs is read once: it completes the sum of one
-row of outputs, goes on with those of the rows below and starts a new one; the sums begun are carried from row to row.
-Borders are as in `tile_depthwise.py`: taps left and right that would read padding are left out, rows above and below too.
+A column of such vectors goes down the image with its weights in registers. A row of inputs is read once: it completes
+the sum of one row of outputs, goes on with those of the rows below and starts a new one; the sums begun are carried
+from row to row. Borders are as in `tile_depthwise.py`: taps left and right that would read padding are left out, rows
+above and below too.
 """
 
 from __future__ import annotations
@@ -22,17 +24,19 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import is_linear, linear_terms
-from ..dialects.tensor_loop import AllocOp
-from .contraction import Operand
-from .depthwise import Depthwise, Run
-from .epilogue import Epilogue
-from .loop_builder import Bound, NestBuilder
-from .register_tiles import split_evenly
-from .targets import Target
+from ...analysis.affine import is_linear, linear_terms
+from ...dialects.tensor_loop import AllocOp
+from ...machine.machine import Machine
+from ..kernels.contraction import Operand
+from ..kernels.epilogue import Epilogue
+from ..kernels.register_tiles import split_evenly
+from ..kernels.scheduled_nest import Bound, ScheduledNest
+from .convolution import Depthwise, Run
 
 MOST_LINES = 32
-"""Rows of outputs that a column of vectors goes down at most: as many pages of memory are read, and written, at a time."""
+"""
+Rows of outputs that a column of vectors goes down at most: as many pages of memory are read, and written, at a time.
+"""
 
 WORTH = 0.9
 """Part of the vectors of channels that must be enough: neighbours in memory are loaded across cache lines."""
@@ -41,17 +45,18 @@ WORTH = 0.9
 @dataclass(frozen=True)
 class Flat:
     """
-    How a depthwise convolution is computed on flattened rows.
+    The way in which a depthwise convolution is computed on flattened rows.
 
-    Places along a row are `base + n`: `n`, the axis of the channels, walks the lanes of a vector, and `base` is where it starts. What
-    repeats every pixel is read at `phase + n`. Both are axes of their own, numbered behind those of the block.
+    Places along a row are `base + n`: `n`, the axis of the channels, walks the lanes of a vector, and `base` is where
+    it starts. What repeats every pixel is read at `phase + n`. Both are axes of their own, numbered behind those of the
+    block.
     """
 
     d: Depthwise
     y: int
     """The axis of the rows."""
     down: int | None
-    """The axis of the window that moves down, a row per step; none where it has one row."""
+    """The axis of the window that moves down, a row per step, or none where the window has one row."""
     first: int
     """The row of the image that the first row of the window reads for the first row of outputs."""
     lanes: int
@@ -90,8 +95,8 @@ class Flat:
         return self.d.runs(self.d.c.m)
 
 
-def flat_of(d: Depthwise, epilogue: Epilogue | None, target: Target) -> Flat | None:
-    """How `d` is computed on flattened rows; `None` where that saves no vectors or is not possible."""
+def flat_of(d: Depthwise, epilogue: Epilogue | None, target: Machine) -> Flat | None:
+    """Returns how `d` is computed on flattened rows, `None` where that saves no vectors or is not possible."""
     c = d.c
     if c.m is None or not c.outer:
         return None
@@ -128,14 +133,16 @@ def _lines(d: Depthwise, y: int, lanes: int) -> Flat | None:
     return Flat(d, y, moving[0] if moving else None, first, lanes)
 
 
-def _fits(flat: Flat, target: Target) -> bool:
+def _fits(flat: Flat, target: Machine) -> bool:
     """Whether the weights, the sums of a row of inputs, two of those, and what an epilogue needs stay in registers."""
     needed = len(flat.d.taps()) + flat.window + 2 + (0 if target.fma else 2)
     return needed <= target.registers - 2
 
 
 def _is_inside(flat: Flat) -> bool:
-    """Whether only the rows of inputs before a sum is complete, and after the last one is begun, can be outside the image."""
+    """
+    Whether only the rows of inputs before a sum is complete, and after the last one is begun, can be outside the image.
+    """
     rows = flat.d.c.extent(flat.y)
     heights = [height for height, _ in split_evenly(rows, MOST_LINES)]
     return min(heights) >= flat.window and flat.window - 1 + flat.first >= 0 and rows - 1 + flat.first < flat.rows
@@ -178,9 +185,9 @@ def _repeats(operand: Operand, flat: Flat) -> bool:
 
 
 class FlatOperands:
-    """Flattened rows and repeated weights in the place of the operands; makes the views and copies at the cursor."""
+    """Flattened rows and repeated weights in the place of the operands. It makes the views and copies at the cursor."""
 
-    def __init__(self, builder: NestBuilder, flat: Flat):
+    def __init__(self, builder: ScheduledNest, flat: Flat):
         self.builder = builder
         self.flat = flat
         self._views: dict[SSAValue, SSAValue] = {}
@@ -193,7 +200,7 @@ class FlatOperands:
         return self.repeated(operand) if _repeats(operand, self.flat) else operand
 
     def is_repeated(self, operand: Operand) -> bool:
-        """Whether what `of` gave for an operand is the same for all rows."""
+        """Returns whether what `of` gave for an operand is the same for all rows."""
         return AffineDimExpr(self.flat.phase) in {atom for index in operand.indices for atom in linear_terms(index)[0]}
 
     def _row(self, operand: Operand) -> Operand:
@@ -221,7 +228,9 @@ class FlatOperands:
         return self._views[buffer]
 
     def repeated(self, operand: Operand) -> Operand:
-        """A copy with all channels, then the first of them again: `copy[taps.., i] = operand[taps.., i mod channels]`."""
+        """
+        A copy with all channels, then the first of them again: `copy[taps.., i] = operand[taps.., i mod channels]`.
+        """
         if operand not in self._copies:
             self._copies[operand] = self._copy(operand)
         return self._copies[operand]

@@ -1,8 +1,9 @@
 """
 Depthwise convolutions as loops over register tiles: some rows by some pixels by one vector of channels.
 
-An input pixel is loaded once per tile and added to every sum of the tile that it counts for, a vector of weights serves all of them: with 3 rows of
-4 pixels that is 39 loads for 108 multiply-adds. The vectors of channels are innermost, so that memory is read in order.
+An input pixel is loaded once per tile and added to every sum of the tile that it counts for, a vector of weights serves
+all of them: with 3 rows of 4 pixels that is 39 loads for 108 multiply-adds. The vectors of channels are innermost, so
+that memory is read in order.
 """
 
 from __future__ import annotations
@@ -14,28 +15,31 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
-from ..analysis.affine import linear_terms
-from ..core.roles import TILING
-from ..core.walk import ops_of
-from ..dialects import tile
-from ..dialects.tensor_loop import GridOp
-from .contraction import Operand
-from .depthwise import Depthwise, depthwise_of, has_runs
-from .depthwise_columns import FlatEmitter
-from .depthwise_flat import flat_of
-from .depthwise_tiles import DepthwiseTiles, Segment, Segments, Tap
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
-from .loop_builder import Bound, Index, NestBuilder
-from .padding import erase_with_buffers, padded_copy
-from .products import sum_of_products
-from .register_tiles import split_columns, split_evenly
-from .targets import X86_64_V4, Target
+from ...analysis.affine import linear_terms
+from ...core.ir.walk import ops_of
+from ...core.roles import TILING
+from ...dialects import tile
+from ...dialects.tensor_loop import GridOp
+from ...machine.machine import Machine
+from ...machine.x86_64 import X86_64_V4
+from ..kernels.contraction import Operand
+from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
+from ..kernels.padding import erase_with_buffers, padded_copy
+from ..kernels.register_tiles import split_columns, split_evenly
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..products.plan import sum_of_products
+from .columns import FlatDepthwiseNest
+from .convolution import Depthwise, depthwise_of, has_runs
+from .flat import flat_of
+from .tiles import DepthwiseTiles, Segment, Segments, Tap
 
 # Loops
 
 
-def tile_all_depthwise(module: ModuleOp, target: Target) -> int:
-    """Tiles the depthwise convolutions of a module, before the padded copies that they need not are; how many."""
+def tile_all_depthwise(module: ModuleOp, target: Machine) -> int:
+    """
+    Tiles the depthwise convolutions of a module, before the padded copies that they need not be. Returns how many.
+    """
     count = 0
     for grid in ops_of(module, GridOp):
         found = None if grid.parent is None else depthwise_of(grid)
@@ -45,18 +49,20 @@ def tile_all_depthwise(module: ModuleOp, target: Target) -> int:
     return count
 
 
-def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
-    """Replaces the grid of `d`, and the padded copy before it that is no longer needed, by loops over register tiles."""
+def tile_depthwise(d: Depthwise, target: Machine = X86_64_V4) -> None:
+    """
+    Replaces the grid of `d`, and the padded copy before it that is no longer needed, by loops over register tiles.
+    """
     block = Block()
-    builder = NestBuilder(block, d.c.block)
+    builder = ScheduledNest(block, d.c.block)
     source, epilogue = d, epilogue_of(d.c)
     if d.c.a.padding is not None and not has_runs(d):
         d = replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
     flat = None if TILING in d.c.block.attributes else flat_of(d, epilogue, target)
     if flat is None:
-        _Emitter(builder, d, epilogue, target).run()
+        DepthwiseNest(builder, d, epilogue, target).run()
     else:
-        FlatEmitter(builder, flat, epilogue).run()
+        FlatDepthwiseNest(builder, flat, epilogue).run()
     parent = d.c.grid.parent
     assert parent is not None
     ops = list(block.ops)
@@ -71,7 +77,9 @@ def tile_depthwise(d: Depthwise, target: Target = X86_64_V4) -> None:
 
 @dataclass(frozen=True)
 class _InputRow:
-    """Inputs at the same distance from the first row of a tile, and which sums of the tile they count for with which tap."""
+    """
+    Inputs at the same distance from the first row of a tile, and which sums of the tile they count for with which tap.
+    """
 
     distance: int
     uses: tuple[tuple[Tap, tuple[tuple[int, Tap], ...]], ...]
@@ -90,10 +98,10 @@ class _Part:
     """By row of the tile."""
 
 
-class _Emitter(DepthwiseTiles):
-    """Emits the nest of one depthwise convolution."""
+class DepthwiseNest(DepthwiseTiles):
+    """The loop nest of one depthwise convolution."""
 
-    def __init__(self, builder: NestBuilder, d: Depthwise, epilogue: Epilogue | None, target: Target):
+    def __init__(self, builder: ScheduledNest, d: Depthwise, epilogue: Epilogue | None, target: Machine):
         super().__init__(d, target)
         self.builder = builder
         self.epilogue = epilogue
@@ -118,7 +126,10 @@ class _Emitter(DepthwiseTiles):
     # Loops
 
     def run(self) -> None:
-        """Batches, rows, pixels with the same taps; the vectors of channels innermost, in the order of memory."""
+        """
+        Emits loops over batches, rows, pixels with the same taps, and vectors of channels innermost, in the order of
+        memory.
+        """
         with self.builder.nest([self.c.extents[a] for a in self.outer], [f"s{a}" for a in self.outer]) as batch:
             places = [
                 Bound("spatial", at, self.c.extents[axis], f"vs{axis}")

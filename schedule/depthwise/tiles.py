@@ -1,4 +1,6 @@
-"""Which register tiles a depthwise convolution is cut into: how many rows and pixels each, and the taps of their pixels."""
+"""
+Chooses the register tiles of a depthwise convolution: how many rows and pixels each has, and the taps of the pixels.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from math import prod
 
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import linear_terms
-from ..core.roles import TILING
-from ..dialects.schedule import DepthwiseAttr
-from .depthwise import Depthwise
-from .given_tiling import refuse
-from .register_tiles import split_evenly
-from .targets import Target
+from ...analysis.affine import linear_terms
+from ...core.roles import TILING
+from ...dialects.schedule import DepthwiseAttr
+from ...machine.machine import Machine
+from ..kernels.given_tiling import refuse
+from ..kernels.register_tiles import split_evenly
+from .convolution import Depthwise
 
 MOST_ROWS = 7
 """Rows of a tile: with more, rows read twice are few."""
@@ -34,7 +36,10 @@ Tap = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Segment:
-    """Neighbouring pixels of a tile that have the same taps inside the image: the first of them from the left of the tile, how many."""
+    """
+    Neighbouring pixels of a tile that have the same taps inside the image: the first of them from the left of the tile,
+    how many.
+    """
 
     first: int
     count: int
@@ -47,7 +52,7 @@ Segments = tuple[Segment, ...]
 class DepthwiseTiles:
     """The tiles of one depthwise convolution."""
 
-    def __init__(self, d: Depthwise, target: Target):
+    def __init__(self, d: Depthwise, target: Machine):
         self.d = d
         self.c = d.c
         self.taps = d.taps()
@@ -82,7 +87,7 @@ class DepthwiseTiles:
         assert place is not None
         return linear_terms(self.c.a.indices[place[0]])[0]
 
-    def _given(self, target: Target) -> tuple[int, int] | None:
+    def _given(self, target: Machine) -> tuple[int, int] | None:
         """Rows and pixels of a tile as the block asks for; fails at the block where that does not fit."""
         found = self.c.block.attributes.get(TILING)
         if found is None:
@@ -93,7 +98,10 @@ class DepthwiseTiles:
         if shape[0] > self._most_rows():
             refuse(self.c.block, found, f"tiles have {self._most_rows()} rows at most")
         if shape not in self.legal_shapes(target):
-            reason = f"{shape[0]}x{shape[1]} pixels take {self._registers(*shape, target)} registers, too many for '{target.name}'"
+            reason = (
+                f"{shape[0]}x{shape[1]} pixels take {self._registers(*shape, target)} registers, too many for "
+                f"'{target.name}'"
+            )
             refuse(self.c.block, found, reason)
         return shape
 
@@ -105,7 +113,7 @@ class DepthwiseTiles:
     def _most_rows(self) -> int:
         return MOST_ROWS if self.y is not None and self._down(self.y) else 1
 
-    def legal_shapes(self, target: Target) -> list[tuple[int, int]]:
+    def legal_shapes(self, target: Machine) -> list[tuple[int, int]]:
         """Rows and pixels of the tiles that stay in registers."""
         registers = target.registers - (KEPT if target.registers < 32 else KEPT_OF_32)
         rows, pixels = self.cut(self._most_rows(), target.registers)
@@ -116,13 +124,13 @@ class DepthwiseTiles:
             if (height, width) == (1, 1) or self._registers(height, width, target) <= registers
         ]
 
-    def _shape(self, target: Target) -> tuple[int, int]:
+    def _shape(self, target: Machine) -> tuple[int, int]:
         """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
         widest = 1 if self._is_far(target) else target.registers
         choices = [shape for shape in self.legal_shapes(target) if shape[1] <= widest]
         return min(choices, key=lambda shape: self.cost(shape, target))
 
-    def cost(self, shape: tuple[int, int], target: Target) -> tuple[float, int]:
+    def cost(self, shape: tuple[int, int], target: Machine) -> tuple[float, int]:
         """Cycles for an image in tiles of a shape, then what decides between equals."""
         assert self.c.m is not None
         down = split_evenly(self.c.extent(self.y), shape[0])
@@ -131,10 +139,11 @@ class DepthwiseTiles:
         variants = len(down) * len(self._across_image(shape[1]))
         return total * (1 + COST_OF_VARIANT * variants), -shape[0] * shape[1]
 
-    def _is_far(self, target: Target) -> bool:
+    def _is_far(self, target: Machine) -> bool:
         """
-        Whether image and result do not stay in L2. Then a tile is one pixel wide: what it reads of a row is one stream of memory, the
-        other pixels having been read for the tile before, where several streams by turns are not recognised (measured).
+        Whether image and result do not stay in L2. Then a tile is one pixel wide: what it reads of a row is one stream
+        of memory, the other pixels having been read for the tile before, where several streams by turns are not
+        recognised (measured).
         """
         size = self.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
         return sum(prod(each.type.get_shape()) for each in (self.c.a, self.c.out)) * size > target.near_bytes
@@ -160,12 +169,15 @@ class DepthwiseTiles:
             len({tuple(across for _, across in steps) for steps in places}),
         )
 
-    def _registers(self, height: int, width: int, target: Target) -> int:
-        """Sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not added at once."""
+    def _registers(self, height: int, width: int, target: Machine) -> int:
+        """
+        Sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not added at
+        once.
+        """
         kept = min(len(self.taps), self._reach[2] * height)
         return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
 
-    def _cycles(self, height: int, width: int, target: Target) -> float:
+    def _cycles(self, height: int, width: int, target: Machine) -> float:
         """Multiply-adds, two a cycle, or loads, two a cycle; or the latency of a sum."""
         added = height * width * len(self.taps) * (1 if target.fma else 2)
         rows, columns = self._inputs(height, width)

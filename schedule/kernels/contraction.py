@@ -1,8 +1,8 @@
 """
 Contractions among loop nests: `out[m.., n] += a[m.., k..] * b[k.., n]`, which matrix products and convolutions are.
 
-The roles of the axes follow from which operands they index, as in K. Goto, R. van de Geijn, "Anatomy of High-Performance
-Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to any number of axes.
+The roles of the axes follow from which operands they index, as in K. Goto, R. van de Geijn, "Anatomy of
+High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to any number of axes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
-    BFloat16Type,
-    Float16Type,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -25,12 +23,13 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.access_regions import element_strides
-from ..analysis.affine import affine_of_value, bounds, is_linear, linear_terms, normal_form
-from ..analysis.loop_nests import levels_of, perfect_block
-from ..analysis.reductions import Accumulator, accumulators, init_stores
-from ..analysis.reorder import is_reassociable, may_reorder
-from ..dialects.tensor_loop import BlockOp, GridOp
+from ...analysis.access_regions import element_strides
+from ...analysis.affine import affine_of_value, bounds, is_linear, linear_terms, normal_form
+from ...analysis.loop_nests import levels_of, perfect_block
+from ...analysis.reductions import Accumulator, accumulators, init_stores
+from ...analysis.reorder import is_reassociable, may_reorder
+from ...core.ir.element_types import is_small_float
+from ...dialects.tensor_loop import BlockOp, GridOp
 
 Indices = tuple[AffineExpr, ...]
 """One affine expression of the axes of the block per dimension of a buffer."""
@@ -44,7 +43,7 @@ class Operand:
     indices: Indices
     padding: Attribute | None = None
     unsigned: bool = False
-    """Whether narrow integers are widened without a sign."""
+    """True where narrow integers are widened without a sign."""
 
     @property
     def type(self) -> MemRefType:
@@ -57,8 +56,8 @@ class Operand:
 
     def dimension_along(self, axis: int) -> tuple[int, int] | None:
         """
-        The dimension of the buffer that `axis` moves in, and the elements of that dimension per step; `None` where it
-        moves in several.
+        Returns the dimension of the buffer that `axis` moves in and the elements of that dimension per step, `None`
+        where `axis` moves in several.
         """
         found = [
             (dimension, linear_terms(index)[0].get(AffineDimExpr(axis), 0))
@@ -68,7 +67,7 @@ class Operand:
         return found[0] if len(found) == 1 else None
 
     def stride_along(self, axis: int) -> int | None:
-        """Elements in memory per step of `axis`; 0 where it does not matter."""
+        """Returns the elements in memory per step of `axis`, 0 where the step does not matter."""
         if axis not in self.axes():
             return 0
         place = self.dimension_along(axis)
@@ -81,8 +80,9 @@ class Contraction:
     """
     A grid that computes `out[...] = init + sum over the reduce axes of a[...] * b[...]`.
 
-    `m` and `n` are the rows and columns of register tiles: `m` does not index `b`, `n` does not index `a` and is contiguous in `out`.
-    `k` is the innermost reduce axis. `outer` and `reduce` are the other spatial and reduce axes, outermost first.
+    `m` and `n` are the rows and columns of register tiles: `m` does not index `b`, `n` does not index `a` and is
+    contiguous in `out`. `k` is the innermost reduce axis. `outer` and `reduce` are the other spatial and reduce axes,
+    outermost first.
     """
 
     grid: GridOp
@@ -131,7 +131,7 @@ def contraction_of(grid: GridOp) -> Contraction | None:
 
 
 def bound_in_order(grid: GridOp, block: BlockOp) -> bool:
-    """Whether axis i has the value of loop variable i."""
+    """Returns whether axis i has the value of loop variable i."""
     return tuple(block.binding_operands) == grid.variables and all(
         isinstance(expr, AffineDimExpr) and expr.position == position
         for position, expr in enumerate(block.binding_exprs)
@@ -153,7 +153,7 @@ def _constant(value: SSAValue) -> Attribute | None:
 
 
 def factors_of(accumulator: Accumulator, block: BlockOp, unsigned: bool = False) -> tuple[Operand, Operand] | None:
-    """The two operands whose product is added; `unsigned`: also where they are widened without a sign."""
+    """Returns the two operands whose product is added. With `unsigned` they may be widened without a sign."""
     update = accumulator.store.value.owner
     old = accumulator.loads[0].res
     if not isinstance(update, arith.AddfOp | arith.AddiOp):
@@ -179,14 +179,14 @@ def _contracts(op: Operation) -> bool:
 
 
 def operand_of(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp, unsigned: bool = False) -> Operand | None:
-    """The element that `value` is, widened or not; `unsigned`: also without a sign."""
+    """Returns the element that `value` is, widened or not. With `unsigned` it may be widened without a sign."""
     owner = value.owner
     if unsigned and isinstance(owner, arith.ExtUIOp) and owner.input.type != i1:
         narrow = isinstance(owner.input.owner, memref.LoadOp | scf.IfOp)
         found = operand_of(owner.input, dims, block) if narrow else None
         return None if found is None else replace(found, unsigned=True)
     if isinstance(owner, arith.ExtFOp | arith.ExtSIOp):
-        if isinstance(owner, arith.ExtFOp) and not isinstance(owner.input.type, Float16Type | BFloat16Type):
+        if isinstance(owner, arith.ExtFOp) and not is_small_float(owner.input.type):
             return None
         value, owner = owner.input, owner.input.owner
     if isinstance(owner, memref.LoadOp):
@@ -319,6 +319,6 @@ def _apart(operand: Operand, first: int, second: int) -> bool:
 
 
 def alone(operand: Operand, axis: int) -> bool:
-    """Whether `axis` moves in one dimension, one element at a time."""
+    """Returns whether `axis` moves in one dimension, one element at a time."""
     place = operand.dimension_along(axis)
     return place is not None and place[1] == 1

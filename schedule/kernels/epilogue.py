@@ -15,28 +15,30 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.access_regions import Access, body_accesses
-from ..analysis.affine import is_linear, normal_form
-from ..analysis.loop_nests import body_ops, levels_of, perfect_block
-from ..analysis.reorder import may_reorder
-from ..dialects import tile
-from ..dialects.tensor_loop import AllocOp, BlockOp, GridOp
+from ...analysis.access_regions import Access, body_accesses
+from ...analysis.affine import is_linear, normal_form
+from ...analysis.loop_nests import body_ops, levels_of, perfect_block
+from ...analysis.reorder import may_reorder
+from ...dialects import tile
+from ...dialects.tensor_loop import AllocOp, BlockOp, GridOp
 from .contraction import Contraction, Operand
-from .loop_builder import Index, NestBuilder
+from .scheduled_nest import Index, ScheduledNest
 
 
 @dataclass(frozen=True)
 class Epilogue:
-    """A grid right after a contraction that maps each element of its result, and what else it reads, to one of `out`."""
+    """
+    A grid right after a contraction that maps each element of its result, and what else it reads, to one of `out`.
+    """
 
     grid: GridOp
     block: BlockOp
     out: Operand
-    """Over the axes of the contraction."""
+    """The operand that is written, over the axes of the contraction."""
     loads: Mapping[Operation, Operand]
-    """Over the axes of the contraction; those of its result are left out."""
+    """The operands that are loaded, over the axes of the contraction. Loads of its result are left out."""
     keeps_result: bool
-    """Whether the result itself is needed later."""
+    """True where the result itself is needed later."""
 
 
 def epilogue_of(c: Contraction) -> Epilogue | None:
@@ -147,14 +149,17 @@ def _is_needed(c: Contraction, grid: GridOp) -> bool:
 
 
 def emit_epilogue(
-    builder: NestBuilder,
+    builder: ScheduledNest,
     c: Contraction,
     epilogue: Epilogue,
     total: SSAValue,
     at: Mapping[int, Index],
     loaded: Mapping[Operation, SSAValue] | None = None,
 ) -> None:
-    """The body of the epilogue on the tile `total`, whose corner is at `at`; `loaded`: tiles that stand for loads of it."""
+    """
+    Emits the body of the epilogue on the tile `total`, whose corner is at `at`. `loaded` are tiles that stand for loads
+    of it.
+    """
     known = loaded or {}
     assert isinstance(total.type, VectorType)
     shape = total.type.get_shape()
@@ -180,7 +185,7 @@ def emit_epilogue(
 
 
 def _load(
-    builder: NestBuilder, c: Contraction, operand: Operand, shape: tuple[int, ...], at: Mapping[int, Index]
+    builder: ScheduledNest, c: Contraction, operand: Operand, shape: tuple[int, ...], at: Mapping[int, Index]
 ) -> SSAValue:
     place = place_of(builder, operand, at, c.m, c.n)
     type_ = VectorType(operand.type.element_type, shape)
@@ -188,9 +193,9 @@ def _load(
 
 
 def place_of(
-    builder: NestBuilder, operand: Operand, at: Mapping[int, Index], rows: int | None, columns: int | None
+    builder: ScheduledNest, operand: Operand, at: Mapping[int, Index], rows: int | None, columns: int | None
 ) -> tile.Place:
-    """Where a tile starts in an operand, its rows and columns moving with these axes."""
+    """Returns where a tile starts in an operand whose rows and columns move with these axes."""
     indices = tuple(builder.affine(index, at) for index in operand.indices)
     moves = [(-1, 1) if axis is None else operand.dimension_along(axis) or (-1, 1) for axis in (rows, columns)]
     (row, row_by), (column, column_by) = moves
@@ -198,7 +203,9 @@ def place_of(
 
 
 def replace_grids(c: Contraction, epilogue: Epilogue | None, block: Block) -> None:
-    """Puts the ops of `block` in the place of the contraction and its epilogue; the result goes when nothing needs it."""
+    """
+    Puts the ops of `block` in the place of the contraction and its epilogue. The result goes when nothing needs it.
+    """
     last = c.grid if epilogue is None else epilogue.grid
     parent, ops = last.parent, list(block.ops)
     assert parent is not None

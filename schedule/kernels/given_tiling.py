@@ -9,14 +9,14 @@ from typing import NoReturn
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from ..core.diagnostics import fail
-from ..core.roles import TILING
-from ..core.walk import ops_of
-from ..dialects.schedule import DepthwiseAttr, DotsAttr, TileRegistersAttr, TilingAttr, WinogradAttr
-from ..dialects.tensor_loop import BlockOp
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import fail
+from ...core.roles import TILING
+from ...dialects.schedule import DepthwiseAttr, DotsAttr, TileRegistersAttr, TilingAttr, WinogradAttr
+from ...dialects.tensor_loop import BlockOp
+from ...machine.machine import Machine
 from .contraction import Contraction
 from .register_tiles import RegisterTile, fits, temporaries
-from .targets import Target
 from .tilings import Tiling, choose_tiling, lines_ahead, steps_of
 
 _UNFIT: dict[type, str] = {
@@ -29,13 +29,13 @@ _UNFIT: dict[type, str] = {
 """Why a block has no use for an attribute."""
 
 
-def tiling_for(c: Contraction, prepacked: bool, target: Target) -> Tiling:
-    """How `c` is cut up: as its block asks for, else as `choose_tiling` chooses."""
+def tiling_for(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
+    """Returns how `c` is cut up: as its block asks for, else as `choose_tiling` chooses."""
     given = given_tiling(c, prepacked, target)
     return choose_tiling(c, prepacked, target) if given is None else given
 
 
-def given_tiling(c: Contraction, prepacked: bool, target: Target) -> Tiling | None:
+def given_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling | None:
     """
     What the block of `c` asks for, None where it asks for nothing. Fails at the block where that does not fit.
 
@@ -57,7 +57,7 @@ def given_tiling(c: Contraction, prepacked: bool, target: Target) -> Tiling | No
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
 
 
-def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Target) -> str | None:
+def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Machine) -> str | None:
     """Why `c` cannot be cut up in that way for `target`, None where it can."""
     rows, columns = min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n))
     lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]

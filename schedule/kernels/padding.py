@@ -9,16 +9,16 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..analysis.affine import is_linear, normal_form
-from ..analysis.loop_nests import levels_of, perfect_block
-from ..core.walk import ops_of
-from ..dialects.tensor_loop import AllocOp, GridOp
+from ...analysis.affine import is_linear, normal_form
+from ...analysis.loop_nests import levels_of, perfect_block
+from ...core.ir.walk import ops_of
+from ...dialects.tensor_loop import AllocOp, GridOp
 from .contraction import Contraction, Operand, bound_in_order, index_ranges, operand_of
-from .loop_builder import Bound, NestBuilder
+from .scheduled_nest import Bound, ScheduledNest
 
 
-def padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
-    """A copy of `a` with its padding around it; the operand that reads the copy."""
+def padded_copy(builder: ScheduledNest, c: Contraction) -> Operand:
+    """Emits a copy of `a` with its padding around it, and returns the operand that reads the copy."""
     a, shape = c.a, c.a.type.get_shape()
     assert a.padding is not None
     ranges = list(index_ranges(a, c.block))
@@ -52,7 +52,7 @@ def padded_copy(builder: NestBuilder, c: Contraction) -> Operand:
 
 
 def is_zero(value: Attribute) -> bool:
-    """Whether a constant is the number 0."""
+    """Returns whether a constant is the number 0."""
     return isinstance(value, FloatAttr | IntegerAttr) and value.value.data == 0
 
 
@@ -86,7 +86,10 @@ def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
 
 
 def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:
-    """`c` on the image itself where it reads a padded copy, and the grid that makes the copy; else `c` as it is."""
+    """
+    Returns `c` on the image itself and the grid that makes the padded copy, where `c` reads such a copy, else `c` as it
+    is.
+    """
     producer = pad_before(c)
     if producer is None:
         return c, None

@@ -1,8 +1,8 @@
 """
 The register tile of a contraction: how many rows and columns of the result are summed up in registers at once.
 
-Chosen by counting what an out-of-order core does per step of the sum: one multiply-add per register of the tile (two a cycle),
-one load per row and per vector of columns (two a cycle), and at least the latency of a multiply-add.
+Chosen by counting what an out-of-order core does per step of the sum: one multiply-add per register of the tile (two a
+cycle), one load per row and per vector of columns (two a cycle), and at least the latency of a multiply-add.
 """
 
 from __future__ import annotations
@@ -11,54 +11,54 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from .targets import X86_64_V4, Target
+from ...dialects.tile.ops import LANES
+from ...machine.machine import Machine
+from ...machine.x86_64 import X86_64_V4
 
 MOST_VECTORS = 8
 
 DEPTH = 4
 """Most steps of the sum that one `tile.mma` spells out."""
 
-PIECE = 16
-"""Elements that the lowering of tiles puts in one value of LLVM."""
-
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """Rows by columns, in elements; the columns are whole vectors but where the result is narrower."""
+    """Rows by columns, in elements. The columns are whole vectors but where the result is narrower."""
 
     rows: int
     columns: int
 
 
-def steps_at_once(tile: RegisterTile, element_bytes: int, target: Target = X86_64_V4, integers: bool = False) -> int:
+def steps_at_once(tile: RegisterTile, element_bytes: int, target: Machine = X86_64_V4, integers: bool = False) -> int:
     """
     Steps of the sum that one `tile.mma` spells out: `DEPTH`, which saves most of the work of the loop, or one.
 
-    Between the steps of one loop body LLVM moves sums to other registers and loads early, which short of registers ends on the stack:
-    where a product is several instructions; and in tall tiles, where an element of a takes a register of its own and its one product
-    ends in it, unless products take elements from memory. One step at a time is as fast there or faster (measured: floats 0 to 11 %,
-    integers 0 to 3 %), as the loop is little beside so many instructions.
+    Between the steps of one loop body LLVM moves sums to other registers and loads early, which short of registers ends
+    on the stack: where a product is several instructions; and in tall tiles, where an element of a takes a register of
+    its own and its one product ends in it, unless products take elements from memory. One step at a time is as fast
+    there or faster (measured: floats 0 to 11 %, integers 0 to 3 %), as the loop is little beside so many instructions.
     """
     vectors = ceil(tile.columns / target.lanes(element_bytes))
     tall = tile.rows > 6 * vectors and not target.broadcasts
     return 1 if integers or not target.fma or tall else DEPTH
 
 
-def temporaries(target: Target, integers: bool = False) -> int:
+def temporaries(target: Machine, integers: bool = False) -> int:
     """
-    Registers beside sums and a row of b: an element of a; a product that is not added at once; of integers what is widened, too, and
-    without FMA (SSE2) the halves of a product.
+    Registers beside sums and a row of b: an element of a; a product that is not added at once; of integers what is
+    widened, too, and without FMA (SSE2) the halves of a product.
     """
     if integers:
         return 3 if target.fma else 4
     return 1 if target.fma else 2
 
 
-def fits(rows: int, vectors: int, target: Target = X86_64_V4, integers: bool = False) -> bool:
+def fits(rows: int, vectors: int, target: Machine = X86_64_V4, integers: bool = False) -> bool:
     """
-    Whether a tile leaves room for the vectors of a row of b and `temporaries`. With 32 registers LLVM spills one register earlier
-    than the count says, with three vectors or more, or elements of a in registers of their own, two; and integers of one vector
-    when they take half of the registers (all measured).
+    Returns whether a tile leaves room for the vectors of a row of b and `temporaries`.
+
+    With 32 registers LLVM spills one register earlier than the count says, with three vectors or more, or elements of a
+    in registers of their own, two; and integers of one vector when they take half of the registers (all measured).
     """
     kept = 1 if target.registers < 32 else 2 if vectors < 3 and target.broadcasts else 3
     if integers and vectors == 1 and 2 * rows >= target.registers:
@@ -70,13 +70,13 @@ def choose_tile(
     rows: int,
     columns: int,
     element_bytes: int,
-    target: Target = X86_64_V4,
+    target: Machine = X86_64_V4,
     far: bool = False,
     integers: bool = False,
 ) -> RegisterTile:
     """
-    The tile with the fewest cycles for a result of `rows` x `columns`; `far`: b does not stay in L2; `integers`: a product and a sum
-    are several instructions on every target.
+    Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
+    `integers` a product and a sum are several instructions on every target.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -104,16 +104,19 @@ def choose_tile(
 
 
 def _is_cut_well(columns: int) -> bool:
-    """Whether the last of the pieces of 16 elements that a row is cut into fills its registers: LLVM rounds it up to a power of 2."""
-    rest = columns % PIECE
+    """
+    Whether the last of the pieces of 16 elements that a row is cut into fills its registers: LLVM rounds it up to a
+    power of 2.
+    """
+    rest = columns % LANES
     return rest & (rest - 1) == 0
 
 
-def _cycles(rows: int, columns: int, lanes: int, target: Target, far: bool, fused: bool) -> float:
+def _cycles(rows: int, columns: int, lanes: int, target: Machine, far: bool, fused: bool) -> float:
     """
-    Cycles per step of the sum of one tile. On top of what the units take comes a part of a cycle per load, as not all of that
-    overlaps (measured): rows of a are many streams, vectors of b come from L2, or from beyond. Where products and sums are
-    instructions of their own, so is what puts an element of a in all lanes.
+    Cycles per step of the sum of one tile. On top of what the units take comes a part of a cycle per load, as not all
+    of that overlaps (measured): rows of a are many streams, vectors of b come from L2, or from beyond. Where products
+    and sums are instructions of their own, so is what puts an element of a in all lanes.
     """
     vectors = ceil(columns / lanes)
     instructions = rows * vectors if fused else 2 * rows * vectors + rows

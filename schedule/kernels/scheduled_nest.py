@@ -1,8 +1,8 @@
 """
-Building scheduled loop nests.
+Loop nests that are written op by op.
 
-Outside blocks an index is an affine expression of the loop variables around; a block takes such expressions as the bindings of its
-axes, and inside it index arithmetic is ops on the axes, with what is known now folded.
+Outside blocks an index is an affine expression of the loop variables around; a block takes such expressions as the
+bindings of its axes, and inside it index arithmetic is ops on the axes, with what is known now folded.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import linear_terms
-from ..core.walk import ops_of
-from ..dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
-from ..dialects.tensor_loop.loops import loop_body
+from ...analysis.affine import linear_terms
+from ...core.ir.walk import ops_of
+from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
+from ...dialects.tensor_loop.loops import loop_body
 
 Index = SSAValue | int
 """An `index` value inside a block, or a number known now."""
@@ -38,13 +38,13 @@ class Bound(NamedTuple):
 
     kind: str
     binding: AffineExpr
-    """Over the loop variables of the builder."""
+    """Over the loop variables of the nest."""
     extent: int
     name: str
 
 
-class NestBuilder:
-    """A cursor at the end of a block; new ops take the location of `origin`."""
+class ScheduledNest:
+    """A loop nest that grows at the end of a block. Its ops take the location of `origin`."""
 
     def __init__(self, block: Block, origin: Operation):
         self.block = block
@@ -77,7 +77,7 @@ class NestBuilder:
 
     @contextmanager
     def loop(self, extent: int, name: str, kind: str = "serial") -> Iterator[AffineExpr]:
-        """`tensor_loop.for`; the variable inside. A loop that runs once is left out."""
+        """Emits a `tensor_loop.for` and yields its variable. A loop that runs once is left out."""
         if extent == 1:
             yield ZERO
             return
@@ -89,7 +89,7 @@ class NestBuilder:
 
     @contextmanager
     def nest(self, extents: Sequence[int], names: Sequence[str], kind: str = "serial") -> Iterator[list[AffineExpr]]:
-        """Loops around each other; the innermost one is of that kind."""
+        """Emits loops around each other, of which the innermost one is of that kind."""
         with ExitStack() as stack:
             last = len(extents) - 1
             yield [
@@ -100,8 +100,8 @@ class NestBuilder:
     @contextmanager
     def blocked(self, name: str, axes: Sequence[Bound]) -> Iterator[list[Index]]:
         """
-        A `tensor_loop.block`; the values of its axes inside, 0 for those of extent 1, which are left out. What it reads and
-        writes is inferred at the end.
+        Emits a `tensor_loop.block` and yields the values of its axes, 0 for those of extent 1, which are left out. What
+        it reads and writes is inferred at the end.
         """
         kept = [axis for axis in axes if axis.extent > 1]
         body = Block(arg_types=[IndexType()] * len(kept))
@@ -132,7 +132,7 @@ class NestBuilder:
 
     @contextmanager
     def init(self) -> Iterator[None]:
-        """The `init` of the block around the cursor, which comes first; it computes its own indices."""
+        """Emits the `init` of the block around the cursor. It comes first and computes its own indices."""
         block = Block()
         with self.inside(block):
             yield
@@ -200,7 +200,10 @@ class NestBuilder:
         body: Callable[[Index, SSAValue], SSAValue],
         name: str,
     ) -> SSAValue:
-        """`scf.for` over the whole steps below `extent` with one carried value; what is carried after it."""
+        """
+        Emits an `scf.for` over the whole steps below `extent` with one carried value, and returns what is carried after
+        it.
+        """
         whole = extent - extent % step
         if whole <= step:
             return body(0, carried) if whole else carried

@@ -1,8 +1,9 @@
 """
 Constant factors below the least normal number count as zeros.
 
-Processors take a hundred cycles and more for a product with a subnormal number, and trained weights have them: weight decay
-brings channels that do nothing there. A convolution with such filters took 40 times as long as with zeros in their place.
+Processors take a hundred cycles and more for a product with a subnormal number, and trained weights have them: weight
+decay brings channels that do nothing there. A convolution with such filters took 40 times as long as with zeros in
+their place.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
-from ..dialects import tile
-from ..dialects.graph.element_types import dtype_name
-from ..te.dtypes import LEAST_NORMAL
-from .loop_builder import NestBuilder
+from ...core.ir.element_types import dtype_name
+from ...dialects import tile
+from ...te.dtypes import LEAST_NORMAL
+from .scheduled_nest import ScheduledNest
 
 
-def without_subnormals(builder: NestBuilder, value: SSAValue) -> SSAValue:
-    """The tile `value` with zeros in the place of subnormal numbers; as it is for elements other than f32 and f64."""
+def without_subnormals(builder: ScheduledNest, value: SSAValue) -> SSAValue:
+    """
+    Returns the tile `value` with zeros in the place of subnormal numbers. Elements other than f32 and f64 stay as they
+    are.
+    """
     assert isinstance(value.type, VectorType)
     element = value.type.element_type
     bound = LEAST_NORMAL.get(dtype_name(element) or "")

@@ -1,4 +1,4 @@
-"""How contractions are cut into register tiles, panels and parts: the rules of docs/targets.md."""
+"""Cuts contractions into register tiles, panels and parts, by the rules of docs/targets.md."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from math import ceil, prod
 
 from xdsl.dialects.builtin import IntegerType
 
+from ...machine.machine import Machine
+from ...machine.x86_64 import X86_64_V4
 from .contraction import Contraction
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
-from .targets import X86_64_V4, Target
 
 BLOCK_DEPTH = 1024
 """Most steps of the sum between reloads of a tile: a panel of b is then at most 256 KiB."""
 
 LINE_BYTES = 64
-"""Of a cache."""
+"""The bytes of a line of a cache."""
 
 FEW_SWEEPS = 4
 MANY_SWEEPS = 20
@@ -24,29 +25,29 @@ MANY_SWEEPS = 20
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a contraction is cut up."""
+    """The register tiles, panels and parts that a contraction is cut into."""
 
     tile: RegisterTile
     pack_b: bool = False
-    """Whether b is copied into panels as wide as the tile first."""
+    """True where b is copied into panels as wide as the tile first."""
     depth_blocks: int = 1
     """Parts of k, of the same size."""
     panels: int | None = None
-    """Panels of b per block; all when None."""
+    """Panels of b per block, all where it is None."""
     panels_outside: bool = False
     """
-    Whether the loop over panels is outside those over tiles of rows and over axes that b does not have: each panel is read once,
-    all of a for each.
+    True where the loop over panels is outside those over tiles of rows and over axes that b does not have. Each panel
+    is then read once, and all of a for each.
     """
     steps: int = DEPTH
     """Steps of the sum that one `tile.mma` spells out."""
     lines_ahead: int = 0
     """Cache lines of the next panels of b that are asked for at each trip of the loop over k."""
     rows_ahead: bool = False
-    """Whether the rows of a that the next tile reads are asked for, a part at each step of the loop over k."""
+    """True where the rows of a that the next tile reads are asked for, a part at each step of the loop over k."""
 
 
-def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_64_V4) -> Tiling:
+def choose_tiling(c: Contraction, prepacked: bool = False, target: Machine = X86_64_V4) -> Tiling:
     """The default for one core of `target`: see docs/targets.md. `prepacked`: b is laid out in panels before."""
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
@@ -78,23 +79,26 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Target = X86_
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
 
 
-def steps_of(c: Contraction, tile: RegisterTile, target: Target) -> int:
+def steps_of(c: Contraction, tile: RegisterTile, target: Machine) -> int:
     """Steps of the sum of `c` that one `tile.mma` spells out."""
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     return steps_at_once(tile, bytes_per, target, isinstance(c.tile_element, IntegerType))
 
 
-def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Target) -> int:
-    """As many as stay in L2 with what they were copied from and, where it takes half of L2 at most, a; `part_bytes` of k."""
+def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Machine) -> int:
+    """
+    As many as stay in L2 with what they were copied from and, where it takes half of L2 at most, a; `part_bytes` of k.
+    """
     a_bytes = rows * part_bytes
     room = target.near_bytes - (a_bytes if 2 * a_bytes <= target.l2_bytes else 0)
     return max(1, room // (2 * columns * part_bytes))
 
 
-def lines_ahead(c: Contraction, tiling: Tiling, target: Target) -> int:
+def lines_ahead(c: Contraction, tiling: Tiling, target: Machine) -> int:
     """
-    So many that the tiles of rows together ask for a whole panel; none where all of b stays in L2, two panels do not, one tile
-    reads each, or the share of a tile in one step at a time is less than a line.
+    Returns how many lines the next tile is to ask for, so that the tiles of rows together ask for a whole panel. There
+    are none where all of b stays in L2, two panels do not, one tile reads each, or the share of a tile in one step at a
+    time is less than a line.
     """
     bytes_per = c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     tiles = ceil(c.extent(c.m) / tiling.tile.rows) * prod(c.extents[axis] for axis in c.outer)
@@ -108,10 +112,11 @@ def lines_ahead(c: Contraction, tiling: Tiling, target: Target) -> int:
     return ceil(tiling.steps * row_bytes / LINE_BYTES / tiles)
 
 
-def rows_ahead(c: Contraction, tiling: Tiling, target: Target) -> bool:
+def rows_ahead(c: Contraction, tiling: Tiling, target: Machine) -> bool:
     """
-    Where a is far larger than L2, a tile of rows reads it once (one panel), and the rows of the next tile follow in memory: the
-    processor's own prefetching loses track of several rows read side by side.
+    Returns whether the rows of a that the next tile reads are to be asked for. They are where a is far larger than L2,
+    a tile of rows reads it once (one panel), and the rows of the next tile follow in memory. The processor's own
+    prefetching loses track of several rows read side by side.
     """
     bytes_per = c.a.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     one_panel = tiling.depth_blocks == 1 and c.extent(c.n) <= tiling.tile.columns

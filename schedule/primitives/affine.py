@@ -86,8 +86,9 @@ def told_apart(
     """
     The dimensions whose values follow from those of the equations, once those of `known` are given.
 
-    An equation is `(terms, slack)`: the sum of the terms is known up to an error of at most `slack`. It tells its atoms when,
-    sorted, each factor exceeds what the slack and all smaller ones together reach, as in `i * 16 + j` for j below 16.
+    An equation is `(terms, slack)`: the sum of the terms is known up to an error of at most `slack`. It tells its atoms
+    when, sorted, each factor exceeds what the slack and all smaller ones together reach, as in `i * 16 + j` for j
+    below 16.
     """
     left = [(dict(terms), slack) for terms, slack in equations]
     dims, atoms = set(known), set[AffineExpr]()
@@ -125,8 +126,8 @@ def _tells(terms: Mapping[AffineExpr, int], slack: int, ranges: Ranges) -> bool:
 
 class Coverage:
     """
-    Whether expressions of loop variables together take every value of a box, given `limits` that other parts of the
-    iteration space are cut at (expression -> first value that it does not take).
+    Tells whether expressions of loop variables together take every value of a box. The iteration space may be cut at
+    `limits` by other parts: they map an expression to the first value that it does not take.
     """
 
     def __init__(self, ranges: Ranges, limits: Mapping[AffineExpr, int]):
@@ -138,7 +139,9 @@ class Coverage:
         self._digits: dict[AffineExpr, tuple[int, set[AffineBinaryOpKind]]] = {}
 
     def extent(self, expr: AffineExpr) -> int | None:
-        """`n` when `expr` takes exactly the values 0 … n - 1, whatever what was asked before takes; else `None`."""
+        """
+        Returns `n` when `expr` takes exactly the values 0 … n - 1, whatever what was asked before takes, else `None`.
+        """
         terms, constant = linear_terms(expr)
         if constant != 0:
             return None

@@ -1,4 +1,4 @@
-"""Who uses a buffer, when, and edits of the accesses of blocks."""
+"""Finds who uses a buffer and when, and edits the accesses of blocks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ class User:
 
 
 def users_of(buffer: SSAValue, blamed: Operation) -> list[User]:
-    """The blocks that load or store `buffer`, in order; refuses where it is used in another way or is a view."""
+    """
+    Returns the blocks that load or store `buffer`, in order. It refuses where the buffer is used in another way or is a
+    view.
+    """
     if isinstance(buffer.owner, Operation) and not isinstance(buffer.owner, AllocOp):
         refuse(
             f"{value_name(buffer)} is made by a '{buffer.owner.name}', expected an argument or a tensor_loop.alloc",
@@ -115,7 +118,10 @@ def check_unwritten(
         for user in users_of(buffer, blamed):
             if user.stores and first <= user.time <= last and user.block not in but:
                 refuse(
-                    f"{block_name(user.block)} writes {value_name(buffer)}, which {block_name(blamed)} reads, in between",
+                    (
+                        f"{block_name(user.block)} writes {value_name(buffer)}, which {block_name(blamed)} reads, in "
+                        "between"
+                    ),
                     blamed,
                     user.block,
                 )
@@ -133,7 +139,7 @@ def check_untouched(buffer: SSAValue, start: int, end: int, block: BlockOp) -> N
 
 
 def only_store(block: BlockOp) -> memref.StoreOp:
-    """The one store of a block outside its init, at the top of its body; refuses others."""
+    """Returns the one store of a block outside its init, at the top of its body. It refuses other stores."""
     init = block.init
     stores = [op for op in stores_in(block) if init is None or not init.is_ancestor(op)]
     if len(stores) != 1 or stores[0].parent_block() is not block.body.block:
@@ -143,7 +149,8 @@ def only_store(block: BlockOp) -> memref.StoreOp:
 
 def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> list[int | None]:
     """
-    Per dimension of `buffer` the axis of `block` that is the index; `None` for a dimension of size 1. Refuses other indices.
+    Returns, per dimension of `buffer`, the axis of `block` that is the index, `None` for a dimension of size 1. It
+    refuses other indices.
     """
     shape = buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
     found: list[int | None] = []
@@ -161,7 +168,10 @@ def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> li
 
 
 def check_separate(block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExpr | None]) -> None:
-    """Refuses where two values of the spatial axes may choose one element of `buffer`: the last run of the block decides then."""
+    """
+    Refuses where two values of the spatial axes may choose one element of `buffer`: the last run of the block decides
+    then.
+    """
     ranges = [(0, extent - 1) if isinstance(extent, int) else None for extent in block.extents]
     single = [axis for axis, extent in enumerate(block.extents) if extent == 1]
     known = [(linear_terms(expr)[0], 0) for expr in indices if expr is not None]
@@ -215,7 +225,7 @@ def emit_affine(expr: AffineExpr, values: Sequence[SSAValue], before: Operation)
 
 
 def inline_body(block: BlockOp, values: Mapping[SSAValue, SSAValue], before: Operation) -> SSAValue:
-    """Puts a copy of the body of a block, its last store left out, before an op; what the store would store."""
+    """Puts a copy of the body of a block, its last store left out, before an op. Returns what the store would store."""
     from .nests import clone_located
 
     known = dict(values)
@@ -237,7 +247,7 @@ def new_alloc(type_: MemRefType, name: str, scope: str, before: Operation) -> Al
 
 
 def replace_alloc(buffer: SSAValue, new_type: MemRefType) -> SSAValue:
-    """A temporary of another type made where `buffer` is made; nothing uses it yet."""
+    """Makes a temporary of another type where `buffer` is made. Nothing uses it yet."""
     old = buffer.owner
     assert isinstance(old, AllocOp)
     new = AllocOp(new_type, scope=old.scope.data)
@@ -262,7 +272,7 @@ def hoist_buffers(block: BlockOp) -> None:
 
 
 def static_type(buffer: SSAValue, blamed: Operation) -> MemRefType:
-    """The type of a buffer; refuses one of unknown size or with a layout."""
+    """Returns the type of a buffer, and refuses one of unknown size or with a layout."""
     type_ = buffer.type
     if not isinstance(type_, MemRefType) or -1 in type_.get_shape() or not type_.has_static_shape():
         refuse(f"the size of {value_name(buffer)} is not known before the program runs", blamed)
@@ -313,12 +323,15 @@ def drop_unused_arithmetic(block: BlockOp) -> None:
 
 
 def is_temporary(buffer: SSAValue) -> bool:
-    """Whether a `tensor_loop.alloc` of the function makes `buffer`; arguments and buffers inside of loops are none."""
+    """
+    Returns whether a `tensor_loop.alloc` of the function makes `buffer`. Arguments and buffers inside of loops are no
+    temporaries.
+    """
     return isinstance(buffer.owner, AllocOp) and isinstance(buffer.owner.parent_op(), FuncOp)
 
 
 def store_to_temporary(block: BlockOp) -> memref.StoreOp:
-    """The only store of a block that writes a temporary; refuses others."""
+    """Returns the only store of a block that writes a temporary. It refuses other blocks."""
     store = only_store(block)
     if not is_temporary(store.memref):
         refuse(

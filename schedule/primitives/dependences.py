@@ -1,8 +1,10 @@
 """
-Which loops may run their iterations in any order: no two different iterations touch an element that one of them writes.
+Finds the loops that may run their iterations in any order: no two different iterations touch an element that one of
+them writes.
 
-The test is the usual one on affine subscripts (U. Banerjee, "Dependence Analysis", 1997), in its simplest form: an index that
-is `c * v` plus something that inside the loop stays within an interval shorter than `c` tells the iteration of `v`.
+The test is the usual one on affine subscripts (U. Banerjee, "Dependence Analysis", 1997), in its simplest form: an
+index that is `c * v` plus something that inside the loop stays within an interval shorter than `c` tells the iteration
+of `v`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from ...analysis.access_regions import Access, body_accesses, root_buffer, shape
 from ...analysis.affine import Interval, bounds, from_terms, linear_terms
 from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
-from ...core.walk import ops_of, walk
+from ...core.ir.walk import ops_of, walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
 from .affine import simplify, told_apart
@@ -47,7 +49,7 @@ class Touch:
     buffer: SSAValue
     is_store: bool
     lows: tuple[AffineExpr | None, ...]
-    """Over `block.binding_operands`; `None` where not known."""
+    """The indices over `block.binding_operands`, `None` where they are not known."""
     sizes: tuple[int, ...]
 
 
@@ -69,7 +71,7 @@ def orderless(block: BlockOp) -> Blame | None:
 
 
 def check_order_known(block: BlockOp, subject: BlockOp | None = None) -> None:
-    """Refuses a block that is `orderless`; `subject` is the block that the message is about where it is another."""
+    """Refuses a block that is `orderless`. `subject` is the block that the message is about where it is another."""
     blame = orderless(block)
     if blame is not None:
         refuse(blame.reason, *((block,) if subject is None else (subject, block)))
@@ -122,8 +124,8 @@ class Dependences:
 
     def blame(self, loop: ForOp) -> Blame | None:
         """
-        Why the iterations of `loop`, which is `outer` or inside it, depend on each other; `None` when they do not, whatever
-        the other loops from `outer` inwards do.
+        Returns why the iterations of `loop`, which is `outer` or inside it, depend on each other. It is `None` when
+        they do not, whatever the other loops from `outer` inwards do.
         """
         if self.opaque is not None:
             return self.opaque
@@ -141,7 +143,7 @@ class Dependences:
         return None
 
     def blame_of(self, loop: ForOp, buffer: SSAValue) -> Blame | None:
-        """As `blame`, for the accesses to one buffer only."""
+        """Returns the `blame` that comes from accesses to one buffer only."""
         if self.opaque is not None:
             return self.opaque
         group = [touch for touch in self._touched.get(buffer, ()) if loop.is_ancestor(touch.block)]
@@ -209,7 +211,10 @@ class Dependences:
 
 
 def before_reduction(block: BlockOp, loops: Sequence[ForOp]) -> list[ForOp]:
-    """Those of `loops`, all around `block`, outermost first, that hold the outermost of its reduce loops, which is one of them."""
+    """
+    Returns those of `loops`, all around `block`, outermost first, that hold the outermost of its reduce loops, which is
+    one of them.
+    """
     nest = reduction_nest(block)
     reduce = next((n for n, loop in enumerate(loops) if loop.variable in nest.reduce), None)
     above = (variable for loop in _loops_above(loops[0]) for variable in loop.variables)
@@ -228,7 +233,10 @@ def _loops_above(loop: ForOp) -> list[LoopOp]:
 
 
 def shared_inits(block: BlockOp, loops: Sequence[ForOp]) -> Blame | None:
-    """Why different iterations of `loops`, outermost first, run the init of `block` for the same elements; `None` if none do."""
+    """
+    Returns why different iterations of `loops`, outermost first, run the init of `block` for the same elements, `None`
+    if none do.
+    """
     if block.init is None or not loops:
         return None
     dependences = Dependences(loops[0])

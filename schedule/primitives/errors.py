@@ -1,4 +1,6 @@
-"""The error of a primitive that would change what a function computes: the reason, and the IR with the culprits marked."""
+"""
+The error of a primitive that would change what a function computes: the reason, and the IR with the culprits marked.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import NoReturn
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
-from ...core.diagnostics import OperationError
+from ...core.messages.diagnostics import OperationError
 from ...dialects.tensor_loop import BlockOp, FuncOp, LoopOp
 
 EXCERPT_LINES = 10
@@ -29,7 +31,7 @@ class ScheduleError(OperationError):
 
 
 def refuse(message: str, *culprits: Operation, hint: str | None = None) -> NoReturn:
-    """Ends a primitive that has changed nothing yet; the first culprit is where the message points."""
+    """Ends a primitive that has changed nothing yet. The message points at the first culprit."""
     raise ScheduleError(message, culprits, hint)
 
 

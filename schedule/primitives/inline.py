@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...dialects.schedule.ops import ComputeInlineOp, ReverseComputeInlineOp
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
@@ -26,6 +27,7 @@ from .buffers import (
 from .dependences import check_order_known
 from .errors import refuse
 from .nests import block_name, covers_axes, erase, erase_nest, is_alone
+from .steps import step
 
 LAST = 1 << 62
 
@@ -44,15 +46,21 @@ def _check_limits(block: BlockOp) -> None:
             refuse(f"{block_name(block)} runs under a condition, so it does not compute every element", block)
 
 
+@step(ComputeInlineOp)
 def compute_inline(block: BlockOp) -> None:
     """
     Computes the elements of a temporary where they are loaded.
 
-        block "add" { T[vi] = A[vi] + 1 }  block "mul" { C[vi] = T[vi] * 2 }    compute_inline("add")
-        block "mul" { C[vi] = (A[vi] + 1) * 2 }
+    Args:
+        block: The block that writes the temporary. It is gone afterwards.
 
-    Legal for a block without reduce axes that alone writes a temporary, one element at its axes, from buffers that nobody writes
-    after it.
+    Legal for a block without reduce axes that alone writes a temporary, one element at its axes, from buffers that
+    nobody writes after it.
+
+    Before and after `compute_inline("add")`:
+
+        block "add" { T[vi] = A[vi] + 1 }  block "mul" { C[vi] = T[vi] * 2 }
+        block "mul" { C[vi] = (A[vi] + 1) * 2 }
     """
     _check_elementwise(block)
     store = store_to_temporary(block)
@@ -101,16 +109,22 @@ def _axis_values(
     return values
 
 
+@step(ReverseComputeInlineOp)
 def reverse_compute_inline(block: BlockOp) -> None:
     """
     Computes a block on the elements of a temporary where they are stored.
 
-        block "add" { T[vi] = A[vi] + 1 }  block "mul" { C[vi] = T[vi] * 2 }    reverse_compute_inline("mul")
-        block "add" { C[vi] = (A[vi] + 1) * 2 }
+    Args:
+        block: The block that reads the temporary. It is gone afterwards.
 
-    Legal for a block without reduce axes that alone reads a temporary, at its axes, and visits every element, where the temporary is
-    written by one block without reduce axes; it writes no element twice; nobody else touches what it writes, or writes what it reads,
-    between the two.
+    Legal for a block without reduce axes that alone reads a temporary, at its axes, and visits every element. The
+    temporary is written by one block without reduce axes, which writes no element twice. Nobody else touches what it
+    writes, or writes what it reads, between the two.
+
+    Before and after `reverse_compute_inline("mul")`:
+
+        block "add" { T[vi] = A[vi] + 1 }  block "mul" { C[vi] = T[vi] * 2 }
+        block "add" { C[vi] = (A[vi] + 1) * 2 }
     """
     _check_elementwise(block)
     store = only_store(block)

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.affine import bounds, linear_terms
 from ...analysis.reductions import accumulators
+from ...dialects.schedule.ops import PadToTileOp, TransformLayoutOp
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .affine import simplify, told_apart
@@ -46,17 +47,29 @@ from .nests import (
 )
 from .reshape import check_plain
 from .staging import read_buffer, written_buffer
+from .steps import Number, step
 
 
-def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap) -> BlockOp | None:
+@step(TransformLayoutOp)
+def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap) -> None:
     """
     Stores the element `x` of a buffer at `mapping(x)` instead.
 
-        B : memref<8x32xf32> … load B[vk, vj]              transform_layout("mm", "read", 1, (k, j) -> (j floordiv 16, k, j mod 16))
-        T : memref<2x8x16xf32> … load T[vj floordiv 16, vk, vj mod 16]
+    A temporary just changes its shape. An argument that the function only reads is copied to a new buffer first, by a
+    block such as "B_packed".
 
-    A temporary just changes its shape. An argument that the function only reads is copied to a new buffer first ("B_packed", the block
-    that is returned). Legal where different elements go to different places; outputs keep their layout.
+    Args:
+        block: A block that accesses the buffer.
+        which: "read" or "write".
+        index: The number of the buffer among those that the block reads or writes.
+        mapping: The new index for each old one.
+
+    Legal where different elements go to different places. Outputs keep their layout.
+
+    Before and after `transform_layout("mm", "read", 1, (k, j) -> (j floordiv 16, k, j mod 16))`:
+
+        B : memref<8x32xf32> … load B[vk, vj]
+        T : memref<2x8x16xf32> … load T[vj floordiv 16, vk, vj mod 16]
     """
     if which not in ("read", "write"):
         refuse(f'which buffer is "{which}", expected "read" or "write"', block)
@@ -81,7 +94,6 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
     users = users_of(buffer, block)
     if is_temporary(buffer):
         new = replace_alloc(buffer, new_type)
-        packed = None
     elif any(user.stores for user in users) or which == "write":
         refuse(
             f"{value_name(buffer)} is an output: only the caller can change its layout",
@@ -93,7 +105,7 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
         first = next(iter(function_of(block).body.block.ops))
         new = new_alloc(new_type, name, "global", first).memref
         assert isinstance(new.owner, Operation)
-        packed = _pack(name, buffer, new, results, shape, block)
+        _pack(name, buffer, new, results, shape, block)
     for user in users:
         for op in (*user.loads, *user.stores):
             _move_access(op, new, results)
@@ -101,7 +113,6 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
         user.block.refresh_regions()
     if isinstance(buffer.owner, Operation):
         erase(buffer.owner)
-    return packed
 
 
 def _pack(
@@ -148,19 +159,30 @@ _TRAPPING = (
 )
 
 
-def pad_to_tile(block: BlockOp, multiples: Sequence[int]) -> None:
+@step(PadToTileOp)
+def pad_to_tile(block: BlockOp, multiples: Sequence[Number]) -> None:
     """
     Rounds the extents of the axes of a block up to multiples, so that tiles divide them.
 
-        for %i in 30 { block (vi in 30) { C[vi] = A[vi] * 2 } }                 pad_to_tile(block, [8])
-        <P = A followed by two zeros>  for %i in 32 { block (vi in 32) { Q[vi] = P[vi] * 2 } }  <C = the first 30 of Q>
+    Args:
+        block: The block.
+        multiples: One positive number per axis.
 
-    Legal for a block alone in its nest, its axes bound to its loops one to one, that indexes what an axis to be padded chooses by
-    the axis itself. A padded reduce axis must add up products (or elements) both factors of which it chooses, so that it adds zeros.
+    Legal for a block alone in its nest, its axes bound to its loops one to one, that indexes what an axis to be padded
+    chooses by the axis itself. A padded reduce axis must add up products (or elements) both factors of which it
+    chooses, so that it adds zeros.
+
+    Before and after `pad_to_tile("mul", [8])`:
+
+        for %i in 30 { block "mul" (vi in 30) { C[vi] = A[vi] * 2 } }
+        <P = A followed by two zeros>  for %i in 32 { block "mul" (vi in 32) { Q[vi] = P[vi] * 2 } }  <C = 30 of Q>
     """
     if len(multiples) != len(block.axes) or any(multiple < 1 for multiple in multiples):
         refuse(
-            f"multiples {list(multiples)} for the {len(block.axes)} axes of {block_name(block)}, expected one positive number each",
+            (
+                f"multiples {list(multiples)} for the {len(block.axes)} axes of {block_name(block)}, expected one "
+                "positive number each"
+            ),
             block,
         )
     blame = orderless(block)
@@ -228,7 +250,10 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
 
 
 def _check_pads_written(block: BlockOp, out: SSAValue) -> None:
-    """The result of the padded block, cut off, is what the block wrote: all of its buffer, nothing of what was there before."""
+    """
+    The result of the padded block, cut off, is what the block wrote: all of its buffer, nothing of what was there
+    before.
+    """
     if any(load.memref is out for load in loads_in(block)) and block.init is None:
         refuse(f"{block_name(block)} reads {value_name(out)} as it was before", block)
     store_axes = axes_at(block, only_store(block).indices, out)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 
 from ...analysis.loop_nests import body_ops
+from ...dialects.schedule.ops import AnnotateOp, ParallelOp, UnrollOp, VectorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp
 from .dependences import Dependences, only_reduces
 from .errors import refuse
 from .nests import loop_name
+from .steps import as_attribute, step
 
 MOST_UNROLLED = 1024
 """Iterations that may be written out."""
@@ -22,14 +24,20 @@ def _set_kind(loop: ForOp, kind: str) -> None:
     loop.kind = StringAttr(kind)
 
 
+@step(UnrollOp)
 def unroll(loop: ForOp) -> None:
     """
-    Has the iterations written out.
+    Marks a loop to have its iterations written out.
 
-        for %i in 4 { B }                                                       unroll(%i)
+    Args:
+        loop: A serial loop.
+
+    Legal for a loop of known extent, at most 1024.
+
+    Before and after `unroll(%i)`:
+
+        for %i in 4 { B }
         for %i in 4 unrolled { B }
-
-    Legal always; the extent must be known, at most 1024.
     """
     if not isinstance(loop.extent, int) or loop.extent > MOST_UNROLLED:
         refuse(
@@ -39,14 +47,21 @@ def unroll(loop: ForOp) -> None:
     _set_kind(loop, "unrolled")
 
 
+@step(VectorizeOp)
 def vectorize(loop: ForOp) -> None:
     """
-    Has several iterations run at a time.
+    Marks a loop to run several iterations at a time.
 
-        for %j in 64 { block (%vj = %j) }                                       vectorize(%j)
+    Args:
+        loop: A serial loop without loops inside.
+
+    Legal for an innermost loop whose iterations do not depend on each other, or update accumulators in an order that is
+    free.
+
+    Before and after `vectorize(%j)`:
+
+        for %j in 64 { block (%vj = %j) }
         for %j in 64 vectorized { block (%vj = %j) }
-
-    Legal for an innermost loop whose iterations do not depend on each other, or update accumulators in an order that is free.
     """
     if any(isinstance(op, LoopOp) for op in loop.body.walk()):
         refuse(f"{loop_name(loop)} holds other loops, so it cannot be vectorized", loop)
@@ -59,14 +74,20 @@ def vectorize(loop: ForOp) -> None:
     _set_kind(loop, "vectorized")
 
 
+@step(ParallelOp)
 def parallel(loop: ForOp) -> None:
     """
-    Has the iterations run on several threads.
+    Marks a loop to run its iterations on several threads.
 
-        for %i in 64 { B }                                                      parallel(%i)
-        for %i in 64 parallel { B }
+    Args:
+        loop: A serial loop.
 
     Legal for a loop whose iterations do not depend on each other.
+
+    Before and after `parallel(%i)`:
+
+        for %i in 64 { B }
+        for %i in 64 parallel { B }
     """
     blame = Dependences(loop).blame(loop)
     if blame is not None:
@@ -74,14 +95,22 @@ def parallel(loop: ForOp) -> None:
     _set_kind(loop, "parallel")
 
 
-def annotate(target: Operation, key: str, value: Attribute) -> None:
+@step(AnnotateOp)
+def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) -> None:
     """
-    Sets an attribute of a loop or block; it changes no result.
+    Sets an attribute of a loop or block, which changes no result.
 
-        for %i in 64 { B }                                                      annotate(%i, "grain", 4 : i64)
+    Args:
+        target: The loop or block.
+        key: The name of the attribute, in ASCII.
+        value: An attribute, or a number or text that becomes one.
+
+    Legal for names that are no properties of the loop or block, such as `kind`.
+
+    Before and after `annotate(%i, "grain", 4)`:
+
+        for %i in 64 { B }
         for %i in 64 attributes {grain = 4 : i64} { B }
-
-    Legal for names that are no properties of the loop or block, such as `kind`, in ASCII.
     """
     if not key:
         refuse("the key is empty, expected a name", target)
@@ -90,4 +119,4 @@ def annotate(target: Operation, key: str, value: Attribute) -> None:
     assert isinstance(target, IRDLOperation)
     if key in target.get_irdl_definition().properties:
         refuse(f"\"{key}\" is a property of a '{target.name}', expected another key", target)
-    target.attributes[key] = value
+    target.attributes[key] = as_attribute(value)

@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint
 
 from ...analysis.affine import bounds, from_terms, linear_terms
+from ...dialects.schedule.ops import ComputeAtOp, ReverseComputeAtOp
 from ...dialects.tensor_loop import BlockOp, Constraint, ForOp
 from ...dialects.tensor_loop.syntax import value_name
 from .affine import Coverage
@@ -44,11 +45,14 @@ from .nests import (
     short_name,
 )
 from .reshape import check_plain
+from .steps import step
 
 
 @dataclass(frozen=True)
 class Span:
-    """`size` elements of a dimension from `base` on, an expression over `values`, all defined outside the loops that vary."""
+    """
+    `size` elements of a dimension from `base` on, an expression over `values`, all defined outside the loops that vary.
+    """
 
     base: AffineExpr
     values: tuple[SSAValue, ...]
@@ -80,7 +84,7 @@ def _parts(
 
 
 def region_under(loop: ForOp, group: Sequence[Touch], dimension: int, extent: int) -> Span:
-    """What the touches need of one dimension in one iteration of `loop`; all of it where that is not known."""
+    """Returns what the touches need of one dimension in one iteration of `loop`, all of it where that is not known."""
     whole = Span(AffineConstantExpr(0), (), extent)
     values: list[SSAValue] = []
     bases: list[AffineExpr] = []
@@ -137,15 +141,22 @@ def _around(loop: ForOp) -> list[ForOp]:
     return [*loops_of(loop), loop]
 
 
+@step(ComputeAtOp)
 def compute_at(block: BlockOp, loop: ForOp) -> None:
     """
     Computes, in each iteration of a loop, just the part of a temporary that this iteration reads.
 
-        for %i in 8 { block "p" { T[vi] = … } }  for %i in 8 { block "c" { … T[vi] … } }          compute_at("p", %i)
-        for %i in 8 { block "p" (%vi = %i) { T[vi] = … }  block "c" { … T[vi] … } }
+    Args:
+        block: The block that writes the temporary.
+        loop: A loop around all that reads it.
 
-    Legal for a block that is alone in its nest and alone writes a temporary, one element at its axes, all readers of which are under
-    the loop; nobody writes what it reads from where it stands to the end of the nest of the loop.
+    Legal for a block that is alone in its nest and alone writes a temporary, one element at its axes, all readers of
+    which are under the loop. Nobody writes what it reads from where it stands to the end of the nest of the loop.
+
+    Before and after `compute_at("p", %i)`:
+
+        for %i in 8 { block "p" { T[vi] = … } }  for %i in 8 { block "c" { … T[vi] … } }
+        for %i in 8 { block "p" (%vi = %i) { T[vi] = … }  block "c" { … T[vi] … } }
     """
     _check_movable(block, loop)
     store = store_to_temporary(block)
@@ -292,16 +303,24 @@ def _merge(
     )
 
 
+@step(ReverseComputeAtOp)
 def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
     """
     Computes a block, in each iteration of a loop, on just the part of a buffer that this iteration has completed.
 
-        for %i in 8 { block "p" { T[vi] = … } }  for %i in 8 { block "c" { C[vi] = … T[vi] … } }  reverse_compute_at("c", %i)
-        for %i in 8 { block "p" { T[vi] = … }  block "c" (%vi = %i) { C[vi] = … T[vi] … } }
+    Args:
+        block: The block that reads the buffer.
+        loop: A loop around the block that writes the buffer.
 
-    Legal for a block without reduce axes that is alone in its nest, writes no element twice and reads at its axes a buffer that one
-    block under the loop writes completely; different iterations of the loop and those around write different parts, without gaps. Nobody else touches what the block
-    writes, or writes what it reads, from the nest of the loop to where it stands.
+    Legal for a block without reduce axes that is alone in its nest, writes no element twice and reads at its axes a
+    buffer that one block under the loop writes completely. Different iterations of the loop and those around write
+    different parts, without gaps. Nobody else touches what the block writes, or writes what it reads, from the nest of
+    the loop to where it stands.
+
+    Before and after `reverse_compute_at("c", %i)`:
+
+        for %i in 8 { block "p" { T[vi] = … } }  for %i in 8 { block "c" { C[vi] = … T[vi] … } }
+        for %i in 8 { block "p" { T[vi] = … }  block "c" (%vi = %i) { C[vi] = … T[vi] … } }
     """
     _check_movable(block, loop)
     if block.has_reduce_axes:
@@ -348,7 +367,9 @@ def _source_under(block: BlockOp, loop: ForOp) -> tuple[SSAValue, BlockOp]:
 def _completed(
     block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: list[int | None], loop: ForOp
 ) -> list[Span | None]:
-    """Per axis of `block` the part of the buffer that an iteration of `loop` completes; refuses where that is not known."""
+    """
+    Per axis of `block` the part of the buffer that an iteration of `loop` completes; refuses where that is not known.
+    """
     assert isinstance(buffer.type, MemRefType)
     stored = axes_at(producer, only_store(producer).indices, buffer)
     if not covers_axes(producer):

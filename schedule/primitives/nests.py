@@ -45,7 +45,7 @@ def blocks_of(op: Operation) -> list[BlockOp]:
 
 
 def loops_of(block: Operation) -> list[ForOp]:
-    """The loops around `block`, outermost first; grids around it become single loops."""
+    """Returns the loops around `block`, outermost first. Grids around it become single loops."""
     found: list[ForOp] = []
     parent = block.parent_op()
     while isinstance(parent, LoopOp):
@@ -61,7 +61,7 @@ def _for(loop: LoopOp) -> ForOp:
 
 
 def split_grid(grid: GridOp) -> list[ForOp]:
-    """Replaces `grid` by single loops; outermost first."""
+    """Replaces `grid` by single loops, and returns them, outermost first."""
     if not grid.variables:
         refuse("the grid has no loops", grid)
     loops = [ForOp(extent, variable.name_hint) for extent, variable in zip(grid.extents, grid.variables, strict=True)]
@@ -123,7 +123,7 @@ def top_of(op: Operation) -> Operation:
 
 
 def is_alone(block: BlockOp) -> bool:
-    """Whether the nest of `block` holds nothing else."""
+    """Returns whether the nest of `block` holds nothing else."""
     op: Operation = block
     parent = op.parent_op()
     while isinstance(parent, LoopOp):
@@ -134,7 +134,7 @@ def is_alone(block: BlockOp) -> bool:
 
 
 def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp] | None:
-    """The loops from `outer` to `inner`, each the only op in the one before; `None` where they are not so."""
+    """Returns the loops from `outer` to `inner`, each the only op in the one before, `None` where they are not so."""
     found = [inner]
     while found[0] is not outer:
         parent = found[0].parent_op()
@@ -177,8 +177,8 @@ def rebind(
     extents: Sequence[Extent] | None = None,
 ) -> None:
     """
-    Gives a block new bindings and predicate over `operands`, simplified; terms that always hold are left out. Operands that
-    no expression uses are dropped.
+    Gives a block new bindings and predicate over `operands`, simplified. Terms that always hold are left out. Operands
+    that no expression uses are dropped.
     """
     ranges = ranges_of(operands)
     exprs = [simplify(expr, ranges) for expr in bindings]
@@ -236,7 +236,7 @@ def substitute(block: BlockOp, replaced: Mapping[SSAValue, Bound], more: Sequenc
 
 
 def check_only_bound(loop: ForOp) -> list[BlockOp]:
-    """The blocks bound to the variable of `loop`; refuses when anything else uses it."""
+    """Returns the blocks bound to the variable of `loop`, and refuses when anything else uses it."""
     found: dict[BlockOp, None] = {}
     for use in loop.variable.uses:
         op = use.operation
@@ -252,7 +252,9 @@ def _binding_range(op: BlockOp) -> range:
 
 
 def covers_axes(block: BlockOp, axes: Sequence[int] | None = None) -> bool:
-    """Whether the loops around `block` run it for every value of its axes (or those `axes`), all extents known."""
+    """
+    Returns whether the loops around `block` run it for every value of its axes (or those `axes`), all extents known.
+    """
     ranges = ranges_of(block.binding_operands)
     limits: dict[AffineExpr, int] = {}
     for expr, bound in block.constraints:
@@ -268,7 +270,7 @@ def covers_axes(block: BlockOp, axes: Sequence[int] | None = None) -> bool:
 
 
 def runs_once(block: BlockOp) -> bool:
-    """Whether no two iterations of the loops around `block` run it for the same values of its axes."""
+    """Returns whether no two iterations of the loops around `block` run it for the same values of its axes."""
     loops = loops_of(block)  # first: it gives grids other variables
     operands = list(block.binding_operands)
     ranges = ranges_of(operands)
@@ -324,7 +326,7 @@ def axes_block(rank: int) -> Block:
 
 
 def place(loops: Sequence[ForOp], block: BlockOp, at: InsertPoint) -> Operation:
-    """Puts `block` into the innermost of `loops` and the nest at `at`; the outermost op."""
+    """Puts `block` into the innermost of `loops` and the nest at `at`. Returns the outermost op."""
     top: Operation = block
     if loops:
         insert_first(block, loops[-1])

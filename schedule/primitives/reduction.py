@@ -14,6 +14,7 @@ from ...analysis.access_regions import root_buffer
 from ...analysis.affine import bounds, from_terms, linear_terms
 from ...analysis.loop_nests import body_ops
 from ...analysis.reductions import Accumulator, accumulators, reduction_nest
+from ...dialects.schedule.ops import DecomposeReductionOp, RFactorOp
 from ...dialects.tensor_loop import BlockOp, Extent, ForOp, InitOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import check_once, check_separate, emit_affine, new_alloc, static_type
@@ -40,17 +41,25 @@ from .nests import (
     top_of,
 )
 from .reshape import check_plain, known_extent
+from .steps import step
 
 
+@step(DecomposeReductionOp)
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     """
-    Has the init of a reduction run as a block of its own right before a loop.
+    Has the init of a reduction run as a block of its own, which is returned, right before a loop.
 
-        for %i in 4 { for %k in 8 { block "sum" { init { S[vi] = 0 }  S[vi] += A[vi, vk] } } }   decompose_reduction("sum", %k)
+    Args:
+        block: A block with an init.
+        loop: A loop around the block.
+
+    Legal where no loop around `loop` runs through reduce axes, nothing else under it touches what the init writes, and
+    different iterations of the loops from `loop` to the first that runs through reduce axes set different elements.
+
+    Before and after `decompose_reduction("sum", %k)`:
+
+        for %i in 4 { for %k in 8 { block "sum" { init { S[vi] = 0 }  S[vi] += A[vi, vk] } } }
         for %i in 4 { block "sum_init" { S[vi] = 0 }  for %k in 8 { block "sum" { S[vi] += A[vi, vk] } } }
-
-    Legal where no loop around `loop` runs through reduce axes, nothing else under it touches what the init writes, and different
-    iterations of the loops from `loop` to the first that runs through reduce axes set different elements.
     """
     init = block.init
     if init is None:
@@ -96,7 +105,8 @@ def _check_init_alone(block: BlockOp, loop: ForOp) -> None:
             buffer = root_buffer(touch.buffer)
             if (other is not block and buffer in written) or (buffer in read and touch.is_store):
                 refuse(
-                    f"{block_name(other)} under {loop_name(loop)} touches {value_name(touch.buffer)}, which the init of "
+                    f"{block_name(other)} under {loop_name(loop)} touches {value_name(touch.buffer)}, which the init "
+                    "of "
                     f"{block_name(block)} uses",
                     other,
                     loop,
@@ -132,16 +142,25 @@ def _init_block(block: BlockOp, init: InitOp, variables: dict[SSAValue, SSAValue
 # rfactor
 
 
+@step(RFactorOp)
 def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
     """
     Sums up the iterations of a reduce loop apart, then their sums: the loop becomes spatial.
 
-        for %i in 4 { for %k0 in 8 { for %k1 in 8 { block "sum" { S[vi] += A[vi, %k0 * 8 + %k1] } } } }         rfactor(%k0)
+    The block of the partial sums and the block that adds them up are returned.
+
+    Args:
+        loop: A loop that runs through reduce axes.
+        axis: The dimension of the partial sums that the loop chooses.
+
+    Legal for a reduction alone in its nest with one accumulator and an init that sets it, whose updates may be
+    regrouped. It runs once for each value of its axes, and updates other elements for other spatial ones.
+
+    Before and after `rfactor(%k0)`:
+
+        for %i in 4 { for %k0 in 8 { for %k1 in 8 { block "sum" { S[vi] += A[vi, %k0 * 8 + %k1] } } } }
         for %i in 4 { for %k0 in 8 { for %k1 in 8 { block "sum_rf" { R[vk0, vi] += A[vi, vk0 * 8 + vk1] } } } }
         for %i in 4 { for %k0 in 8 { block "sum" { S[vi] += R[vk0, vi] } } }
-
-    `axis` is the dimension of R that the loop chooses. Legal for a reduction alone in its nest with one accumulator and an init that
-    sets it, whose updates may be regrouped, that runs once for each value of its axes, other elements for other spatial ones. Returns "sum_rf" and "sum".
     """
     found = [block for block in blocks_of(loop) if loop.variable in block.binding_operands]
     if len(found) != 1 or not is_alone(found[0]):
@@ -223,8 +242,8 @@ def _identity(accumulator: Accumulator, block: BlockOp) -> Attribute:
 
 def _rest_of_axes(block: BlockOp, loop: ForOp) -> list[tuple[AffineExpr, AffineExpr | None]]:
     """
-    Per axis what it is bound to without `loop`, and what is to be added for each of its iterations: over (loop,). Refuses an axis
-    that mixes the loop with others other than by a sum.
+    Per axis what it is bound to without `loop`, and what is to be added for each of its iterations: over (loop,).
+    Refuses an axis that mixes the loop with others other than by a sum.
     """
     dim = list(block.binding_operands).index(loop.variable)
     result: list[tuple[AffineExpr, AffineExpr | None]] = []
@@ -312,7 +331,9 @@ def _factor_block(
     axis: int,
     identity: Attribute,
 ) -> None:
-    """Has `block` sum up into the partial sums: the loop is a spatial axis of it, the other parts of its axes reduce."""
+    """
+    Has `block` sum up into the partial sums: the loop is a spatial axis of it, the other parts of its axes reduce.
+    """
     body, init = block.body.block, block.init
     assert init is not None
     first = init.next_op

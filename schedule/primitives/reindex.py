@@ -10,6 +10,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import bounds
+from ...dialects.schedule.ops import ReindexOp
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
@@ -27,18 +28,29 @@ from .dependences import check_order_known
 from .errors import refuse
 from .nests import axes_block, block_name, covers_axes, erase, top_of
 from .staging import check_reads_own, read_buffer, written_buffer
+from .steps import step
 
 
+@step(ReindexOp)
 def reindex(block: BlockOp, which: str, index: int) -> BlockOp:
     """
     Has a block access, in place of a buffer, one with a dimension for each axis that chooses the element.
 
-        block "conv" { C[vi] += A[2 * vi + vw] * W[vw] }                        reindex("conv", "read", 0)
-        block "A_reindex" { T[vd0, vd1] = A[2 * vd0 + vd1] }  block "conv" { C[vi] += T[vi, vw] * W[vw] }
+    The block that copies is returned.
 
-    Legal where all accesses of the buffer in the block are at the same sums of axes, inside it for all their values. What is read
-    nobody in the nest of the block writes. What is written are different elements for different values of the spatial axes, by this
-    block alone in its nest, which reads none that it has not written. Returns the block that copies.
+    Args:
+        block: The block that accesses the buffer.
+        which: "read" or "write".
+        index: The number of the buffer among those that the block reads or writes.
+
+    Legal where all accesses of the buffer in the block are at the same sums of axes, inside it for all their values.
+    What is read nobody in the nest of the block writes. What is written are different elements for different values of
+    the spatial axes, by this block alone in its nest, which reads none that it has not written.
+
+    Before and after `reindex("conv", "read", 0)`:
+
+        block "conv" { C[vi] += A[2 * vi + vw] * W[vw] }
+        block "A_reindex" { T[vd0, vd1] = A[2 * vd0 + vd1] }  block "conv" { C[vi] += T[vi, vw] * W[vw] }
     """
     if which not in ("read", "write"):
         refuse(f'which buffer is "{which}", expected "read" or "write"', block)

@@ -1,17 +1,16 @@
-"""Primitives that change the loops around blocks: split, fuse, reorder, loop_partition, add_unit_loop."""
+"""Primitives that change the loops around blocks: split, fuse, reorder, add_unit_loop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, prod
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.loop_nests import body_ops
-from ...analysis.reductions import reduction_nest
+from ...dialects.schedule.ops import AddUnitLoopOp, FuseOp, ReorderOp, SplitOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp, YieldOp
 from .affine import FLOOR, MOD
 from .dependences import Dependences, before_reduction, only_reduces, shared_inits
@@ -20,23 +19,20 @@ from .nests import (
     block_name,
     blocks_of,
     check_only_bound,
-    clone_located,
     erase,
-    fresh_block_name,
-    function_of,
     insert_first,
     loop_name,
-    loops_of,
     move_body,
     new_nest,
     perfect_chain,
     replace_loop,
     substitute,
 )
+from .steps import Number, step
 
 
 def known_extent(loop: ForOp) -> int:
-    """The number of iterations; refuses where it is not known."""
+    """Returns the number of iterations, and refuses where it is not known."""
     if not isinstance(loop.extent, int):
         refuse(f"the extent of {loop_name(loop)} is not known before the program runs", loop)
     return loop.extent
@@ -51,16 +47,24 @@ def check_plain(loop: ForOp) -> None:
         refuse(f"{loop_name(loop)} is annotated with {names}, expected no annotation", loop)
 
 
-def split(loop: ForOp, factors: Sequence[int | None], balanced: bool = False) -> list[ForOp]:
+@step(SplitOp)
+def split(loop: ForOp, factors: Sequence[Number | None], balanced: bool = False) -> list[ForOp]:
     """
-    Replaces a loop by a nest of loops; the factors are their extents, outermost first, at most one of them `None`: as large as needed.
+    Replaces a loop by a nest of loops, which are returned, outermost first.
 
-        for %i in 100 { block (%vi = %i) }                                      split(%i, [None, 8])
+    Args:
+        loop: A serial loop of known extent, without annotations.
+        factors: The extents of the new loops, outermost first. One of them may be `None`: it becomes as large as
+            needed.
+        balanced: Makes the loops inside the inferred one as short as the number of its iterations allows.
+
+    Legal where the variable of the loop is used in bindings of blocks only. A split that is not exact adds a predicate,
+    and needs every op in the loop to stand in a block that is bound. The order of iterations stays.
+
+    Before and after `split(%i, [None, 8])`:
+
+        for %i in 100 { block (%vi = %i) }
         for %i0 in 13 { for %i1 in 8 { block (%vi = %i0 * 8 + %i1) where (%i0 * 8 + %i1 < 100) } }
-
-    `balanced` makes the loops inside the inferred one as short as the number of its iterations allows (8 above stays 8, as 100 / 13
-    rounded up). Legal where the variable is used in bindings of blocks only, and where the split is not exact by all
-    blocks in the loop; the order of iterations stays.
     """
     extent = known_extent(loop)
     check_plain(loop)
@@ -132,15 +136,22 @@ def _extents(loop: ForOp, extent: int, factors: Sequence[int | None], balanced: 
     return [inferred if factor is None else next(sizes) for factor in factors]
 
 
-def fuse(loops: Sequence[ForOp]) -> ForOp:
+@step(FuseOp)
+def fuse(*loops: ForOp) -> ForOp:
     """
     Replaces loops directly inside each other by one.
 
-        for %i in 4 { for %j in 6 { block (%vi = %i, %vj = %j) } }              fuse(%i, %j)
-        for %ij in 24 { block (%vi = %ij floordiv 6, %vj = %ij mod 6) }
+    Args:
+        loops: Two or more serial loops of known extents, outermost first.
 
-    Legal where each loop is the only op in the one before and the variables are used in bindings only; the order of iterations stays.
-    Where spatial and reduce loops become one, which runs inits before it, each iteration of the spatial ones must set its own elements.
+    Legal where each loop is the only op in the one before and the variables are used in bindings only. The order of
+    iterations stays. Where spatial and reduce loops become one, which runs inits before it, each iteration of the
+    spatial ones must set its own elements.
+
+    Before and after `fuse(%i, %j)`:
+
+        for %i in 4 { for %j in 6 { block (%vi = %i, %vj = %j) } }
+        for %ij in 24 { block (%vi = %ij floordiv 6, %vj = %ij mod 6) }
     """
     if len(loops) < 2:
         refuse("one loop to fuse, expected at least two", *loops)
@@ -177,7 +188,9 @@ def fuse(loops: Sequence[ForOp]) -> ForOp:
 
 
 def _check_inits_before(loops: Sequence[ForOp], extents: Sequence[int]) -> None:
-    """Refuses loops of which outer ones start the reduction anew that inner ones do: together they would start it once."""
+    """
+    Refuses loops of which outer ones start the reduction anew that inner ones do: together they would start it once.
+    """
     for block in blocks_of(loops[-1]):
         outer = before_reduction(block, loops) if block.init is not None else []
         if outer and 0 in extents:
@@ -187,15 +200,22 @@ def _check_inits_before(loops: Sequence[ForOp], extents: Sequence[int]) -> None:
             refuse(f"the init of {block_name(block)} would run once for all: {blame.reason}", *loops, block)
 
 
-def reorder(loops: Sequence[ForOp]) -> list[ForOp]:
+@step(ReorderOp)
+def reorder(*loops: ForOp) -> None:
     """
-    Puts loops of one perfect nest into the given order; loops between them that are not named stay where they are.
+    Puts loops of one perfect nest into another order.
 
-        for %i in 4 { for %k in 8 { for %j in 6 { B } } }                       reorder(%j, %i)
+    Args:
+        loops: Two or more loops in the order that they are to have. Loops between them that are not named stay in
+            place.
+
+    Legal where loops whose iterations depend on each other keep their order. The reduce loops of one block may be
+    permuted where its updates may be regrouped.
+
+    Before and after `reorder(%j, %i)`:
+
+        for %i in 4 { for %k in 8 { for %j in 6 { B } } }
         for %j in 6 { for %k in 8 { for %i in 4 { B } } }
-
-    Legal where loops whose iterations depend on each other keep their order; the reduce loops of one block may be permuted where its
-    updates may be regrouped.
     """
     if len(set(loops)) != len(loops):
         refuse("a loop is named twice", *loops)
@@ -206,11 +226,10 @@ def reorder(loops: Sequence[ForOp]) -> list[ForOp]:
     places = iter(loops)
     order = [next(places) if loop in loops else loop for loop in chain]
     if order == chain:
-        return list(loops)
+        return
     _check_extents(chain)
     _check_order(chain, order)
     _permute(chain, order)
-    return list(loops)
 
 
 def _depth(loop: ForOp) -> int:
@@ -264,88 +283,20 @@ def _permute(chain: Sequence[ForOp], order: Sequence[ForOp]) -> None:
     order[-1].body.block.insert_ops_before(content, terminator)
 
 
-def loop_partition(loop: ForOp, points: Sequence[int]) -> list[ForOp]:
-    """
-    Cuts the range of a loop at `points` into loops after each other.
-
-        for %i in 100 { block "b" (%vi = %i) }                                  loop_partition(%i, [96])
-        for %i in 96 { block "b" (%vi = %i) }  for %i in 4 { block "b_1" (%vi = %i + 96) }
-
-    The order of iterations stays; predicates that always hold in a part are dropped. Legal where the variable is used in bindings
-    only. Where the loop runs through reduce axes alone the first part initialises for all; a loop of reduce and spatial axes at once,
-    or one inside a reduce loop with iterations in it that set the same elements, is refused if there is an init.
-    """
-    extent = known_extent(loop)
-    check_plain(loop)
-    check_only_bound(loop)
-    if not points or sorted(set(points)) != list(points) or points[0] <= 0 or points[-1] >= extent:
-        refuse(f"points {list(points)} do not cut 0 … {extent} in ascending order", loop)
-    _check_inits_of_parts(loop)
-    edges = [0, *points, extent]
-    parts: list[ForOp] = []
-    function = function_of(loop)
-    for number, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
-        (part,) = new_nest([loop.variable.name_hint], [high - low], loop)
-        last = part.body.block.last_op
-        assert last is not None
-        values: dict[SSAValue, SSAValue] = {loop.variable: part.variable}
-        for op in body_ops(loop.body.block):
-            part.body.block.insert_op_before(clone_located(op, values), last)
-        Rewriter.insert_op(part, InsertPoint.before(loop))
-        for block in blocks_of(part):
-            if number:
-                block.block_name = StringAttr(_part_name(function, block))
-                _drop_init(loop, part, block)
-            substitute(block, {part.variable: (AffineDimExpr(0) + low, [part.variable])})
-        parts.append(part)
-    erase(loop)
-    return parts
-
-
-def _check_inits_of_parts(loop: ForOp) -> None:
-    """Refuses where the init of a later part would undo what the first part has done."""
-    for block in blocks_of(loop):
-        if block.init is None:
-            continue
-        nest = reduction_nest(block)
-        if loop.variable in nest.spatial & nest.reduce:
-            refuse(
-                f"{loop_name(loop)} runs through reduce and spatial axes of {block_name(block)} at once",
-                loop,
-                block,
-                hint="decompose_reduction first",
-            )
-        around = loops_of(block)
-        first = next((n for n, each in enumerate(around) if each.variable in nest.reduce), len(around))
-        if around.index(loop) <= first:
-            continue
-        # The parts stand in a reduce loop together: each runs its init in the first iteration of that, loop by loop.
-        blame = shared_inits(block, [each for each in around[first:] if each.variable not in nest.reduce])
-        if blame is not None:
-            refuse(f"every part would run the init of {block_name(block)}: {blame.reason}", loop, block)
-
-
-def _part_name(function: Operation, block: BlockOp) -> str:
-    """A name that no other block has; the block itself, a copy, counts as one with the old name."""
-    from ...dialects.tensor_loop import FuncOp
-
-    assert isinstance(function, FuncOp)
-    return fresh_block_name(function, block.block_name.data)
-
-
-def _drop_init(loop: ForOp, part: ForOp, block: BlockOp) -> None:
-    """Removes the init of a later part of a reduction: the first part has run it."""
-    if block.init is not None and part.variable in reduction_nest(block).reduce:
-        block.init.detach()
-        block.refresh_regions()
-
-
-def add_unit_loop(target: Operation) -> ForOp:
+@step(AddUnitLoopOp)
+def add_unit_loop(target: ForOp | BlockOp) -> ForOp:
     """
     Puts a loop of one iteration around a loop or block.
 
-        block "b" { … }                                                         add_unit_loop("b")
-        for %u in 1 { block "b" { … } }
+    Args:
+        target: What the new loop holds.
+
+    Legal always.
+
+    Before and after `add_unit_loop("b")`:
+
+        block "b" { B }
+        for %u in 1 { block "b" { B } }
     """
     (loop,) = new_nest(["u"], [1], target)
     Rewriter.insert_op(loop, InsertPoint.before(target))

@@ -6,21 +6,51 @@ from collections.abc import Sequence
 from math import comb, prod
 from random import Random
 
+from xdsl.dialects.builtin import IntegerAttr, i64
+
+from ...dialects.schedule.base import numbers_attribute
+from ...dialects.schedule.ops import SampleCategoricalOp, SamplePerfectTileOp
 from ...dialects.tensor_loop import ForOp
 from .errors import refuse
 from .nests import loop_name
 from .reshape import known_extent
+from .steps import step
 
 
-def sample_perfect_tile(loop: ForOp, count: int, most: int | None, random: Random) -> list[int]:
+@step(SamplePerfectTileOp)
+def sample_perfect_tile(
+    loop: ForOp,
+    count: int,
+    most: int | None = None,
+    decision: Sequence[int] | None = None,
+    *,
+    random: Random,
+    op: SamplePerfectTileOp,
+) -> list[int]:
     """
-    Chooses `count` factors whose product is the extent of a loop, outermost first, the innermost at most `most`.
+    Chooses factors whose product is the extent of a loop, outermost first, each choice with the same probability.
 
-        for %i in 12 { B }                              sample_perfect_tile(%i, 2, most=4)
-        one of [12, 1], [6, 2], [4, 3], [3, 4], each with the same probability
+    What was chosen is written into the step, which then replays as it ran.
 
-    Legal for a loop of known extent, at least 1.
+    Args:
+        loop: The loop, which stays as it is.
+        count: How many factors.
+        most: The largest innermost factor, any without it.
+        decision: The factors to take, as an earlier run has chosen them.
+
+    Legal for a loop of known extent, at least 1, that a decision fits.
+
+    Before and after, nothing changes:
+
+        for %i in 12 { B }      sample_perfect_tile(%i, 2, most=4) is [12, 1], [6, 2], [4, 3] or [3, 4]
     """
+    factors = _sampled_tile(loop, count, most, random) if decision is None else list(decision)
+    op.decision = numbers_attribute(factors)
+    _check_tile(loop, factors)
+    return factors
+
+
+def _sampled_tile(loop: ForOp, count: int, most: int | None, random: Random) -> list[int]:
     rest = _positive_extent(loop)
     factors: list[int] = []
     for left in range(count - 1, -1, -1):
@@ -36,7 +66,7 @@ def sample_perfect_tile(loop: ForOp, count: int, most: int | None, random: Rando
     return factors
 
 
-def check_tile(loop: ForOp, decision: Sequence[int]) -> None:
+def _check_tile(loop: ForOp, decision: Sequence[int]) -> None:
     """Refuses a decision that was taken for a loop of another extent."""
     extent = _positive_extent(loop)
     if prod(decision) != extent:
@@ -47,15 +77,35 @@ def check_tile(loop: ForOp, decision: Sequence[int]) -> None:
         )
 
 
-def sample_categorical(candidates: Sequence[int], weights: Sequence[int] | None, random: Random) -> int:
+@step(SampleCategoricalOp)
+def sample_categorical(
+    candidates: Sequence[int],
+    weights: Sequence[int] | None = None,
+    decision: int | None = None,
+    *,
+    random: Random,
+    op: SampleCategoricalOp,
+) -> int:
     """
-    Chooses the place of one of `candidates`, each as probable as its weight says, or as any other.
+    Chooses one of several numbers.
 
-        sample_categorical([1, 2, 4], weights=[1, 2, 1])
-        0, 1 or 2: 1 half of the time
+    What was chosen is written into the step, which then replays as it ran.
+
+    Args:
+        candidates: The numbers.
+        weights: How probable each is. Without them all are the same.
+        decision: The place of the number to take, as an earlier run has chosen it.
+
+    Legal always.
+
+    Before and after, nothing changes:
+
+        sample_categorical([1, 2, 4], weights=[1, 2, 1]) is 2 half of the time
     """
-    (chosen,) = random.choices(range(len(candidates)), weights)
-    return chosen
+    if decision is None:
+        (decision,) = random.choices(range(len(candidates)), weights)
+        op.decision = IntegerAttr(decision, i64)
+    return candidates[decision]
 
 
 def _positive_extent(loop: ForOp) -> int:
@@ -71,7 +121,9 @@ def _divisors(number: int) -> list[int]:
 
 
 def _ways(number: int, count: int) -> int:
-    """In how many ways `number` is a product of `count` factors, their order counting: stars and bars for each prime."""
+    """
+    In how many ways `number` is a product of `count` factors, their order counting: stars and bars for each prime.
+    """
     if count == 0:
         return 1
     ways, prime = 1, 2

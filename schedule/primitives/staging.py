@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...analysis.reductions import accumulators
+from ...dialects.schedule.ops import CacheReadOp, CacheWriteOp, SetScopeOp, StorageAlignOp
 from ...dialects.tensor_loop import AllocOp, BlockOp
 from ...dialects.tensor_loop.function import SCOPES
 from ...dialects.tensor_loop.syntax import value_name
@@ -29,6 +30,7 @@ from .buffers import (
 from .dependences import check_order_known
 from .errors import refuse
 from .nests import block_name, covers_axes, erase, top_of
+from .steps import step
 
 
 def read_buffer(block: BlockOp, index: int) -> SSAValue:
@@ -53,14 +55,24 @@ def _check_scope(block: BlockOp, scope: str) -> None:
         refuse(f'unknown scope "{scope}", expected "global" or "local"', block)
 
 
+@step(CacheReadOp)
 def cache_read(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
     """
     Copies a buffer that a block reads, and has the block read the copy.
 
-        block "mul" { C[vi] = A[vi] * 2 }                                       cache_read("mul", 0)
-        for %d0 in 8 { block "A_cache" { T[vd0] = A[vd0] } }  block "mul" { C[vi] = T[vi] * 2 }
+    The block that copies is returned, for `compute_at`.
 
-    Legal where nothing in the nest of the block writes the buffer. Returns the block that copies, for `compute_at`.
+    Args:
+        block: The block that reads.
+        index: The number of the buffer among those that the block reads.
+        scope: Where the copy lives: "global" or "local".
+
+    Legal where nothing in the nest of the block writes the buffer.
+
+    Before and after `cache_read("mul", 0)`:
+
+        block "mul" { C[vi] = A[vi] * 2 }
+        for %d0 in 8 { block "A_cache" { T[vd0] = A[vd0] } }  block "mul" { C[vi] = T[vi] * 2 }
     """
     _check_scope(block, scope)
     buffer = read_buffer(block, index)
@@ -81,15 +93,25 @@ def cache_read(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
     return made
 
 
+@step(CacheWriteOp)
 def cache_write(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
     """
     Has a block write a buffer of its own, which is copied to where the block wrote.
 
-        block "mul" { C[vi] = A[vi] * 2 }                                       cache_write("mul", 0)
-        block "mul" { T[vi] = A[vi] * 2 }  for %d0 in 8 { block "C_cache" { C[vd0] = T[vd0] } }
+    The block that copies is returned, for `reverse_compute_at`.
 
-    Legal where the block writes every element of the buffer at its axes, reads none that it has not written, and nothing else in its
-    nest touches the buffer. Returns the block that copies, for `reverse_compute_at`.
+    Args:
+        block: The block that writes.
+        index: The number of the buffer among those that the block writes.
+        scope: Where the new buffer lives: "global" or "local".
+
+    Legal where the block writes every element of the buffer at its axes, reads none that it has not written, and
+    nothing else in its nest touches the buffer.
+
+    Before and after `cache_write("mul", 0)`:
+
+        block "mul" { C[vi] = A[vi] * 2 }
+        block "mul" { T[vi] = A[vi] * 2 }  for %d0 in 8 { block "C_cache" { C[vd0] = T[vd0] } }
     """
     _check_scope(block, scope)
     buffer = written_buffer(block, index)
@@ -137,14 +159,22 @@ def _check_writes_all(block: BlockOp, buffer: SSAValue) -> None:
         refuse(f"{block_name(block)} is not known to write every element of {value_name(buffer)}", block)
 
 
+@step(SetScopeOp)
 def set_scope(block: BlockOp, index: int, scope: str) -> None:
     """
     Says where a temporary that a block writes should live.
 
-        %T = alloc : memref<8xf32>                                              set_scope("mul", 0, "local")
-        %T = alloc scope "local" : memref<8xf32>
+    Args:
+        block: The block that writes.
+        index: The number of the buffer among those that the block writes.
+        scope: "global" or "local".
 
-    Legal for temporaries; the scopes are "global" and "local".
+    Legal for temporaries.
+
+    Before and after `set_scope("mul", 0, "local")`:
+
+        %T = alloc : memref<8xf32>
+        %T = alloc scope "local" : memref<8xf32>
     """
     _check_scope(block, scope)
     buffer = written_buffer(block, index)
@@ -153,15 +183,27 @@ def set_scope(block: BlockOp, index: int, scope: str) -> None:
     buffer.owner.scope = StringAttr(scope)
 
 
+@step(StorageAlignOp)
 def storage_align(block: BlockOp, index: int, dimension: int, factor: int, offset: int = 0) -> None:
     """
-    Has neighbours along a dimension of a temporary that a block writes stand a multiple of `factor`, plus `offset`, elements apart.
+    Sets how far apart neighbours along a dimension of a temporary stand.
 
-        %T = alloc : memref<12x20xf32>                                          storage_align("mul", 0, 0, 16, 8)
+    The next dimension grows by elements that nobody touches.
+
+    Args:
+        block: The block that writes the temporary.
+        index: The number of the buffer among those that the block writes.
+        dimension: The dimension, from 0 on.
+        factor: Neighbours stand a multiple of so many elements apart, plus `offset`.
+        offset: Less than `factor`.
+
+    Legal for temporaries and dimensions before the last, where the sizes of the dimensions after the next one let such
+    a distance be.
+
+    Before and after `storage_align("mul", 0, 0, 16, 8)`:
+
+        %T = alloc : memref<12x20xf32>
         %T = alloc : memref<12x24xf32>
-
-    The next dimension grows by elements that nobody touches. Legal for temporaries and dimensions before the last, where the sizes of
-    the dimensions after the next one let such a distance be.
     """
     buffer = written_buffer(block, index)
     type_ = static_type(buffer, block)

@@ -17,12 +17,13 @@ from ...analysis.loop_nests import body_ops
 from ...analysis.reductions import accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
 from ...dialects import tile
+from ...dialects.schedule.ops import BlockizeOp, TensorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, GridOp
 from ...dialects.tensor_loop.syntax import value_name
-from ..contraction import contraction_of, factors_of, initial_value
-from ..register_tiles import RegisterTile
-from ..tile_contraction import tile_contraction
-from ..tilings import choose_tiling
+from ..kernels.contraction import contraction_of, factors_of, initial_value
+from ..kernels.register_tiles import RegisterTile
+from ..kernels.tilings import choose_tiling
+from ..products.tile_contraction import tile_contraction
 from .buffers import check_once, only_store, stores_in
 from .dependences import orderless
 from .errors import refuse
@@ -44,20 +45,27 @@ from .nests import (
     top_of,
 )
 from .reshape import check_plain, known_extent
+from .steps import Number, step
 
 MOST_COLUMNS = 256
 """Longest row that is one tile."""
 
 
+@step(BlockizeOp)
 def blockize(loop: ForOp) -> BlockOp:
     """
-    Makes the part of a block's nest from a loop inwards one block around it.
+    Makes the part of a block's nest from a loop inwards one block, which other primitives take as a whole.
 
-        for %i0 in 4 { for %i1 in 8 { block "b" (vi = %i0 * 8 + %i1) { … } } }                  blockize(%i1)
+    Args:
+        loop: The outermost loop that the new block holds.
+
+    Legal for a perfect nest around one block without predicate. Each loop outside that runs through reduce axes makes
+    the new block reduce, and an init then must have been decomposed.
+
+    Before and after `blockize(%i1)`:
+
+        for %i0 in 4 { for %i1 in 8 { block "b" (vi = %i0 * 8 + %i1) { … } } }
         for %i0 in 4 { block "b_outer" (v0 = %i0) { for %i1 in 8 { block "b" (vi = v0 * 8 + %i1) { … } } } }
-
-    Legal for a perfect nest around one block without predicate, each loop outside that runs through reduce axes making the new block
-    reduce; an init then must have been decomposed. Other primitives take the new block as a whole.
     """
     blocks = blocks_of(loop)
     if len(blocks) != 1 or any(
@@ -114,16 +122,43 @@ def _child(loop: ForOp, block: BlockOp) -> Operation:
     return op
 
 
-def tensorize_mma(block: BlockOp, shape: Sequence[int] | None = None, packed: bool = False) -> None:
+@step(TensorizeOp)
+def tensorize(target: ForOp | BlockOp, form: str, shape: Sequence[Number] | None = None, packed: bool = False) -> None:
     """
-    Computes a contraction on register tiles of `shape` rows and columns, its second operand packed into panels or not.
+    Computes a contraction on register tiles (`"mma"`), or the iterations of a loop as one row of a tile (`"row"`).
 
-        grid (%i, %j, %k) { block "mm" { C[vi, vj] += A[vi, vk] * B[vk, vj] } }                 tensorize("mm", "mma", [8, 48])
+    Args:
+        target: The block of the contraction, or the loop.
+        form: "mma" or "row".
+        shape: Rows and columns of the register tile of a contraction, chosen for it where they are left out.
+        packed: Copies the second operand of a contraction into panels.
+
+    Legal for a contraction that `schedule/kernels/contraction.py` knows: alone in its nest, static extents, updates
+    that may be regrouped and fused into multiply-adds. An elementwise nest right after it that maps its result is taken
+    into the tiles. Legal for a loop of at most 256 iterations right around a block without reduce axes that has one
+    store and arithmetic on numbers. One axis is the loop variable plus something, and chooses the element of each
+    access by a step along one dimension, by 1 in the store.
+
+    Before and after `tensorize("mm", "mma", [8, 48])`, then `tensorize(%j1, "row")`:
+
+        grid (%i, %j, %k) { block "mm" { C[vi, vj] += A[vi, vk] * B[vk, vj] } }
         for %m0 { for %p { block "mm" { … scf.for … { tile.mma … } … tile.store … } } }
 
-    Legal for a contraction that `schedule/contraction.py` knows: alone in its nest, static extents, updates that may be regrouped and
-    fused into multiply-adds. An elementwise nest right after it that maps its result is taken into the tiles.
+        for %j1 in 16 { block "exp" (vj = %j0 * 16 + %j1) { B[vj] = exp A[vj] } }
+        block "exp" (vj = %j0 * 16) { %t = tile.load A[vj] : vector<1x16xf32>  …  tile.store %r, B[vj] }
     """
+    if form == "row":
+        if not isinstance(target, ForOp):
+            refuse('the form "row" takes a loop, found a block', target)
+        _tensorize_row(target)
+    else:
+        if not isinstance(target, BlockOp):
+            refuse('the form "mma" takes a block, found a loop', target)
+        _tensorize_mma(target, shape, packed)
+
+
+def _tensorize_mma(block: BlockOp, shape: Sequence[int] | None, packed: bool) -> None:
+    """Computes a contraction on register tiles."""
     if not is_alone(block) or not covers_axes(block):
         refuse(
             f"{block_name(block)} is not alone in its nest, or not known to run for every value of its axes",
@@ -200,16 +235,8 @@ def _as_grid(block: BlockOp) -> GridOp:
     return grid
 
 
-def tensorize_row(loop: ForOp) -> None:
-    """
-    Computes the iterations of a loop at once, as one row of a register tile.
-
-        for %j1 in 16 { block "exp" (vj = %j0 * 16 + %j1) { B[vj] = exp A[vj] } }               tensorize(%j1, "row")
-        block "exp" (vj = %j0 * 16) { %t = tile.load A[vj] : vector<1x16xf32>  …  tile.store %r, B[vj] }
-
-    Legal for a loop of at most 256 iterations right around a block without reduce axes that has one store and arithmetic on numbers:
-    one axis is the loop variable plus something, and chooses the element of each access by a step along one dimension, by 1 in the store.
-    """
+def _tensorize_row(loop: ForOp) -> None:
+    """Computes the iterations of a loop at once, as one row of a register tile."""
     content = body_ops(loop.body.block)
     if len(content) != 1 or not isinstance(content[0], BlockOp):
         refuse(f"{loop_name(loop)} does not hold one block alone", loop)

@@ -5,8 +5,9 @@ Convolutions on register tiles without a padded copy of the image: what would re
                                                                columns           -1  1  3  5  7  9
                                                                added to              1  2  3  4  5
 
-Along the axis of the rows of tiles, tiles at a border get code of their own, in which each tap is added to the rows that it finds inside
-the image (`rows` of `tile.mma`). Along other axes a tap that finds nothing inside is passed over when the kernel runs.
+Along the axis of the rows of tiles, tiles at a border get code of their own, in which each tap is added to the rows
+that it finds inside the image (`rows` of `tile.mma`). Along other axes a tap that finds nothing inside is passed over
+when the kernel runs.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ..analysis.affine import linear_terms
-from .contraction import Contraction, index_ranges
-from .loop_builder import Index, NestBuilder
-from .padding import is_zero
-from .register_tiles import split_evenly
+from ...analysis.affine import linear_terms
+from ..kernels.contraction import Contraction, index_ranges
+from ..kernels.padding import is_zero
+from ..kernels.register_tiles import split_evenly
+from ..kernels.scheduled_nest import Index, ScheduledNest
 
 MOST_RUNS = 24
-"""Runs of taps of all tiles at borders together up to which those get code of their own; else the image is copied with its padding."""
+"""
+Runs of taps of all tiles at borders together up to which those get code of their own. With more the image is copied
+with its padding.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,18 +51,20 @@ class Border:
     size: int
     start: int
     axis: int | None
-    """A spatial axis; None where it is always 0."""
+    """A spatial axis, None where it is always 0."""
     by: int
     tap: int
     """A reduce axis."""
     step: int
     before: bool
-    """Whether it may be less than 0."""
+    """True where it may be less than 0."""
     after: bool
-    """Whether it may be `size` or more."""
+    """True where it may be `size` or more."""
 
     def runs(self, first: int, rows: int, taps: int) -> list[Run]:
-        """Of the tile of `rows` rows from row `first` on; taps that find nothing inside are in none."""
+        """
+        Returns the runs of the tile of `rows` rows from row `first` on. Taps that find nothing inside are in none.
+        """
         found: list[Run] = []
         for tap in range(taps):
             places = [self.start + self.by * (first + row) + self.step * tap for row in range(rows)]
@@ -80,7 +86,7 @@ class Borders:
 
     c: Contraction
     across: Border | None
-    """That along the rows of tiles."""
+    """The border along the rows of tiles."""
     down: tuple[Border, ...]
 
     @cached_property
@@ -89,7 +95,10 @@ class Borders:
         return 1 if self.across is None else self.c.extents[self.across.tap]
 
     def heights(self, most: int) -> list[tuple[int, int, int]]:
-        """Tiles of at most `most` rows, in order, as (rows, first row, how many); one that is at a border stands alone."""
+        """
+        Returns tiles of at most `most` rows, in order, as (rows, first row, how many). A tile that is at a border
+        stands alone.
+        """
         found: list[tuple[int, int, int]] = []
         start = 0
         for rows, count in split_evenly(self.c.extent(self.c.m), most):
@@ -113,7 +122,7 @@ class Borders:
         return self.across is not None and self.across.runs(start, rows, self.taps) != [Run(0, self.taps, 0, rows)]
 
     def fit(self, most: int) -> bool:
-        """Whether tiles of at most `most` rows have few runs at borders."""
+        """Returns whether tiles of at most `most` rows have few runs at borders."""
         heights = self.heights(most)
         found = [self.runs(height) for height in heights if self._is_at_border(height[1], height[0])]
         return sum(len(runs) for runs in found) <= MOST_RUNS
@@ -121,8 +130,8 @@ class Borders:
 
 def borders_of(c: Contraction) -> Borders | None:
     """
-    The borders of `c`, `None` where what is outside cannot be left out: it is not zero, or an index that may be outside moves with other
-    axes than one spatial and one reduce axis that is not k.
+    The borders of `c`, `None` where what is outside cannot be left out: it is not zero, or an index that may be outside
+    moves with other axes than one spatial and one reduce axis that is not k.
     """
     if c.a.padding is None or not is_zero(c.a.padding):
         return None
@@ -154,7 +163,7 @@ def borders_of(c: Contraction) -> Borders | None:
 
 
 def emit_where_inside(
-    builder: NestBuilder,
+    builder: ScheduledNest,
     borders: Borders,
     tap: int,
     at: dict[int, Index],
@@ -173,7 +182,7 @@ def emit_where_inside(
     return builder.add(scf.IfOp(inside, [carried.type], Region(then), Region(otherwise))).results[0]
 
 
-def _inside(builder: NestBuilder, borders: Borders, tap: int, at: dict[int, Index]) -> SSAValue | bool:
+def _inside(builder: ScheduledNest, borders: Borders, tap: int, at: dict[int, Index]) -> SSAValue | bool:
     """Whether a tap is inside the image, as far as other axes than the rows of tiles say."""
     found: list[SSAValue] = []
     for border in borders.down:

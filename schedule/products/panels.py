@@ -1,4 +1,6 @@
-"""The right operand of a contraction in panels as wide as its register tiles: blocks of them, and copying it into them."""
+"""
+The right operand of a contraction in panels as wide as its register tiles: blocks of them, and copying it into them.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..dialects import tile
-from ..dialects.tensor_loop import AllocOp
-from .contraction import Contraction
-from .epilogue import place_of
-from .loop_builder import ZERO, Bound, Index, NestBuilder
-from .register_tiles import split_columns
-from .subnormals import without_subnormals
-from .tilings import Tiling
+from ...dialects import tile
+from ...dialects.tensor_loop import AllocOp
+from ..kernels.contraction import Contraction
+from ..kernels.epilogue import place_of
+from ..kernels.register_tiles import split_columns
+from ..kernels.scheduled_nest import ZERO, Bound, Index, ScheduledNest
+from ..kernels.subnormals import without_subnormals
+from ..kernels.tilings import Tiling
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,10 @@ class _Panels:
     blocks: int
 
 
-class PanelEmitter:
-    """Emits what copies b of one contraction into panels."""
+class PackedPanels:
+    """The panels that b of one contraction is copied into."""
 
-    def __init__(self, builder: NestBuilder, c: Contraction, tiling: Tiling, packed: SSAValue | None = None):
+    def __init__(self, builder: ScheduledNest, c: Contraction, tiling: Tiling, packed: SSAValue | None = None):
         self.builder = builder
         self.c = c
         self.tiling = tiling
@@ -165,8 +167,8 @@ def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
 
 
 def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:
-    """Appends what copies all of b into panels to `block`; `clean` puts zeros in the place of subnormal numbers."""
-    builder = NestBuilder(block, c.block)
-    emitter = PanelEmitter(builder, c, replace(tiling, depth_blocks=1, panels=None), packed)
+    """Appends what copies all of b into panels to `block`. With `clean` zeros take the place of subnormal numbers."""
+    builder = ScheduledNest(block, c.block)
+    emitter = PackedPanels(builder, c, replace(tiling, depth_blocks=1, panels=None), packed)
     emitter.clean = clean
     emitter.pack_all()

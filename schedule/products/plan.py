@@ -7,12 +7,15 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, Region
 
-from ..dialects import tile
-from .contraction import Contraction
+from ...dialects import tile
+from ..kernels.contraction import Contraction
 
 
 def sum_of_products(c: Contraction, count: int) -> Region:
-    """`total + a0 * b0 + a1 * b1 + …` of `count` products of numbers of `c`, each product and sum rounded once where that is faster."""
+    """
+    `total + a0 * b0 + a1 * b1 + …` of `count` products of numbers of `c`, each product and sum rounded once where that
+    is faster.
+    """
     element = c.tile_element
     body = Block(arg_types=[element] * (1 + 2 * count))
     total, *factors = body.args

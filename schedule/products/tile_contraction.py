@@ -10,26 +10,27 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..dialects import tile
-from ..dialects.tile import Place
+from ...dialects import tile
+from ...dialects.tile import Place
+from ..kernels.contraction import Contraction
+from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
+from ..kernels.padding import erase_with_buffers, padded_copy, without_copy
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.tilings import LINE_BYTES, Tiling, choose_tiling
 from .borders import Borders, Run, borders_of, emit_where_inside
-from .contraction import Contraction
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
-from .loop_builder import Bound, Index, NestBuilder
-from .padding import erase_with_buffers, padded_copy, without_copy
-from .panels import PanelEmitter
-from .tilings import LINE_BYTES, Tiling, choose_tiling
+from .panels import PackedPanels
 
 
 def tile_contraction(
     c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None, keeps_copy: bool = False
 ) -> None:
     """
-    Replaces the grid of `c` by loops over register tiles. `prepacked` holds b in panels already: `[panel, reduce axes, k,
-    column]` (`panels_type`). A grid before that makes a padded copy of a is erased where the tiles can do without, unless `keeps_copy`.
+    Replaces the grid of `c` by loops over register tiles. `prepacked` holds b in panels already:
+    `[panel, reduce axes, k, column]` (`panels_type`). A grid before that makes a padded copy of a is erased where the
+    tiles can do without, unless `keeps_copy`.
     """
     block = Block()
-    builder = NestBuilder(block, c.block)
+    builder = ScheduledNest(block, c.block)
     source = c
     tiling = tiling or choose_tiling(c)
     c, pad = (c, None) if keeps_copy else without_copy(c)
@@ -44,18 +45,18 @@ def tile_contraction(
             epilogue = None
         else:  # the parts are summed up where the result goes in the end
             c = replace(c, out=epilogue.out)
-    _Emitter(builder, c, tiling, epilogue, prepacked, borders).run()
+    ContractionNest(builder, c, tiling, epilogue, prepacked, borders).run()
     replace_grids(source, epilogue, block)
     if pad is not None:
         erase_with_buffers(pad)
 
 
-class _Emitter(PanelEmitter):
-    """Emits the nest of one contraction."""
+class ContractionNest(PackedPanels):
+    """The loop nest of one contraction on register tiles."""
 
     def __init__(
         self,
-        builder: NestBuilder,
+        builder: ScheduledNest,
         c: Contraction,
         tiling: Tiling,
         epilogue: Epilogue | None = None,
@@ -73,7 +74,7 @@ class _Emitter(PanelEmitter):
         """Those that are being emitted."""
 
     def run(self) -> None:
-        """Batches, parts of k, blocks of panels; inside those the tiles."""
+        """Emits loops over batches, parts of k and blocks of panels. Inside those stand the tiles."""
         c, builder = self.c, self.builder
         runs = self._runs()
         if self.tiling.pack_b and not self.whole:
@@ -91,8 +92,8 @@ class _Emitter(PanelEmitter):
 
     def _tiles(self, inner: list[int]) -> None:
         """
-        Per panel all tiles of rows, or the other way round; `inner` are the axes that b does not have: where the loops over them are
-        outside, the rows of one value of them stay in L1 for all panels.
+        Per panel all tiles of rows, or the other way round; `inner` are the axes that b does not have: where the loops
+        over them are outside, the rows of one value of them stay in L1 for all panels.
         """
         builder = self.builder
         for widths in self._widths():
@@ -271,7 +272,10 @@ class _Emitter(PanelEmitter):
         return run.row, run.rows
 
     def _look_ahead(self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index) -> None:
-        """Asks for a part of the panel that comes after those in use: each tile of rows for another, each step for some lines."""
+        """
+        Asks for a part of the panel that comes after those in use: each tile of rows for another, each step for some
+        lines.
+        """
         c, builder, packed = self.c, self.builder, self.packed
         lines, at_once = self.tiling.lines_ahead, self.tiling.steps
         if not lines or not self.whole or packed is None:

@@ -10,24 +10,28 @@ from xdsl.dialects.builtin import IntegerType, VectorType, i1
 from xdsl.ir import Block
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.access_regions import body_accesses
-from ..analysis.affine import is_linear, normal_form
-from ..analysis.loop_nests import body_ops, levels_of, perfect_block
-from ..analysis.reorder import may_reorder
-from ..dialects import tile
-from ..dialects.tensor_loop import BlockOp, GridOp
-from ..dialects.tile.transpose import SIDE
-from .contraction import Operand
-from .epilogue import place_of
-from .loop_builder import Bound, NestBuilder
+from ...analysis.access_regions import body_accesses
+from ...analysis.affine import is_linear, normal_form
+from ...analysis.loop_nests import body_ops, levels_of, perfect_block
+from ...analysis.reorder import may_reorder
+from ...dialects import tile
+from ...dialects.tensor_loop import BlockOp, GridOp
+from ...dialects.tile.ops import LANES
+from ..kernels.contraction import Operand
+from ..kernels.epilogue import place_of
+from ..kernels.scheduled_nest import Bound, ScheduledNest
 
 LINE_TILES = 4
-"""Tiles side by side in the source that are read one after the other: their rows are a few whole cache lines of one page."""
+"""
+Tiles side by side in the source that are read one after the other: their rows are a few whole cache lines of one page.
+"""
 
 
 @dataclass(frozen=True)
 class Transpose:
-    """A grid that copies `out[...] = source[...]`, axis `column` contiguous in the source and axis `row` in the result."""
+    """
+    A grid that copies `out[...] = source[...]`, axis `column` contiguous in the source and axis `row` in the result.
+    """
 
     grid: GridOp
     block: BlockOp
@@ -56,7 +60,7 @@ def transpose_of(grid: GridOp) -> Transpose | None:
     for column in columns:
         for row in rows:
             found = Transpose(grid, block, extents, source, out, row, column)
-            if row != column and min(extents[row], extents[column]) >= SIDE and _is_tiled(found):
+            if row != column and min(extents[row], extents[column]) >= LANES and _is_tiled(found):
                 return found
     return None
 
@@ -106,11 +110,11 @@ def tile_transpose(t: Transpose) -> None:
           tile.store %u, %out[16 * i, 16 * j] } } }
     """
     block = Block()
-    builder = NestBuilder(block, t.block)
-    rows, columns = t.extents[t.row] // SIDE, t.extents[t.column] // SIDE
+    builder = ScheduledNest(block, t.block)
+    rows, columns = t.extents[t.row] // LANES, t.extents[t.column] // LANES
     _tiles(builder, t, rows, columns)
-    _rest(builder, t, {t.row: rows * SIDE})
-    _rest(builder, t, {t.row: -rows * SIDE, t.column: columns * SIDE})
+    _rest(builder, t, {t.row: rows * LANES})
+    _rest(builder, t, {t.row: -rows * LANES, t.column: columns * LANES})
     parent = t.grid.parent
     assert parent is not None
     ops = list(block.ops)
@@ -125,7 +129,7 @@ def _names(t: Transpose) -> list[str]:
     return [axis.name_hint or f"a{number}" for number, axis in enumerate(t.block.axes)]
 
 
-def _tiles(builder: NestBuilder, t: Transpose, rows: int, columns: int) -> None:
+def _tiles(builder: ScheduledNest, t: Transpose, rows: int, columns: int) -> None:
     """The tiles: beside the other axes, a few columns of tiles at a time, from the first row to the last."""
     others = [axis for axis in range(len(t.extents)) if axis not in (t.row, t.column)]
     side = LINE_TILES if columns % LINE_TILES == 0 else 1
@@ -139,9 +143,9 @@ def _tiles(builder: NestBuilder, t: Transpose, rows: int, columns: int) -> None:
         with builder.blocked(t.block.block_name.data, _bounds(t, bindings, counts)) as values:
             at = dict(enumerate(values))
             for axis in (t.row, t.column):
-                at[axis] = builder.scaled(at[axis], SIDE)
+                at[axis] = builder.scaled(at[axis], LANES)
             source = place_of(builder, t.source, at, t.row, t.column)
-            type_ = VectorType(t.source.type.element_type, (SIDE, SIDE))
+            type_ = VectorType(t.source.type.element_type, (LANES, LANES))
             loaded = builder.add(tile.LoadOp(source.buffer, source.indices, type_, source.along, source.by))
             turned = builder.add(tile.TransposeOp(loaded.result)).result
             out = place_of(builder, t.out, at, t.column, t.row)
@@ -152,8 +156,10 @@ def _bounds(t: Transpose, bindings: dict[int, AffineExpr], counts: dict[int, int
     return [Bound("spatial", bindings[axis], counts[axis], name) for axis, name in enumerate(_names(t))]
 
 
-def _rest(builder: NestBuilder, t: Transpose, ranges: dict[int, int]) -> None:
-    """Element by element: for each axis in `ranges` from that index to its end, or if it is negative, below minus it."""
+def _rest(builder: ScheduledNest, t: Transpose, ranges: dict[int, int]) -> None:
+    """
+    Element by element: for each axis in `ranges` from that index to its end, or if it is negative, below minus it.
+    """
     starts = [max(0, ranges.get(axis, 0)) for axis in range(len(t.extents))]
     ends = [-ranges[axis] if ranges.get(axis, 0) < 0 else size for axis, size in enumerate(t.extents)]
     counts = [end - start for start, end in zip(starts, ends, strict=True)]

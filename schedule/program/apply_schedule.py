@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from ..core.parsing import parse_text, read_source
-from ..core.passes import StepwellPass
-from ..core.verification import verify_module
-from ..dialects.schedule import ProgramOp, StepOp
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.passes.base import StepwellPass
+from ...core.text.parsing import parse_text, read_source
+from ...dialects.schedule import ProgramOp, StepOp
 from .replay import Replay
 
 
 def read_program(ctx: Context, file: str) -> tuple[ProgramOp, ...]:
-    """The `schedule.program`s of a file, verified; raises `StepwellError` where there is none."""
+    """Returns the `schedule.program`s of a file, verified. Raises `StepwellError` where there is none."""
     module = parse_text(ctx, read_source(file), file)
     verify_module(module)
     found = tuple(op for op in module.ops if isinstance(op, ProgramOp))
@@ -40,9 +40,10 @@ class ApplySchedulePass(StepwellPass):
         tensor_loop.for %i0 in 8 { tensor_loop.for %i1 in 8 {
           tensor_loop.block "relu" spatial(%vi in 64 = %i0 * 8 + %i1) ... } }
 
-    Without `file` the programs that stand in the module itself are run and taken out of it.
-    `check` runs each function on small random inputs before the first step and after every one, and blames the step that changes
-    a result. Steps that sample and hold no decision take one by `seed`. Raises where a step is not legal, at the loop or block that is to blame, with the place of the step.
+    Without `file` the programs that stand in the module itself are run and taken out of it. `check` runs each function
+    on small random inputs before the first step and after every one, and blames the step that changes a result. Steps
+    that sample and hold no decision take one by `seed`. Raises where a step is not legal, at the loop or block that is
+    to blame, with the place of the step.
     """
 
     name = "apply-schedule"

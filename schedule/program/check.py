@@ -8,15 +8,15 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, IntegerType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
-from ..core.diagnostics import Diagnostic, StepwellError, fail
-from ..core.plugins import registry
-from ..core.walk import ops_of
-from ..dialects.schedule import StepOp
-from ..dialects.tensor_loop import BlockOp, FuncOp
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import Diagnostic, StepwellError, fail
+from ...core.plugins import registry
+from ...dialects.schedule import StepOp
+from ...dialects.tensor_loop import BlockOp, FuncOp
 from .replay import functions_of
 
 MOST_RUNS = 1 << 26
-"""Runs of blocks in one function up to which it is run; more would take minutes."""
+"""Runs of blocks in one function up to which it is run. More would take minutes."""
 
 TOLERANCE = {"f16": 2e-2, "bf16": 1e-1, "f32": 1e-4, "f64": 1e-10}
 """Relative: sums that may be regrouped differ in their rounding."""
@@ -38,7 +38,7 @@ class Checker:
         return arrays
 
     def after(self, step: StepOp) -> None:
-        """Compares the results of all functions that a step has changed; an error names the step."""
+        """Compares the results of all functions that a step has changed. An error names the step."""
         for function in functions_of(self._module):
             name, text = function.sym_name.data, str(function)
             if self._texts[name] == text:
@@ -54,7 +54,7 @@ class Checker:
 
 
 def difference(before: Any, after: Any, type_: Attribute) -> str | None:
-    """Where two arrays differ by more than regrouped sums may; `None` where they do not."""
+    """Returns where two arrays differ by more than regrouped sums may, `None` where they do not."""
     import numpy as np
 
     assert isinstance(type_, MemRefType)

@@ -7,17 +7,17 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ..analysis.reductions import Accumulator, accumulators
-from ..core.walk import ops_of
-from ..dialects.tensor_loop import AllocOp, BlockOp, FuncOp
-from .rows_nan import nan_reaches_the_row
+from ...analysis.reductions import Accumulator, accumulators
+from ...core.ir.walk import ops_of
+from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from .nan import nan_reaches_the_row
 
 SIGN_FREE = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
 
 def relax_maxima(function: FuncOp, wide: bool = False) -> int:
     """
-    Marks the maxima that are only subtracted before an exponential, as in softmax; how many those are.
+    Marks the maxima that are only subtracted before an exponential, as in softmax, and returns how many those are.
 
     Before, %max in an array of this function that nothing else reads:
 
@@ -31,8 +31,8 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
 
     The sign of a zero maximum only decides that of a zero difference, and the exponential of both zeros is 1.
 
-    With `wide` (registers of 64 bytes, where `vectorize-loops` takes it up), it becomes `arith.maxnumf`, which passes over NaNs, where those
-    reach all results in other ways (`rows_nan.py`).
+    With `wide` (registers of 64 bytes, where `vectorize-loops` takes it up), it becomes `arith.maxnumf`, which passes
+    over NaNs, where those reach all results in other ways (`rows_nan.py`).
     """
     count = 0
     for block in ops_of(function, BlockOp):

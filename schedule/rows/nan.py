@@ -7,22 +7,24 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, math, memref
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ..analysis.reductions import Accumulator, accumulators
-from ..dialects.tensor_loop import AllocOp, BlockOp
-from .primitives.nests import covers_axes
+from ...analysis.reductions import Accumulator, accumulators
+from ...dialects.tensor_loop import AllocOp, BlockOp
+from ..primitives.nests import covers_axes
 
 Access = memref.LoadOp | memref.StoreOp
 
 
 def nan_reaches_the_row(block: BlockOp, maximum: Accumulator) -> bool:
     """
-    Whether a NaN among the numbers of which `block` takes the maximum makes all results of its row NaN, whatever the maximum is.
+    Returns whether a NaN among the numbers of which `block` takes the maximum makes all results of its row NaN,
+    whatever the maximum is.
 
-    So it is in softmax: the maximum is only subtracted before an exponential, of the very numbers it was taken of; the exponentials are
-    summed up along the row; and each is multiplied with a number that is computed from the sum, or divided by the sum, and is not used
-    otherwise.
+    So it is in softmax: the maximum is only subtracted before an exponential, of the very numbers it was taken of; the
+    exponentials are summed up along the row; and each is multiplied with a number that is computed from the sum, or
+    divided by the sum, and is not used otherwise.
 
-        m[i] = max x[i, k];  e[i, j] = exp(x[i, j] - m[i]);  s[i] = sum e[i, k];  s[i] = 1 / s[i];  y[i, j] = e[i, j] * s[i]
+        m[i] = max x[i, k];  e[i, j] = exp(x[i, j] - m[i]);  s[i] = sum e[i, k];  s[i] = 1 / s[i];
+            y[i, j] = e[i, j] * s[i]
     """
     (load,) = maximum.loads
     update = maximum.store.value.owner
@@ -196,7 +198,10 @@ def _keeps_nan(total: SSAValue, block: BlockOp | None) -> bool:
 
 
 def _scaled(load: memref.LoadOp, total: SSAValue, along: list[int]) -> bool:
-    """Whether the only use of `load` is a product with what became of the sum of its row, or a quotient, that is not part of a choice."""
+    """
+    Whether the only use of `load` is a product with what became of the sum of its row, or a quotient, that is not part
+    of a choice.
+    """
     product = _only_user(load.res)
     if not isinstance(product, arith.MulfOp | arith.DivfOp):
         return False

@@ -8,20 +8,22 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.rewriter import Rewriter
 
-from ..analysis.access_regions import root_buffer
-from ..analysis.loop_nests import body_ops
-from ..core.walk import ops_of
-from ..dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, LoopOp
-from ..dialects.tensor_loop.loops import loop_body
-from .primitives.dependences import Touch, orderless, touches
+from ...analysis.access_regions import root_buffer
+from ...analysis.loop_nests import body_ops
+from ...core.ir.walk import ops_of
+from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, LoopOp
+from ...dialects.tensor_loop.loops import loop_body
+from ..primitives.dependences import Touch, orderless, touches
 
 MIN_ROW = 64
-"""Iterations per row from which a row is worth a loop of its own: what is done once per row is no longer done in vectors."""
+"""
+Iterations per row from which a row is worth a loop of its own: what is done once per row is no longer done in vectors.
+"""
 
 
 def fuse_rows(function: FuncOp) -> int:
     """
-    Fuses loops one after the other over the same rows; how many loops have gone.
+    Fuses loops one after the other over the same rows, and returns how many loops have gone.
 
     Before (softmax):
 
@@ -34,8 +36,8 @@ def fuse_rows(function: FuncOp) -> int:
           tensor_loop.for %k in 1024 vectorized { <max[i] of x[i, k]> }
           tensor_loop.for %j in 1024 vectorized { <out[i, j] from x[i, j], max[i]> } }
 
-    Iteration %i of a later loop may only need what iteration %i of those before it wrote: every access to a buffer that one
-    of them writes has %i itself as index in one and the same dimension. Only loads, stores and arithmetic move.
+    Iteration %i of a later loop may only need what iteration %i of those before it wrote: every access to a buffer that
+    one of them writes has %i itself as index in one and the same dimension. Only loads, stores and arithmetic move.
     """
     count = 0
     pending = [function.body.block]

@@ -12,17 +12,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..core.diagnostics import OperationError, emit_remark, emit_warning
-from ..core.fingerprint import compiler_fingerprint
-from ..core.parsing import parse_text
-from ..core.passes import StepwellPass, collecting_statistics
-from ..dialects.schedule import ProgramOp, StepOp
-from .cpu import ScheduleCPUPass
+from ...core.fingerprint import compiler_fingerprint
+from ...core.messages.diagnostics import OperationError, emit_remark, emit_warning
+from ...core.passes.base import StepwellPass, collecting_statistics
+from ...core.text.parsing import parse_text
+from ...dialects.schedule import ProgramOp, StepOp
+from ...machine.named import chosen_machine
+from ..default.cpu import ScheduleCPUPass
+from ..default.prepack import PrepackWeightsPass
+from ..program.replay import Replay
 from .kernels import Kernel, kernels_of
-from .prepack import PrepackWeightsPass
-from .replay import Replay
-from .targets import chosen_target
-from .tuning_records import BEST, Record, best_records, read_records
+from .records import BEST, Record, best_records, read_records
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,23 @@ class ApplyTuningPass(StepwellPass):
     """
     Runs the schedules that a tuning database holds for the loop functions of a module.
 
-    A function is looked up by its structural hash and the target; that it changes, and by how much it got faster when it was
-    tuned, is a remark. What the database does not know is left to `prepack-weights` and `schedule-cpu`.
+    A function is looked up by its structural hash and the target; that it changes, and by how much it got faster when
+    it was tuned, is a remark. What the database does not know is left to `prepack-weights` and `schedule-cpu`.
 
-    Before (`database` holds a schedule for this kernel, with `schedule.annotate %b "stepwell.tiling" with #schedule.tiling<...>`):
+    Before (`database` holds a schedule for this kernel, with
+    `schedule.annotate %b "stepwell.tiling" with #schedule.tiling<...>`):
 
         tensor_loop.grid (%m, %n, %k) in (16, 64, 256) { tensor_loop.block "matmul" ... { ... } }
 
     After:
 
         tensor_loop.grid (%m, %n, %k) in (16, 64, 256) {
-          tensor_loop.block "matmul" ... attributes {stepwell.tiling = #schedule.tiling<rows = 8, columns = 32>} { ... } }
+          tensor_loop.block "matmul" ... attributes {stepwell.tiling = #schedule.tiling<rows = 8,
+              columns = 32>} { ... } }
 
-    Schedules measured with other sources of the compiler are not used, unless `any-compiler`; one that is not legal for its kernel (any more) is
-    left out with a warning. Without `database` the pass does
-    nothing; `stepwell.compile` fills it in (docs/tuning.md). Raises where the file cannot be read.
+    Schedules measured with other sources of the compiler are not used, unless `any-compiler`; one that is not legal for
+    its kernel (any more) is left out with a warning. Without `database` the pass does nothing; `stepwell.compile` fills
+    it in (docs/tuning.md). Raises where the file cannot be read.
     """
 
     name = "apply-tuning"
@@ -58,7 +60,7 @@ class ApplyTuningPass(StepwellPass):
             return
         records = read_records(Path(self.database), BEST)
         compiler = None if self.any_compiler else compiler_fingerprint()
-        best = best_records(records, chosen_target(self.target), compiler)
+        best = best_records(records, chosen_machine(self.target), compiler)
         for kernel in kernels_of(op) if best else []:
             record = best.get(kernel.hash)
             if record is not None and self._put_on(ctx, op, kernel, record):

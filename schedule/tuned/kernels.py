@@ -8,8 +8,8 @@ The kernels of a module, each as a module of its own that says all that decides 
     }
     tensor_loop.func private @kernel(...) outs(...) { ... "block0" ... "block1" ... }
 
-Names are as above whatever they were, so that equal kernels of different models have the same structural hash, and a schedule that
-fits one fits the other.
+Names are as above whatever they were, so that equal kernels of different models have the same structural hash, and a
+schedule that fits one fits the other.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, NoneAttr, StringAttr, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Block, Region
 
-from ..core.roles import PREPARE
-from ..core.structural_hash import structural_hash
-from ..core.walk import ops_of
-from ..dialects.graph.calls import CallKernelOp
-from ..dialects.graph.constants import WeightOp
-from ..dialects.schedule import ProgramOp
-from ..dialects.schedule.ops import GetBlockOp
-from ..dialects.tensor_loop import BlockOp, CallOp, FuncOp
-from .prepack import is_constant
+from ...core.ir.structural_hash import structural_hash
+from ...core.ir.walk import ops_of
+from ...core.roles import PREPARE
+from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.constants import WeightOp
+from ...dialects.schedule import ProgramOp
+from ...dialects.schedule.ops import GetBlockOp
+from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
+from ..default.prepack import is_constant
 
 NAME = "kernel"
 
@@ -41,7 +41,7 @@ class Kernel:
 
     function: FuncOp
     constant: tuple[bool, ...]
-    """Of each input: whether it is known when the program is loaded, at every call."""
+    """Says of each input whether it is known when the program is loaded, at every call."""
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class Kernel:
 
     @cached_property
     def module(self) -> ModuleOp:
-        """The kernel alone; see above."""
+        """Returns a module of the kernel alone."""
         function = self.function.clone()
         function.sym_name = StringAttr(NAME)
         function.sym_visibility = StringAttr("private")
@@ -98,8 +98,8 @@ class Kernel:
 
 def kernels_of(module: ModuleOp) -> list[Kernel]:
     """
-    The loop functions whose schedules can be looked for by themselves: on whole buffers of known sizes, calling no others, and not run only once,
-    by functions that prepare weights.
+    The loop functions whose schedules can be looked for by themselves: on whole buffers of known sizes, calling no
+    others, and not run only once, by functions that prepare weights.
     """
     calls: dict[str, list[CallKernelOp]] = {}
     for call in ops_of(module, CallKernelOp):

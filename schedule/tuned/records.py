@@ -1,8 +1,8 @@
 """
 What tuning has found out: one JSON object per line of a file that is only ever appended to (docs/tuning.md).
 
-Any number of processes may append at the same time: a record is one write of one line. A line that does not read as a record, as
-one that a crash has cut off, is passed over.
+Any number of processes may append at the same time: a record is one write of one line. A line that does not read as a
+record, as one that a crash has cut off, is passed over.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from .targets import CPU_INFO, KIB, Target
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.files import reason_of
+from ...machine.host import processor_name
+from ...machine.machine import KIB, Machine
 
 FORMAT = 1
-"""Of the records; those of another format are passed over."""
+"""The format of the records. Those of another format are passed over."""
 
 BEST, CONFIRMATION, TRIAL = "best", "confirmation", "trial"
-"""A schedule that is confirmed to be faster than the default; a second, longer measurement; a first one."""
+"""
+The kinds of records: a schedule that is confirmed to be faster than the default, a second, longer measurement, a first
+one.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,13 +38,13 @@ class Record:
 
     kind: str
     kernel: str
-    """The structural hash of the kernel (`schedule/kernels.py`)."""
+    """The structural hash of the kernel (`schedule/tuned/kernels.py`)."""
     target: str
     """The machine, by `target_key`."""
     compiler: str
     """The compiler, by `core.fingerprint`."""
     program: str
-    """A `schedule.program` for the kernel as `schedule/kernels.py` names it."""
+    """A `schedule.program` for the kernel as `schedule/tuned/kernels.py` names it."""
     status: str = "ok"
     """`ok`, or why there is no ratio: `wrong`, `crashed`, `timeout`, `refused`, `failed`."""
     ratio: float | None = None
@@ -51,7 +56,7 @@ class Record:
     threads: int = 1
     date: str = ""
     name: str = ""
-    """Of the function, for people."""
+    """The name of the function, for people."""
     detail: str = ""
     format: int = FORMAT
 
@@ -79,7 +84,7 @@ def append_record(path: Path, record: Record) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raises `StepwellError` where records cannot be added; makes an empty database where there is none."""
+    """Raises `StepwellError` where records cannot be added, and makes an empty database where there is none."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644))
@@ -88,15 +93,18 @@ def check_writable(path: Path) -> None:
 
 
 def _not_written(path: Path, error: OSError) -> StepwellError:
-    return StepwellError(Diagnostic(f"cannot write tuning database '{path}': {_reason(error)}"))
+    return StepwellError(Diagnostic(f"cannot write tuning database '{path}': {reason_of(error)}"))
 
 
 def read_records(path: Path, kind: str | None = None) -> list[Record]:
-    """The records of a file in its order, of one kind only where that is given. Raises `StepwellError` where it cannot be read."""
+    """
+    The records of a file in its order, of one kind only where that is given. Raises `StepwellError` where it cannot be
+    read.
+    """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {_reason(error)}")) from error
+        raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {reason_of(error)}")) from error
     # Most lines are trials, which compilation need not take apart.
     lines = (line for line in text.split("\n") if kind is None or f'"{kind}"' in line)
     found = (_record(line) for line in lines)
@@ -104,19 +112,15 @@ def read_records(path: Path, kind: str | None = None) -> list[Record]:
 
 
 def check_database(path: Path) -> None:
-    """Raises `StepwellError` for a file of something else: records would be added to it. An empty file is a database."""
+    """Raises `StepwellError` where records cannot be added, and makes an empty database where there is none."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             start = next((line for line in file if line.strip()), "{").lstrip()
     except OSError as error:
-        raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {_reason(error)}")) from error
+        raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {reason_of(error)}")) from error
     if not start.startswith("{"):
         hint = "it has a JSON object per line; stepwell-tune makes a file that does not exist"
         raise StepwellError(Diagnostic(f"'{path}' is not a tuning database", hint=hint))
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 def _record(line: str) -> Record | None:
@@ -152,9 +156,10 @@ def _is_typed(record: Record) -> bool:
 _TEXTS = ("kind", "kernel", "target", "compiler", "program", "status", "date", "name", "detail")
 
 
-def best_records(records: Iterable[Record], target: Target, compiler: str | None = None) -> dict[str, Record]:
+def best_records(records: Iterable[Record], target: Machine, compiler: str | None = None) -> dict[str, Record]:
     """
-    By kernel, the schedule with the best lower end of its interval, for `target` and made by that compiler (by any when None).
+    Returns, by kernel, the schedule with the best lower end of its interval, for `target` and made by that compiler (by
+    any when None).
     """
     key = target_key(target)
     best: dict[str, Record] = {}
@@ -176,19 +181,12 @@ def tuning_fingerprint(path: Path) -> str:
     return sha256("".join(record.line() for record in read_records(path, BEST)).encode()).hexdigest()
 
 
-def target_key(target: Target) -> str:
-    """The name under which measurements on `target` are kept: of this machine its processor and caches say more than its name."""
+def target_key(target: Machine) -> str:
+    """
+    The name under which measurements on `target` are kept: of this machine its processor and caches say more than its
+    name.
+    """
     if target.name != "host":
         return target.name
     sizes = f"L1 {target.l1_bytes // KIB} KiB, L2 {target.l2_bytes // KIB} KiB"
-    return f"{target.cpu}, {_processor()}, {sizes}"
-
-
-def _processor(path: Path = CPU_INFO) -> str:
-    """What the first processor of this machine calls itself."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError:
-        return "unknown processor"
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "unknown processor")
+    return f"{target.cpu}, {processor_name()}, {sizes}"

@@ -1,16 +1,17 @@
 """
 Convolutions 3x3 of stride 1 by Winograd's minimal filtering F(2x2, 3x3): 16 products instead of 36 per four outputs.
 
-With `d` a square of 4x4 inputs, `g` a filter of 3x3 and `*` elementwise, two by two outputs are `A^T ((G g G^T) * (B^T d B)) A`, where
+With `d` a square of 4x4 inputs, `g` a filter of 3x3 and `*` elementwise, two by two outputs are
+`A^T ((G g G^T) * (B^T d B)) A`, where
 
     B^T = 1  0 -1  0     G =  1    0    0     A^T = 1  1  1  0
           0  1  1  0         1/2  1/2  1/2          0  1 -1 -1
           0 -1  1  0         1/2 -1/2  1/2
           0  1  0 -1          0    0    1
 
-Summed over the channels before the last step, `*` becomes 16 matrix products, squares x channels in x channels out. Filters are transformed
-when the program is loaded. S. Winograd, "Arithmetic Complexity of Computations", SIAM, 1980; A. Lavin, S. Gray, "Fast Algorithms for
-Convolutional Neural Networks", CVPR 2016.
+Summed over the channels before the last step, `*` becomes 16 matrix products, squares x channels in x channels out.
+Filters are transformed when the program is loaded. S. Winograd, "Arithmetic Complexity of Computations", SIAM, 1980; A.
+Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.affine import linear_terms
-from ..analysis.work import WORTH_SHARING
-from ..dialects.tensor_loop import GridOp
-from .contraction import Contraction, Operand, alone
-from .padding import is_zero, without_copy
-from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
-from .targets import X86_64_V4, Target
+from ...analysis.affine import linear_terms
+from ...analysis.work import WORTH_SHARING
+from ...dialects.tensor_loop import GridOp
+from ...machine.machine import Machine
+from ...machine.x86_64 import X86_64_V4
+from ..kernels.contraction import Contraction, Operand, alone
+from ..kernels.padding import is_zero, without_copy
+from ..kernels.register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 
 SQUARE, OUTPUTS, TAPS = 4, 2, 3
 """Inputs, outputs and taps along an axis of a square."""
@@ -45,7 +47,7 @@ MOST_PARTS = 16
 """Rooms for parts, however many cores there are."""
 
 NANOSECONDS_OF_MULTIPLY_ADD = 1 / 60
-"""As in `analysis.work`."""
+"""The same number as in `analysis.work`."""
 
 FAR_BYTES_PER_CYCLE = 8
 """Bytes of filters per cycle that come from beyond L2 (measured)."""
@@ -57,7 +59,7 @@ class Winograd:
 
     c: Contraction
     batch: int | None
-    """The axis of the images; the other axes but these have extent 1."""
+    """The axis of the images. The other axes but these have extent 1."""
     y: int
     ky: int
     kx: int
@@ -79,7 +81,10 @@ class Winograd:
         return ceil(self.c.extents[self.y] / OUTPUTS), ceil(self.c.extents[self.x] / OUTPUTS)
 
     def inputs(self, axis: int) -> tuple[int, int, int]:
-        """The dimension of the image that y or x moves in, its size, and where the first square starts, at most 0 before it."""
+        """
+        The dimension of the image that y or x moves in, its size, and where the first square starts, at most 0 before
+        it.
+        """
         place = self.c.a.dimension_along(axis)
         assert place is not None
         return place[0], self.c.a.type.get_shape()[place[0]], linear_terms(self.c.a.indices[place[0]])[1]
@@ -87,14 +92,17 @@ class Winograd:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many squares are worked on at once: their inputs, transformed, and the products of those stay in the second-level cache."""
+    """
+    The squares that are worked on at once. Their inputs, transformed, and the products of those stay in the
+    second-level cache.
+    """
 
     images: int
     rows: int
-    """Rows of squares; less than all only of one image."""
+    """Rows of squares, less than all only of one image."""
     tile: RegisterTile
     parts: int = 1
-    """Equal shares of the blocks, for as many threads; each has its own room for what is worked on."""
+    """Equal shares of the blocks, for as many threads. Each has its own room for what is worked on."""
     steps: int = DEPTH
     """Steps of the sum that one `tile.mma` of the products spells out."""
 
@@ -161,16 +169,16 @@ def _is_zero_or_unit(c: Contraction, index: AffineExpr) -> bool:
 # Plan
 
 
-def plan_winograd(w: Winograd, target: Target = X86_64_V4) -> Plan | None:
+def plan_winograd(w: Winograd, target: Machine = X86_64_V4) -> Plan | None:
     """
-    As many squares at once as fit half of the second-level cache, but enough to use the filters well, which are read once per
-    block; `None` where the convolution itself takes fewer cycles.
+    Returns as many squares at once as fit half of the second-level cache, but enough to use the filters well, which are
+    read once per block. Returns `None` where the convolution itself takes fewer cycles.
     """
     size = w.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     return best_plan(w, target) if _pays(w, target.lanes(size), size, target) else None
 
 
-def best_plan(w: Winograd, target: Target) -> Plan:
+def best_plan(w: Winograd, target: Machine) -> Plan:
     """The plan, whether the convolution itself takes fewer cycles or not."""
     c = w.c
     size = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
@@ -190,18 +198,21 @@ def best_plan(w: Winograd, target: Target) -> Plan:
 
 
 def blocks_of(w: Winograd) -> list[tuple[int, int]]:
-    """The blocks of squares that can be worked on at once, as (images, rows): equal parts of one image, or equal parts of the images."""
+    """
+    The blocks of squares that can be worked on at once, as (images, rows): equal parts of one image, or equal parts of
+    the images.
+    """
     down = w.squares[0]
     parts = [(1, rows) for rows in range(1, down + 1) if down % rows == 0]
     return parts + [(images, down) for images in range(2, w.images + 1) if w.images % images == 0]
 
 
-def shares_of(w: Winograd, block: tuple[int, int], target: Target) -> int:
+def shares_of(w: Winograd, block: tuple[int, int], target: Machine) -> int:
     """The parts that blocks of so many images and rows are shared in."""
     return _parts(w, block, _most_parts(w, target))
 
 
-def _most_parts(w: Winograd, target: Target) -> int:
+def _most_parts(w: Winograd, target: Machine) -> int:
     """One per core where the work is worth sharing."""
     c = w.c
     added = w.images * prod(w.squares) * SQUARE**2 * c.extent(c.k) * c.extent(c.n)
@@ -215,10 +226,10 @@ def _parts(w: Winograd, block: tuple[int, int], most: int) -> int:
     return max(parts for parts in range(1, most + 1) if shared % parts == 0)
 
 
-def _pays(w: Winograd, lanes: int, size: int, target: Target) -> bool:
+def _pays(w: Winograd, lanes: int, size: int, target: Machine) -> bool:
     """
-    Whether this takes fewer cycles than the convolution itself: of multiply-adds, two vectors a cycle, and of transforms; or of
-    filters that come from beyond the second-level cache, if those are more.
+    Whether this takes fewer cycles than the convolution itself: of multiply-adds, two vectors a cycle, and of
+    transforms; or of filters that come from beyond the second-level cache, if those are more.
     """
     depth, vectors = w.c.extent(w.c.k), ceil(w.c.extent(w.c.n) / lanes)
     squares = w.images * prod(w.squares)

@@ -1,4 +1,7 @@
-"""Convolutions by Winograd's filtering (`winograd.py`) as loops over blocks of squares: inputs transformed, products, outputs transformed."""
+"""
+Convolutions by Winograd's filtering (`winograd.py`) as loops over blocks of squares: inputs transformed, products,
+outputs transformed.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,17 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
-from ..dialects import tile
-from ..dialects.tensor_loop import AllocOp
-from ..dialects.tile import Place
-from .epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
-from .loop_builder import Bound, Index, NestBuilder
-from .padding import erase_with_buffers
-from .register_tiles import split_columns, split_evenly
-from .targets import X86_64_V4, Target
-from .winograd import OUTPUTS, SQUARE, Plan, Winograd
-from .winograd_transforms import (
+from ...dialects import tile
+from ...dialects.tensor_loop import AllocOp
+from ...dialects.tile import Place
+from ...machine.machine import Machine
+from ...machine.x86_64 import X86_64_V4
+from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
+from ..kernels.padding import erase_with_buffers
+from ..kernels.register_tiles import split_columns, split_evenly
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from .plan import OUTPUTS, SQUARE, Plan, Winograd
+from .transforms import (
     OF_INPUT,
     OF_OUTPUT,
     channels_at_once,
@@ -28,11 +32,13 @@ from .winograd_transforms import (
 )
 
 
-def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Target = X86_64_V4) -> None:
-    """Replaces the grid of `w` by loops over blocks of squares; `filters` holds the transformed filters (`filters_type`)."""
+def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Machine = X86_64_V4) -> None:
+    """
+    Replaces the grid of `w` by loops over blocks of squares. `filters` holds the transformed filters (`filters_type`).
+    """
     block = Block()
     epilogue = epilogue_of(w.c)
-    _Emitter(NestBuilder(block, w.c.block), w, plan, filters, epilogue, target).run()
+    WinogradNest(ScheduledNest(block, w.c.block), w, plan, filters, epilogue, target).run()
     last = w.c.grid if epilogue is None else epilogue.grid
     parent, ops = last.parent, list(block.ops)
     assert parent is not None
@@ -44,17 +50,17 @@ def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Target = X
             erase_with_buffers(grid)
 
 
-class _Emitter:
-    """Emits the nest of one convolution."""
+class WinogradNest:
+    """The loop nest of one convolution by the method of Winograd."""
 
     def __init__(
         self,
-        builder: NestBuilder,
+        builder: ScheduledNest,
         w: Winograd,
         plan: Plan,
         filters: SSAValue,
         epilogue: Epilogue | None,
-        target: Target,
+        target: Machine,
     ):
         self.builder = builder
         self.w = w
@@ -100,7 +106,9 @@ class _Emitter:
     # Places
 
     def _kept(self) -> tuple[int, int, int]:
-        """The columns of the strip that are in the image: how many are left and right of them, and how many they are."""
+        """
+        The columns of the strip that are in the image: how many are left and right of them, and how many they are.
+        """
         _, size, start = self.w.inputs(self.w.x)
         columns = SQUARE + OUTPUTS * (self.across - 1)
         kept = min(size + -start, columns) - -start
@@ -149,7 +157,10 @@ class _Emitter:
                     store_row(self.builder, zero, self.strip, (vt, vc, vi, self.builder.sum(vx, first), 0))
 
     def _transform_inputs(self) -> None:
-        """A strip of four rows at a time: first down the rows, then along them, for as many channels as keep it in the first-level cache."""
+        """
+        A strip of four rows at a time: first down the rows, then along them, for as many channels as keep it in the
+        first-level cache.
+        """
         first = 0
         for width, count in split_columns(self.c.extent(self.c.k), self.width):
             extents = [count, self.plan.images, self.plan.rows]

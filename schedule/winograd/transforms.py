@@ -1,4 +1,6 @@
-"""What Winograd's filtering (`winograd.py`) does to filters, inputs and outputs: sums and differences of rows of channels."""
+"""
+What Winograd's filtering (`winograd.py`) does to filters, inputs and outputs: sums and differences of rows of channels.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,14 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, MemRefType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..dialects import tile
-from .epilogue import place_of
-from .loop_builder import Bound, Index, NestBuilder
-from .register_tiles import split_columns
-from .subnormals import without_subnormals
-from .targets import X86_64_V4, Target
-from .winograd import SQUARE, TAPS, Plan, Winograd
+from ...dialects import tile
+from ...machine.machine import Machine
+from ...machine.x86_64 import X86_64_V4
+from ..kernels.epilogue import place_of
+from ..kernels.register_tiles import split_columns
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.subnormals import without_subnormals
+from .plan import SQUARE, TAPS, Plan, Winograd
 
 Steps = tuple[tuple[int, ...], ...]
 """Rows of a matrix of -1, 0 and 1."""
@@ -26,13 +29,13 @@ HALVED = (False, True, True, False)
 """The rows of `G` that have a factor of one half."""
 
 
-def _map(builder: NestBuilder, tiles: Sequence[SSAValue], body: Callable[[Block], SSAValue]) -> SSAValue:
+def _map(builder: ScheduledNest, tiles: Sequence[SSAValue], body: Callable[[Block], SSAValue]) -> SSAValue:
     block = Block(arg_types=[each.type.element_type for each in tiles])  # pyright: ignore[reportAttributeAccessIssue]
     block.add_op(tile.YieldOp(body(block)))
     return builder.add(tile.MapOp(tiles, tiles[0].type, Region(block))).result
 
 
-def combined(builder: NestBuilder, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False) -> SSAValue:
+def combined(builder: ScheduledNest, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False) -> SSAValue:
     """The sum of the tiles with these signs, the first of them that counts having +, or half of it."""
     ordered = sorted((place for place, sign in enumerate(signs) if sign), key=lambda place: -signs[place])
     if len(ordered) == 1 and not halved:
@@ -55,31 +58,33 @@ def combined(builder: NestBuilder, tiles: Sequence[SSAValue], signs: Sequence[in
     return _map(builder, [tiles[place] for place in ordered], body)
 
 
-def load_row(builder: NestBuilder, buffer: SSAValue, at: Sequence[Index], width: int) -> SSAValue:
+def load_row(builder: ScheduledNest, buffer: SSAValue, at: Sequence[Index], width: int) -> SSAValue:
     """A row of elements along the last dimension."""
     assert isinstance(buffer.type, MemRefType)
     type_ = VectorType(buffer.type.element_type, [1, width])
     return builder.add(tile.LoadOp(buffer, [builder.value(index) for index in at], type_)).result
 
 
-def store_row(builder: NestBuilder, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
+def store_row(builder: ScheduledNest, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
     """Stores a row of elements along the last dimension."""
     builder.add(tile.StoreOp(value, buffer, [builder.value(index) for index in at]))
 
 
-def channels_at_once(w: Winograd, target: Target) -> int:
-    """Channels of a square that are transformed at once: of two registers where 16 results of one step stay in registers."""
+def channels_at_once(w: Winograd, target: Machine) -> int:
+    """
+    Channels of a square that are transformed at once: of two registers where 16 results of one step stay in registers.
+    """
     lanes = target.lanes(w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
     return lanes * (2 if target.registers >= 2 * SQUARE**2 else 1)
 
 
-def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Target = X86_64_V4) -> None:
+def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Machine = X86_64_V4) -> None:
     """
-    Appends what transforms all filters to `block`: those of as many channels at once as a register has. Zeros take the place of
-    subnormal results.
+    Appends what transforms all filters to `block`: those of as many channels at once as a register has. Zeros take the
+    place of subnormal results.
     """
     c = w.c
-    builder = NestBuilder(block, c.block)
+    builder = ScheduledNest(block, c.block)
     lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
     first = 0
     for columns, count in split_columns(c.extent(c.n), plan.tile.columns):
@@ -99,7 +104,7 @@ def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: 
 
 
 def _filters(
-    builder: NestBuilder,
+    builder: ScheduledNest,
     w: Winograd,
     plan: Plan,
     made: SSAValue,
@@ -119,14 +124,14 @@ def _filters(
             store_row(builder, without_subnormals(builder, value), made, (SQUARE * i + j, panel, k, column))
 
 
-def _tap(builder: NestBuilder, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
+def _tap(builder: ScheduledNest, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
     place = place_of(builder, w.c.b, at, None, w.c.n)
     type_ = VectorType(w.c.tile_element, [1, width])
     return builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
 
 
 def transformed(
-    builder: NestBuilder, tiles: Sequence[SSAValue], steps: Steps, halved: Sequence[bool] = (False,) * SQUARE
+    builder: ScheduledNest, tiles: Sequence[SSAValue], steps: Steps, halved: Sequence[bool] = (False,) * SQUARE
 ) -> list[SSAValue]:
     """A matrix times a vector of tiles."""
     return [combined(builder, tiles, row, half) for row, half in zip(steps, halved, strict=False)]

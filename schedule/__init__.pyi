@@ -1,0 +1,12 @@
+from .default.cpu import ScheduleCPUPass as ScheduleCPUPass
+from .default.prepack import PrepackWeightsPass as PrepackWeightsPass
+from .primitives.errors import ScheduleError as ScheduleError
+from .primitives.errors import refuse as refuse
+from .program.apply_schedule import ApplySchedulePass as ApplySchedulePass
+from .program.handles import BlockHandle as BlockHandle
+from .program.handles import Handle as Handle
+from .program.handles import LoopHandle as LoopHandle
+from .program.handles import NumberHandle as NumberHandle
+from .program.interactive import Schedule as Schedule
+from .program.replay import Replay as Replay
+from .tuned.apply_tuning import ApplyTuningPass as ApplyTuningPass

@@ -1,0 +1,1 @@
+"""The schedule that a program gets when nobody gives one."""

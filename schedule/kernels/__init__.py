@@ -1,0 +1,1 @@
+"""The ground of the schedules: contractions, register tiles, tilings, epilogues, padding."""

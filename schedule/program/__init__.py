@@ -1,0 +1,1 @@
+"""Schedules as IR: the interactive schedule, its replay, checks, and the pass that applies one."""

@@ -1,0 +1,70 @@
+"""What stands for a loop, a block or a sampled number in a schedule that is written in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import SSAValue
+
+from ...dialects.schedule.base import StepOp
+from ...dialects.tensor_loop import BlockOp, ForOp
+from .replay import Replay
+
+
+@dataclass(frozen=True)
+class Handle:
+    """
+    A loop or block of the function that is scheduled. It stays valid until a primitive removes what it stands for.
+    """
+
+    value: SSAValue
+    replay: Replay = field(repr=False, compare=False)
+
+    @property
+    def is_stale(self) -> bool:
+        """Returns whether what it stood for is gone."""
+        return self.value not in self.replay.values and self.replay.number(self.value) is None
+
+
+@dataclass(frozen=True)
+class LoopHandle(Handle):
+    """A `tensor_loop.for`."""
+
+    @property
+    def op(self) -> ForOp:
+        """Returns the loop itself, and raises when it is gone."""
+        owner = self.value.owner
+        assert isinstance(owner, StepOp)
+        found = self.replay.look_up(owner, self.value)
+        assert isinstance(found, ForOp)
+        return found
+
+
+@dataclass(frozen=True)
+class BlockHandle(Handle):
+    """A `tensor_loop.block`."""
+
+    @property
+    def op(self) -> BlockOp:
+        """Returns the block itself, and raises when it is gone."""
+        owner = self.value.owner
+        assert isinstance(owner, StepOp)
+        found = self.replay.look_up(owner, self.value)
+        assert isinstance(found, BlockOp)
+        return found
+
+
+@dataclass(frozen=True)
+class NumberHandle(Handle):
+    """A number that was sampled. It stands for itself in lists of numbers, such as the factors of a split."""
+
+    @property
+    def number(self) -> int:
+        """The number that was chosen."""
+        found = self.replay.number(self.value)
+        assert found is not None
+        return found
+
+
+Number = int | NumberHandle
+"""What may stand in lists of numbers."""

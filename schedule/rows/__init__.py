@@ -1,0 +1,1 @@
+"""Reductions along rows: softmax, normalisation, maxima."""

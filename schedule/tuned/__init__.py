@@ -1,0 +1,1 @@
+"""Schedules that the tuner found: records and the pass that applies them."""
