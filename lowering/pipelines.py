@@ -1,39 +1,119 @@
-"""Named pipelines: a name that `-p` accepts, and the passes or other names that it stands for."""
+"""
+The whole compiler in order: the passes of each stage, and the pipelines that are made of these stages.
+
+Read this file first. A pass is named as `-p` names it, with its options in braces. `universe.py` says in which file
+each one stands, and `docs/passes.md` what each one does.
+"""
 
 from __future__ import annotations
 
-_TO_LOOPS = "lower-external-functions,lower-graph-to-loops,fuse-loops,inline-loops,split-loops,inline-loops"
-_TO_LLVM = "lower-loops-to-scf,outline-parallel-loops,vectorize-loops,expand-math,guard-divisions,flatten-dynamic-buffers,lower-to-llvm-dialect"
-_EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
-_EXACT_LAYOUTS = _EXACT.replace("simplify-expr,", "simplify-expr,optimize-layouts,")
-_FUSION = "plan-fusion,apply-fusion-plan,remove-unused-functions"
+Passes = tuple[str, ...]
 
-PIPELINES: dict[str, str] = {
-    "graph-optimize": f"{_EXACT_LAYOUTS},fuse-ewise-fma,{_FUSION}".replace("optimize-", "zero-subnormals,optimize-"),
-    "graph-optimize-strict": f"{_EXACT_LAYOUTS},{_FUSION}",
-    "to-loops": _TO_LOOPS,
-    "to-llvm": _TO_LLVM,
-    "finish": f"{_TO_LOOPS},apply-tuning,prepack-weights,schedule-cpu,merge-prepare-functions,bufferize,{_TO_LLVM}",
-    "O0": f"lower-external-functions,lower-graph-to-loops,bufferize{{reuse=false}},{_TO_LLVM}",
-    "O1": f"{_EXACT},remove-unused-functions,{_TO_LOOPS},schedule-cpu,merge-prepare-functions,bufferize,{_TO_LLVM}",
-    "O2": "graph-optimize,finish",
-    "O3": "graph-optimize,finish",
+
+def without(passes: Passes, *names: str) -> Passes:
+    """Returns `passes` without those called `names`, each of which must be there."""
+    assert set(names) <= set(passes), f"{names} are not all in {passes}"
+    return tuple(each for each in passes if each not in names)
+
+
+def with_options(passes: Passes, name: str, options: str) -> Passes:
+    """Returns `passes`, the one called `name` with options: `with_options(FINISH, "schedule-cpu", "flush=true")`."""
+    assert name in passes, f"{name} is not in {passes}"
+    return tuple(f"{each}{{{options}}}" if each == name else each for each in passes)
+
+
+# Stages
+
+SIMPLIFY: Passes = (
+    "eliminate-common-subexpr",  # Equal ops become one.
+    "simplify-expr",  # Identities of graph ops are applied until none applies.
+    "zero-subnormals",  # Subnormal constants, which are slow, become zeros.
+    "optimize-layouts",  # Convolutions get their channels last, with what lies between them.
+    "fold-constant",  # What depends on constants only is computed now, or by prepare functions at load.
+    "eliminate-common-subexpr",  # The passes before this one make equal ops.
+    "eliminate-dead-code",  # Nobody uses these results any more.
+)
+"""Rewrites on the graph level."""
+
+FUSE: Passes = (
+    "fuse-ewise-fma",  # A multiplication and an addition round once.
+    "plan-fusion",  # Rules decide which ops are to be one kernel.
+    "apply-fusion-plan",  # Each group of the plan becomes a function.
+    "remove-unused-functions",  # Calls have been moved into the new functions.
+)
+"""Decisions on the graph level about what becomes one kernel."""
+
+TO_LOOPS: Passes = (
+    "lower-external-functions",  # What another code generator takes becomes calls of its code.
+    "lower-graph-to-loops",  # Each op becomes a loop function, a kernel.
+    "fuse-loops",  # The kernels of a group become one kernel.
+    "inline-loops",  # Producers are computed where they are read.
+    "split-loops",  # Elementwise loops are cut where conditions on their variables change.
+    "inline-loops",  # The pieces read fewer producers each.
+)
+"""The lowering of the graph level to the tensor_loop level."""
+
+SCHEDULE: Passes = (
+    "apply-tuning",  # Kernels that the tuning database knows get the schedules found for them.
+    "prepack-weights",  # Weights get the layout that the fastest kernels read.
+    "schedule-cpu",  # The other kernels get the default schedule of the target.
+    "merge-prepare-functions",  # One prepare function serves all weights that are prepared alike.
+)
+"""Decisions on the tensor_loop level about loops, vectors and threads."""
+
+TO_BUFFERS: Passes = ("bufferize",)
+"""The lowering of tensors to buffers in one arena."""
+
+TO_LLVM: Passes = (
+    "lower-loops-to-scf",  # Loops and blocks become scf, arith and memref.
+    "outline-parallel-loops",  # Parallel loops become functions that the threads call.
+    "vectorize-loops",  # Marked loops work on register tiles.
+    "expand-math",  # Math functions and small floats become plain arithmetic.
+    "guard-divisions",  # A division by zero fails cleanly.
+    "flatten-dynamic-buffers",  # Sizes and strides that types do not say become arguments.
+    "lower-to-llvm-dialect",  # All ops become those of LLVM.
+)
+"""The lowering of the tensor_loop level to the llvm level."""
+
+
+# Pipelines
+
+EXACT = without(SIMPLIFY, "zero-subnormals", "optimize-layouts")
+"""The part of `SIMPLIFY` that level 1 runs."""
+
+UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops")
+"""The part of `TO_LOOPS` that level 0 runs: a kernel per op."""
+
+UNTUNED = without(SCHEDULE, "apply-tuning", "prepack-weights")
+"""The part of `SCHEDULE` that level 1 runs."""
+
+FINISH = (*TO_LOOPS, *SCHEDULE, *TO_BUFFERS, *TO_LLVM)
+"""The lowering of any level to the llvm level."""
+
+_PIPELINES: dict[str, Passes] = {
+    "graph-optimize": (*SIMPLIFY, *FUSE),
+    "graph-optimize-strict": (*without(SIMPLIFY, "zero-subnormals"), *without(FUSE, "fuse-ewise-fma")),
+    "to-loops": TO_LOOPS,
+    "to-llvm": TO_LLVM,
+    "finish": FINISH,
+    "O0": (*UNFUSED_LOOPS, *with_options(TO_BUFFERS, "bufferize", "reuse=false"), *TO_LLVM),
+    "O1": (*EXACT, "remove-unused-functions", *TO_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM),
+    "O2": ("graph-optimize", "finish"),
+    "O3": ("graph-optimize", "finish"),
+    "finish-strict": with_options(FINISH, "prepack-weights", "winograd=false subnormals=true"),
+    "finish-fast": with_options(with_options(FINISH, "prepack-weights", "flush=true"), "schedule-cpu", "flush=true"),
 }
-PIPELINES["finish-strict"] = PIPELINES["finish"].replace(
-    "prepack-weights", "prepack-weights{winograd=false subnormals=true}"
-)
 
-PIPELINES["finish-fast"] = (
-    PIPELINES["finish"]
-    .replace("prepack-weights", "prepack-weights{flush=true}")
-    .replace("schedule-cpu", "schedule-cpu{flush=true}")
-)
+PIPELINES: dict[str, str] = {name: ",".join(passes) for name, passes in _PIPELINES.items()}
+"""Named pipelines: a name that `-p` accepts, and the passes or other names that it stands for."""
 
 
 def pipeline_text(opt_level: int, numerics: str = "default") -> str:
     """
-    The pipeline of an optimisation level. `numerics="strict"` leaves out the rules that round differently, `fast` lets
-    `simplify-expr` use those that may lose NaN, inf or -0, and products of bf16 take numbers below 2**-126 for zeros.
+    Returns the pipeline of an optimisation level.
+
+    `numerics="strict"` leaves out the rules that round differently. `numerics="fast"` lets `simplify-expr` use rules
+    that may lose NaN, inf or -0, and products of bf16 take numbers below 2**-126 for zeros.
     """
     if opt_level < 2 or numerics == "default":
         return f"O{opt_level}"

@@ -1,11 +1,12 @@
 """
 Arena planning: where in one block of memory each buffer lies, so that buffers alive at the same time never overlap.
 
-The least memory is an instance of dynamic storage allocation, which is NP-hard; the lower bound is the most bytes alive at one
-time. Buffers are placed one after the other, each at the lowest offset that is free during its whole life, in several orders
-(by size and by breadth as in Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020; by time;
-by bytes times duration). The order with the smallest arena wins; while it is above the bound, what ends at the top is placed
-earlier, in some more rounds. The first order that meets the bound ends the search. The same buffers always give the same plan.
+The least memory is an instance of dynamic storage allocation, which is NP-hard. The lower bound is the most bytes alive
+at one time. Buffers are placed one after the other, each at the lowest offset that is free during its whole life, in
+several orders (by size and by breadth as in Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
+Inference", 2020; by time; by bytes times duration). The order with the smallest arena wins. While it is above the
+bound, some more rounds place earlier what ends at the top. The first order that meets the bound ends the
+search. The same buffers always give the same plan.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-ALIGNMENT = 64
-"""Bytes; every buffer starts at a multiple."""
+from ...core.roles import aligned
 
 MOST_BY_SIZE = 2000
-"""Buffers placed in several orders, which looks at all pairs; more are placed by time, which looks at live ones only."""
+"""
+Most buffers that are placed in several orders, which looks at all pairs.
+
+More buffers are placed by time only, which looks at live ones only.
+"""
 
 ROUNDS = 200
 """Attempts at a better order after the fixed ones."""
 
 ROUNDS_HIGHEST_FIRST = 150
-"""Of these, how many move what ends at the top to the front, whether that helps at once or not; the others change the best."""
+"""
+The part of these rounds that moves what ends at the top to the front, whether that helps at once or not.
+
+The other rounds change the best order.
+"""
 
 MOST_COMPARISONS = 2_000_000
 """Pairs of neighbours looked at before the search ends with what it has: a second or so."""
@@ -44,20 +52,15 @@ class Lifetime:
 
 @dataclass(frozen=True)
 class ArenaPlan:
-    """`offsets[i]` (bytes) is where buffer i lies; `size` is what the arena needs; `peak` is the lower bound."""
+    """The place of each buffer: `offsets[i]` in bytes. The arena needs `size` bytes, and `peak` is the lower bound."""
 
     offsets: tuple[int, ...]
     size: int
     peak: int
 
 
-def aligned(size: int) -> int:
-    """`size` rounded up to a multiple of `ALIGNMENT` bytes."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
 def plan_arena(lifetimes: Sequence[Lifetime], reuse: bool = True) -> ArenaPlan:
-    """Offsets for all buffers. Without `reuse` every buffer has bytes of its own: a debugging aid."""
+    """Returns offsets for all buffers. Without `reuse` every buffer has bytes of its own: a debugging aid."""
     bound = peak(lifetimes)
     if not reuse:
         offsets: list[int] = []
@@ -71,7 +74,7 @@ def plan_arena(lifetimes: Sequence[Lifetime], reuse: bool = True) -> ArenaPlan:
 
 
 def peak(lifetimes: Sequence[Lifetime]) -> int:
-    """The most bytes alive at one time, sizes rounded up to the alignment: no plan needs less."""
+    """Returns the most bytes alive at one time, sizes rounded up to the alignment: no plan needs less."""
     changes: dict[int, int] = {}
     for lifetime in lifetimes:
         size = aligned(lifetime.size)

@@ -1,8 +1,8 @@
 """
 Tensors to buffers: pass `bufferize`.
 
-Before: `func.func` on tensors whose ops are kernel calls, constants, weights, calls and `scf`.
-After: `func.func` on memrefs with roles, kernels called by `tensor_loop.call`, every intermediate a view into one arena.
+Before: `func.func` on tensors whose ops are kernel calls, constants, weights, calls and `scf`. After: `func.func` on
+memrefs with roles, kernels called by `tensor_loop.call`, every intermediate a view into one arena.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 
-from ..core.passes import StepwellPass
-from ..core.roles import PREPARE, ROLE, SIGNATURE
-from ..core.walk import walk
-from ..dialects import tensor_loop
-from .bufferize_calls import call_order
-from .bufferize_constants import ConstantPool
-from .bufferize_function import FunctionBufferizer, Signatures
-from .bufferize_kernels import hoist_temporaries, wrap_public_kernels
-from .bufferize_sharing import InPlaceKernels
+from ...core.ir.walk import walk
+from ...core.passes.base import StepwellPass
+from ...core.roles import PREPARE, ROLE, SIGNATURE
+from ...dialects import tensor_loop
+from .calls import call_order
+from .constants import ConstantPool
 from .flatten_dynamic_buffers import is_dynamic
+from .function import FunctionBufferizer, Signatures
+from .kernels import hoist_temporaries, wrap_public_kernels
+from .sharing import InPlaceKernels
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class BufferizePass(StepwellPass):
     """
     Replaces tensors by buffers: arguments with roles, and one arena planned by lifetimes.
 
-    Buffers that are never alive together share bytes of the arena; with `reuse=false` each has its own, which tells an
+    Buffers that are never alive together share bytes of the arena. With `reuse=false` each has its own, which tells an
     error of the plan from an error elsewhere. Temporaries of kernels move to their callers' arenas.
 
     A result takes the place of an operand that is read for the last time, where the kernel reads each element before it
-    writes it (`analysis/in_place.py`); the call is then one of a copy of the kernel that has an argument less, as no two
-    arguments share memory. `in-place=false` gives every result a buffer of its own.
+    writes it (`analysis/in_place.py`). The call is then one of a copy of the kernel that has an argument less, as no
+    two arguments share memory. `in-place=false` gives every result a buffer of its own.
 
     Before:
     ```mlir
@@ -88,7 +88,7 @@ class BufferizePass(StepwellPass):
 
 
 def is_entry_kernel(function: tensor_loop.FuncOp) -> bool:
-    """Whether a loop function is public and has not been given roles yet."""
+    """Returns whether a loop function is public and has not been given roles yet."""
     if function.sym_visibility is not None and function.sym_visibility.data == "private":
         return False
     attributes = function.arg_attrs
@@ -111,7 +111,7 @@ def give_roles(function: tensor_loop.FuncOp) -> None:
 
 
 def uses_tensors(function: func.FuncOp) -> bool:
-    """Whether tensors appear in a function's type or body."""
+    """Returns whether tensors appear in a function's type or body."""
     types = function.function_type
     if any(isinstance(t, TensorType) for t in (*types.inputs, *types.outputs)):
         return True

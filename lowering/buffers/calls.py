@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func
 
-from ..core.diagnostics import fail
-from ..core.walk import walk
+from ...core.ir.walk import walk
+from ...core.messages.diagnostics import fail
 
 
 def call_order(functions: Sequence[func.FuncOp]) -> list[func.FuncOp]:
     """
-    `functions`, each after those it calls; otherwise in program order. Does not recurse.
+    Returns `functions`, each after those it calls, otherwise in program order.
 
-    Raises an error at the call that closes a cycle.
+    The walk does not recurse. Raises an error at the call that closes a cycle.
     """
     by_name = {function.sym_name.data: function for function in functions}
     done: dict[str, func.FuncOp] = {}

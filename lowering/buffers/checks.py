@@ -1,4 +1,4 @@
-"""What `bufferize` refuses before it touches a function, each with its own message."""
+"""The programs that `bufferize` refuses before it touches a function, each with its own message."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Operation, SSAValue
 
-from ..core.diagnostics import fail
-from ..core.walk import walk
-from ..te import dtypes
-from .te_types import dtype_of, is_static
+from ...core.ir.walk import walk
+from ...core.messages.diagnostics import fail
+from ...te import dtypes
+from ..shared.te_types import dtype_of, is_static
 
 MOST_BYTES = 2**62
-"""Bytes; larger buffers and arenas cannot be addressed, and their sizes would not fit into the IR's integers."""
+"""Most bytes of a buffer or arena: more cannot be addressed, and would not fit into the IR's integers."""
 
 
 def check_function(function: func.FuncOp) -> None:

@@ -1,4 +1,4 @@
-"""Constants of tensors as read-only globals, each content once; constants that are indices."""
+"""Constants of tensors as read-only globals, each content once, and constants that are indices."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from ..core.locations import copy_location
-from ..dialects.graph.constants import ConstantOp
-from .te_types import storage_of
+from ...core.messages.locations import copy_location
+from ...dialects.graph.constants import ConstantOp
+from ..shared.te_types import storage_of
 
 
 @lru_cache(maxsize=4096)
 def index_number(value: int) -> IntegerAttr[IndexType]:
-    """`value : index`."""
+    """Returns `value : index`."""
     return IntegerAttr.from_index_int_value(value)
 
 
@@ -46,7 +46,7 @@ class ConstantPool:
         }
 
     def load(self, op: ConstantOp) -> memref.GetGlobalOp:
-        """An op whose result is the buffer with the constant's elements."""
+        """Returns an op whose result is the buffer with the constant's elements."""
         assert isinstance(op.value, DenseIntOrFPElementsAttr)
         value = stored(op.value)
         type_ = MemRefType(value.type.element_type, value.type.get_shape())
@@ -70,7 +70,7 @@ class ConstantPool:
 
 
 def stored(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
-    """A dense attribute with the elements as they lie in memory: signless, booleans as bytes."""
+    """Returns a dense attribute with the elements as they lie in memory: signless, booleans as bytes."""
     element = value.type.element_type
     storage = storage_of(element)
     if storage == element:

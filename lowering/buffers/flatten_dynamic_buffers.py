@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.diagnostics import fail
-from ..core.passes import StepwellPass
-from ..core.roles import AXIS, NAME, ROLE
-from ..core.walk import walk
+from ...core.ir.walk import walk
+from ...core.messages.diagnostics import fail
+from ...core.passes.base import StepwellPass
+from ...core.roles import AXIS, NAME, ROLE
 
 Number = int | SSAValue
 
@@ -36,10 +36,10 @@ class FlattenDynamicBuffersPass(StepwellPass):
     """
     Gives functions the sizes and strides of their buffers as arguments where types have `?`.
 
-    A buffer with a `?` becomes a vector of its elements in memory, `memref<?xf32, strided<[1]>>`, followed by one `index` per unknown
-    size and stride, in elements. Loads and stores compute the place; `memref.dim` is the argument. Of an entry these
-    arguments have the roles `size` and `stride`, of the dimension `stepwell.axis`. A size of a row-major buffer counts
-    for its strides. Functions without `?` stay as they are.
+    A buffer with a `?` becomes a vector of its elements in memory, `memref<?xf32, strided<[1]>>`, followed by one
+    `index` per unknown size and stride, in elements. Loads and stores compute the place; `memref.dim` is the argument.
+    Of an entry these arguments have the roles `size` and `stride`, of the dimension `stepwell.axis`. A size of a
+    row-major buffer counts for its strides. Functions without `?` stay as they are.
 
     Before:
         func.func @main(%A: memref<?x?xf32, strided<[?, 1]>>, %B: memref<?xf32>) {
@@ -51,7 +51,7 @@ class FlattenDynamicBuffersPass(StepwellPass):
           %1 = arith.addi %0, %k : index
           %a = memref.load %A[%1] : memref<?xf32, strided<[1]>>
 
-    Raises for an op that takes such a buffer and is no load, store, size, allocation or call.
+    Raises an error for an op that takes such a buffer and is no load, store, size, allocation or call.
     """
 
     name = "flatten-dynamic-buffers"
@@ -65,7 +65,7 @@ class FlattenDynamicBuffersPass(StepwellPass):
 
 
 def is_dynamic(type_: Attribute) -> bool:
-    """Whether a buffer has a size, stride or offset that its type does not say."""
+    """Returns whether a buffer has a size, stride or offset that its type does not say."""
     if not isinstance(type_, MemRefType):
         return False
     strides = type_.layout
@@ -76,7 +76,7 @@ def is_dynamic(type_: Attribute) -> bool:
 
 
 def flat_type(type_: MemRefType) -> MemRefType:
-    """A vector of the elements of a buffer."""
+    """Returns the type of the vector of the elements of a buffer."""
     return MemRefType(type_.element_type, [DYNAMIC_INDEX], StridedLayoutAttr([1]))
 
 
@@ -95,23 +95,23 @@ def _types(function: func.FuncOp) -> list[Attribute]:
 
 @dataclass
 class Flat:
-    """What is known of a buffer that is a vector now."""
+    """The sizes and strides of a buffer that is a vector now."""
 
     numbers: list[SSAValue]
-    """What comes with the vector where it is an argument: unknown sizes, then unknown strides."""
+    """The arguments that come with the vector where it is one: unknown sizes, then unknown strides."""
     sizes: list[Number]
     strides: list[Number]
 
 
 def _unknown_strides(type_: MemRefType) -> list[int]:
-    """The dimensions whose stride is an argument of its own; those of a row-major buffer follow from its sizes."""
+    """Returns the dimensions whose stride is an argument: strides of a row-major buffer follow from its sizes."""
     if not isinstance(type_.layout, StridedLayoutAttr):
         return []
     return [axis for axis, each in enumerate(type_.layout.strides.data) if not isinstance(each, IntAttr)]
 
 
 class _Flattening:
-    """One function."""
+    """Rewrites one function."""
 
     def __init__(self, function: func.FuncOp):
         self._function = function
@@ -174,10 +174,10 @@ class _Flattening:
             fail(self._function, f"type {type_} has a layout that is not strided<…>")
         first = self._function.body.blocks[0].first_op
         assert first is not None
-        emitter = _Emitter(first)
+        places = _Places(first)
         strides: list[Number] = [1]
         for size in reversed(sizes[1:]):
-            strides.insert(0, emitter.product(strides[0], size))
+            strides.insert(0, places.product(strides[0], size))
         return strides[: len(sizes)]
 
     # Ops
@@ -210,11 +210,11 @@ class _Flattening:
         op_sizes = tuple(op.dynamic_sizes)
         dynamic = iter(op_sizes)
         sizes: list[Number] = [next(dynamic) if dim == DYNAMIC_INDEX else dim for dim in type_.get_shape()]
-        emitter = _Emitter(op)
+        places = _Places(op)
         strides: list[Number] = [1]
         for size in reversed(sizes):
-            strides.insert(0, emitter.product(strides[0], size))
-        count = emitter.value(strides[0])
+            strides.insert(0, places.product(strides[0], size))
+        count = places.value(strides[0])
         new = memref.AllocOp([count], [], flat_type(type_), op.alignment)
         new.memref.name_hint = op.memref.name_hint
         Rewriter.replace_op(op, new)
@@ -226,23 +226,23 @@ class _Flattening:
         if not isinstance(value, IntegerAttr):
             fail(op, "the dimension is not a constant")
         size = self._flat[op.source].sizes[value.value.data]
-        Rewriter.replace_op(op, [], [_Emitter(op).value(size)])
+        Rewriter.replace_op(op, [], [_Places(op).value(size)])
 
     def _access(self, op: memref.LoadOp | memref.StoreOp | vector.LoadOp | vector.StoreOp) -> None:
         buffer = op.base if isinstance(op, vector.LoadOp | vector.StoreOp) else op.memref
         flat = self._flat.get(buffer)
         if flat is None:
             return
-        emitter = _Emitter(op)
+        places = _Places(op)
         place: Number = 0
         for index, stride in zip(op.indices, flat.strides, strict=True):
-            place = emitter.total(place, emitter.product(index, stride))
+            place = places.total(place, places.product(index, stride))
         start = next(number for number, each in enumerate(op.operands) if each is buffer) + 1
         kept = list(op.operands)
-        op.operands = [*kept[:start], emitter.value(place), *kept[start + len(op.indices) :]]
+        op.operands = [*kept[:start], places.value(place), *kept[start + len(op.indices) :]]
 
     def _call(self, op: func.CallOp) -> None:
-        """The callee has the same types, so that the same numbers come with each buffer."""
+        """Passes the numbers of each buffer on. The callee has the same types and so wants the same numbers."""
         operands: list[SSAValue] = []
         for value in op.operands:
             operands.append(value)
@@ -270,8 +270,8 @@ def _named(attributes: DictionaryAttr, argument: SSAValue | None) -> DictionaryA
     return DictionaryAttr({**attributes.data, NAME: StringAttr(hint)})
 
 
-class _Emitter:
-    """Adds arithmetic on places before an op."""
+class _Places:
+    """Arithmetic on places, before an op."""
 
     def __init__(self, before: Operation):
         self._before = before
@@ -282,13 +282,13 @@ class _Emitter:
         return op.results[0]
 
     def value(self, number: Number) -> SSAValue:
-        """A number as a value."""
+        """Returns a number as a value."""
         if isinstance(number, SSAValue):
             return number
         return self._insert(arith.ConstantOp(IntegerAttr.from_index_int_value(number)))
 
     def product(self, a: Number, b: Number) -> Number:
-        """`a * b`."""
+        """Returns `a * b`."""
         if isinstance(a, int) and isinstance(b, int):
             return a * b
         if 1 in (a, b):
@@ -296,7 +296,7 @@ class _Emitter:
         return self._insert(arith.MuliOp(self.value(a), self.value(b)))
 
     def total(self, a: Number, b: Number) -> Number:
-        """`a + b`."""
+        """Returns `a + b`."""
         if isinstance(a, int) and isinstance(b, int):
             return a + b
         if 0 in (a, b):

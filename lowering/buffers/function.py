@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import prod
 
 from xdsl.dialects import arith, cf, func, memref, scf, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
-    IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -22,26 +20,27 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ..core.diagnostics import fail
-from ..core.locations import copy_location
-from ..core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE, TYPE
-from ..dialects import tensor_loop
-from ..dialects.graph.calls import CallKernelOp
-from ..dialects.graph.constants import ConstantOp, WeightOp
+from ...core.ir.element_types import byte_size
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import copy_location
+from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE, TYPE, prepare_key
+from ...dialects import tensor_loop
+from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.constants import ConstantOp, WeightOp
+from ..shared.te_types import buffer_of
 from .arena import ArenaPlan, Lifetime, plan_arena
-from .bufferize_checks import MOST_BYTES, check_function, check_size
-from .bufferize_constants import ConstantPool, index_number
-from .bufferize_kernels import KernelSignature
-from .bufferize_sharing import InPlaceCall, InPlaceKernels, Sharing
-from .bufferize_times import Clock
-from .te_types import buffer_of
+from .checks import MOST_BYTES, check_function, check_size
+from .constants import ConstantPool, index_number
+from .kernels import KernelSignature
+from .sharing import InPlaceCall, InPlaceKernels, Sharing
+from .times import Clock
 
 _ZERO = index_number(0)
 
 
 @dataclass
 class FunctionSignature:
-    """What a bufferised function wants from its callers besides inputs and outputs."""
+    """The arguments that a bufferised function wants from its callers besides inputs and outputs."""
 
     weights: dict[str, TensorType]
     arena_bytes: int
@@ -56,14 +55,8 @@ class Signatures:
     functions: dict[str, FunctionSignature] = field(default_factory=dict)
 
 
-def byte_size(type_: MemRefType) -> int:
-    """Size in bytes of a static contiguous memref."""
-    element = type_.get_element_type()
-    return prod(type_.get_shape()) * (8 if isinstance(element, IndexType) else element.size)  # pyright: ignore
-
-
 class FunctionBufferizer:
-    """Rewrites one function in place; callees have been rewritten before."""
+    """Rewrites one function in place. Its callees have been rewritten before."""
 
     def __init__(
         self,
@@ -86,7 +79,7 @@ class FunctionBufferizer:
         self.time = 0
 
     def run(self) -> ArenaPlan:
-        """Bufferises the function; returns the plan of its arena (sizes in bytes)."""
+        """Bufferises the function and returns the plan of its arena (sizes in bytes)."""
         check_function(self.function)
         self.block = self.function.body.block
         self.clock = Clock(self.block)
@@ -114,7 +107,7 @@ class FunctionBufferizer:
         self.tensor_arguments = [a for a in self.block.args if isinstance(a.type, TensorType)]
 
     def _claim_outputs(self) -> None:
-        """One output buffer per tensor result; a kernel writes its result there directly where it can."""
+        """Makes one output buffer per tensor result. A kernel writes its result there directly where it can."""
         terminator = self.block.last_op
         assert terminator is not None
         self.outputs: list[tuple[SSAValue, BlockArgument]] = []
@@ -229,7 +222,7 @@ class FunctionBufferizer:
             return
         if name in self.signatures.prepares:
             for index, result in enumerate(op.results):
-                self.buffers[result] = self._weight(f"@{name}#{index}", result.type)
+                self.buffers[result] = self._weight(prepare_key(name, index), result.type)
             self.erased.append(op)
             return
         operands = [self.buffers.get(operand, operand) for operand in op.operands]
@@ -251,7 +244,7 @@ class FunctionBufferizer:
         self._replace(op, func.ReturnOp(*(v for v in op.operands if not isinstance(v.type, TensorType))))
 
     def _extract(self, op: tensor.ExtractOp) -> None:
-        """A load; an index that may lie outside fails the program."""
+        """Makes a load. An index that may lie outside fails the program."""
         type_ = op.tensor.type
         assert isinstance(type_, TensorType)
         for index, size in zip(op.indices, type_.get_shape(), strict=True):
@@ -389,7 +382,7 @@ class FunctionBufferizer:
 
 
 def is_constant_below(index: SSAValue, size: int) -> bool:
-    """Whether an index is a literal from 0 to `size` - 1."""
+    """Returns whether an index is a literal from 0 to `size` - 1."""
     if not isinstance(index.owner, arith.ConstantOp) or not isinstance(index.owner.value, IntegerAttr):
         return False
     return 0 <= index.owner.value.value.data < size

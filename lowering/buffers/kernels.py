@@ -19,17 +19,17 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from ..core.diagnostics import fail
-from ..core.locations import copy_location
-from ..core.roles import TEMPORARY
-from ..core.walk import ops_of
-from ..dialects import tensor_loop
-from ..dialects.graph.calls import CallKernelOp
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import copy_location
+from ...core.roles import TEMPORARY
+from ...dialects import tensor_loop
+from ...dialects.graph.calls import CallKernelOp
 
 
 @dataclass
 class KernelSignature:
-    """What a loop function wants from its callers besides inputs and outputs."""
+    """The arguments that a loop function wants from its callers besides inputs and outputs."""
 
     temporaries: list[MemRefType]
 
@@ -38,7 +38,7 @@ def hoist_temporaries(module: ModuleOp) -> dict[str, KernelSignature]:
     """
     Turns the `tensor_loop.alloc`s of every function called by `graph.call_kernel` into arguments after its inputs.
 
-    One argument per buffer, not one for all: LLVM then knows that they do not overlap. Functions reached by
+    Each buffer gets an argument of its own: LLVM then knows that they do not overlap. Functions reached by
     `tensor_loop.call`, which has its arguments already, keep theirs. Returns the signatures of all loop functions.
     """
     called = {op.callee_name for op in ops_of(module, CallKernelOp)}

@@ -1,8 +1,8 @@
 """
-Which tensors share one buffer: results that take the place of an operand that nobody reads again.
+The choice of tensors that share one buffer: results that take the place of an operand that nobody reads again.
 
-Before: `%b = graph.call_kernel @exp(%a)`, the last use of `%a`, `@exp` reads each element before it writes it.
-After: `%a` and `%b` are one buffer, and the call is that of `@exp_in_place() outs(%a)`, which has one argument less: no two
+Before: `%b = graph.call_kernel @exp(%a)`, the last use of `%a`, `@exp` reads each element before it writes it. After:
+`%a` and `%b` are one buffer, and the call is that of `@exp_in_place() outs(%a)`, which has one argument less: no two
 arguments of a kernel share memory, so LLVM may go on believing that.
 """
 
@@ -22,19 +22,20 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..analysis.in_place import may_overwrite
-from ..core.roles import IN_PLACE
-from ..core.walk import ops_of, walk
-from ..dialects import tensor_loop
-from ..dialects.graph.calls import CallKernelOp
-from .bufferize_times import Clock
+from ...analysis.in_place import may_overwrite
+from ...core.ir.symbols import fresh_name
+from ...core.ir.walk import ops_of, walk
+from ...core.roles import IN_PLACE
+from ...dialects import tensor_loop
+from ...dialects.graph.calls import CallKernelOp
+from .times import Clock
 
 SUFFIX = "_in_place"
 
 
 @dataclass
 class InPlaceKernels:
-    """Copies of kernels whose output is one of their inputs, made once each; `remove_unused` drops those nobody calls."""
+    """Copies of kernels whose output is one of their inputs, made once each."""
 
     module: ModuleOp
     kernels: dict[str, tensor_loop.FuncOp] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class InPlaceKernels:
         self._names = {symbol.data for symbol in symbols if isinstance(symbol, StringAttr)}
 
     def may_overwrite(self, name: str, inputs: tuple[int, ...], output: int) -> bool:
-        """Whether the output may lie where the inputs at these positions lie."""
+        """Returns whether the output may lie where the inputs at these positions lie."""
         key = (name, inputs, output)
         if key not in self._legal:
             kernel = self.kernels.get(name)
@@ -55,18 +56,14 @@ class InPlaceKernels:
         return self._legal[key]
 
     def merged(self, name: str, inputs: tuple[int, ...], output: int) -> str:
-        """The name of a copy of a kernel that reads these inputs from the output."""
+        """Returns the name of a copy of a kernel that reads these inputs from the output."""
         key = (name, inputs, output)
         if key not in self._made:
             self._made[key] = self._make(self.kernels[name], inputs, output)
         return self._made[key]
 
     def _make(self, kernel: tensor_loop.FuncOp, inputs: tuple[int, ...], output: int) -> str:
-        base = kernel.sym_name.data
-        name, number = base + SUFFIX, 1
-        while name in self._names:
-            name, number = f"{base}{SUFFIX}_{number}", number + 1
-        self._names.add(name)
+        name = fresh_name(kernel.sym_name.data + SUFFIX, self._names)
         new = kernel.clone()
         new.location = kernel.location
         new.properties["sym_name"] = StringAttr(name)
@@ -123,14 +120,14 @@ def _blocks_around(op: Operation) -> list[Operation]:
 
 @dataclass
 class InPlaceCall:
-    """What a call becomes: the kernel to call, and the operands that it finds in its outputs."""
+    """The call in the place of another: the kernel to call, and the operands that it finds in its outputs."""
 
     callee: str
     dropped: set[int]
 
 
 class Sharing:
-    """Groups of the tensors of a function; each group is one buffer, named by its first tensor."""
+    """Groups of the tensors of a function. Each group is one buffer, named by its first tensor."""
 
     def __init__(self, block: Block, clock: Clock, kernels: InPlaceKernels | None, prepares: set[str]):
         """Without `kernels` every tensor has a buffer of its own."""
@@ -145,15 +142,15 @@ class Sharing:
                 self._share(op, kernels)
 
     def first(self, value: SSAValue) -> SSAValue:
-        """The tensor that stands for the buffer of `value`."""
+        """Returns the tensor that stands for the buffer of `value`."""
         return self._first.get(value, value)
 
     def members(self, value: SSAValue) -> list[SSAValue]:
-        """All tensors in the buffer of `value`, in program order."""
+        """Returns all tensors in the buffer of `value`, in program order."""
         return self._members.get(self.first(value), [value])
 
     def owns_buffer(self, value: SSAValue) -> bool:
-        """Whether the buffer of `value` is made for it: not an argument, a weight or a constant."""
+        """Returns whether the buffer of `value` is made for it: not an argument, a weight or a constant."""
         owner = value.owner
         if isinstance(owner, func.CallOp):
             return owner.callee.root_reference.data not in self._prepares
@@ -178,7 +175,7 @@ class Sharing:
             self.calls[op] = InPlaceCall(name, set(range(len(operands))) - set(left))
 
     def _dies_at(self, value: SSAValue, op: Operation) -> bool:
-        """Whether the buffer of `value` is its own, made in the block of `op`, and read for the last time by `op`."""
+        """Returns whether `op` is the last to read the buffer of `value`, its own and made in the same block."""
         if not self.owns_buffer(value) or value.owner.parent_block() is not op.parent_block():
             return False
         block = op.parent_block()

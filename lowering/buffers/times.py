@@ -1,4 +1,4 @@
-"""When buffers are alive: a clock over the ops of a function, those in regions included."""
+"""The times at which buffers are alive: a clock over the ops of a function, those in regions included."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class Clock:
     """
     A time for every op of `block`: when it starts, and when the last op in its regions has ended.
 
-    Branches have times of their own, one after the other. A loop runs its body again: what it reads from outside is alive
-    until its end.
+    Branches have times of their own, one after the other. A loop runs its body again: what it reads from outside is
+    alive until its end.
     """
 
     def __init__(self, block: Block):
@@ -36,7 +36,7 @@ class Clock:
             time += 1
 
     def last_use(self, value: SSAValue, block: Block) -> int:
-        """When the last op has read `value`, as seen from `block`, in which its buffer is made; -1 without uses."""
+        """Returns when the last op has read `value`, whose buffer is made in `block`, or -1 without uses."""
         return max((self._use(use.operation, block) for use in value.uses), default=-1)
 
     def _use(self, user: Operation, block: Block) -> int:

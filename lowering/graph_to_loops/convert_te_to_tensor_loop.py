@@ -1,7 +1,7 @@
 """
-Tensor expressions to a loop function: every compute stage becomes one block in a grid of its own.
+The lowering of tensor expressions to a loop function: every compute stage becomes one block in a grid of its own.
 
-Also the public `create_prim_func` for people who write te by hand.
+`create_prim_func` is the public entry for people who write te by hand.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from .. import te
-from ..core.locations import copy_location
-from ..core.roles import DIMS
-from ..core.walk import walk
-from ..dialects import tensor_loop
-from ..te.expr import Expr, Var
-from ..te.reductions import ReductionResult
-from .te_scalar import REDUCTION_FLAGS, ScalarEmitter
-from .te_types import buffer_type
+from ... import te
+from ...core.ir.symbols import fresh_name
+from ...core.ir.walk import walk
+from ...core.messages.locations import copy_location
+from ...core.roles import DIMS
+from ...dialects import tensor_loop
+from ...te.expr import Expr, Var
+from ...te.reductions import ReductionResult
+from ..shared.te_types import buffer_type
+from .te_scalar import REDUCTION_FLAGS, ScalarExpression
 
 
 def create_prim_func(arguments: Sequence[te.Tensor], name: str = "main") -> tensor_loop.FuncOp:
     """
-    The loop function over `arguments`: placeholders are its inputs, computed tensors its outputs.
+    Returns the loop function over `arguments`: placeholders are its inputs, computed tensors its outputs.
 
     Raises TEError when an input or a size is not among the arguments, or an output comes before an input.
     """
@@ -49,7 +50,9 @@ def convert_te_to_tensor_loop(
     output_names: Sequence[str] = (),
 ) -> tensor_loop.FuncOp:
     """
-    The private loop function `name` with buffers for `inputs`, then `outputs`; other stages get a `tensor_loop.alloc`.
+    Returns the private loop function `name` with buffers for `inputs`, then `outputs`.
+
+    Other stages get a `tensor_loop.alloc`.
 
     Raises TEError when an expression loads from a placeholder, or uses a size, that the inputs do not give.
     """
@@ -61,7 +64,7 @@ def convert_te_to_tensor_loop(
     )
     if (names := _named_sizes([*inputs, *outputs])) is not None:
         function.arg_attrs = names
-    _FunctionBuilder(function, inputs, outputs).build()
+    _LoopFunction(function, inputs, outputs).build()
     if location is not None:
         for op in walk(function):
             copy_location(location, op)
@@ -69,7 +72,7 @@ def convert_te_to_tensor_loop(
 
 
 def _named_sizes(tensors: Sequence[te.Tensor]) -> ArrayAttr[DictionaryAttr] | None:
-    """The names of symbolic sizes, as attributes of the arguments; `None` where all sizes are numbers."""
+    """Returns the names of symbolic sizes, as attributes of the arguments, or None where all sizes are numbers."""
     owners: dict[str, te.Dim] = {}  # another variable of the same name is another size
     names = [
         [
@@ -101,8 +104,8 @@ def _copy(tensor: te.Tensor) -> te.Tensor:
 
 
 @dataclass
-class _FunctionBuilder:
-    """Fills a function; `buffers` and `sizes` grow as stages and symbolic sizes are met."""
+class _LoopFunction:
+    """Fills a function. `buffers` and `sizes` grow as stages and symbolic sizes are met."""
 
     function: tensor_loop.FuncOp
     inputs: Sequence[te.Tensor]
@@ -130,7 +133,7 @@ class _FunctionBuilder:
             for node in te.post_order(size):
                 if isinstance(node, Var) and node not in self.sizes:
                     self.sizes[node] = self._size_of_input(node)
-            emitter = ScalarEmitter(Block(), {}, self.sizes)
+            emitter = ScalarExpression(Block(), {}, self.sizes)
             value = emitter.emit(size)
             for op in list(emitter.block.ops):
                 op.detach()
@@ -161,7 +164,7 @@ class _FunctionBuilder:
         ]
         fill = _StageBody(stage, targets, self.buffers, self.sizes)
         init = fill.init if stage.reduce_axes else None
-        self._add(tensor_loop.perfect_grid(self._block_name(stage.name), specs, fill.body, init))
+        self._add(tensor_loop.perfect_grid(fresh_name(stage.name, self.block_names), specs, fill.body, init))
 
     def _targets(self, stage: te.Compute) -> list[SSAValue]:
         """The buffers of a stage: one per result, or, for a reduction, one per component of its running value."""
@@ -198,27 +201,20 @@ class _FunctionBuilder:
         alloc.memref.name_hint = stage.name
         return self._add(alloc).results[0]
 
-    def _block_name(self, base: str) -> str:
-        name, number = base, 1
-        while name in self.block_names:
-            name, number = f"{base}_{number}", number + 1
-        self.block_names.add(name)
-        return name
-
 
 @dataclass
 class _StageBody:
-    """Fills the block of one stage; `targets` are the buffers of its results."""
+    """Fills the block of one stage. `targets` are the buffers of its results."""
 
     stage: te.Compute
     targets: Sequence[SSAValue]
     buffers: dict[te.Tensor, SSAValue]
     sizes: dict[Expr, SSAValue]
 
-    def _emitter(self, block: Block, axes: Sequence[SSAValue]) -> tuple[ScalarEmitter, list[SSAValue]]:
-        """An emitter that knows the axes, and the indices of the element that is computed."""
+    def _emitter(self, block: Block, axes: Sequence[SSAValue]) -> tuple[ScalarExpression, list[SSAValue]]:
+        """Returns an expression that knows the axes, and the indices of the element that is computed."""
         values: dict[Expr, SSAValue] = dict(self.sizes)
-        emitter = ScalarEmitter(block, self.buffers, values)
+        emitter = ScalarExpression(block, self.buffers, values)
         for axis, value in zip((*self.stage.axes, *self.stage.reduce_axes), axes, strict=True):
             if axis.lower:
                 value = emitter.add(arith.AddiOp(value, emitter.constant(axis.lower, "index")))
@@ -227,7 +223,7 @@ class _StageBody:
 
     def init(self, block: Block, axes: Sequence[SSAValue]) -> None:
         """Stores the identity of the reduction."""
-        emitter = ScalarEmitter(block, self.buffers, {})
+        emitter = ScalarExpression(block, self.buffers, {})
         reduction = _reduction(self.stage)
         for identity, target in zip(reduction.reducer.identity, self.targets, strict=True):
             emitter.store(emitter.emit(identity), target, list(axes[: len(self.stage.axes)]), identity.dtype)
@@ -240,7 +236,7 @@ class _StageBody:
         for expr, target in zip(self.stage.bodies, self.targets, strict=True):
             emitter.store(emitter.emit(expr), target, indices, expr.dtype)
 
-    def _accumulate(self, emitter: ScalarEmitter, indices: list[SSAValue]) -> None:
+    def _accumulate(self, emitter: ScalarExpression, indices: list[SSAValue]) -> None:
         reduction = _reduction(self.stage)
         reducer = reduction.reducer
         values = [emitter.emit(value) for value in reduction.values]
@@ -269,7 +265,7 @@ def _set_reduction_flags(value: SSAValue, only: type[Operation] | None = None) -
 
 
 def _axis_names(axes: Sequence[te.Axis]) -> list[str]:
-    """`v` and the axis name; a repeated name gets a number."""
+    """Returns `v` and the name of each axis. A repeated name gets a number."""
     names: list[str] = []
     for axis in axes:
         base, name, number = f"v{axis.name}", f"v{axis.name}", 1

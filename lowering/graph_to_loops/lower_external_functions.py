@@ -1,8 +1,9 @@
 """
-Functions of code generators to calls out of the program: pass `lower-external-functions`.
+The lowering of functions of code generators to calls out of the program: pass `lower-external-functions`.
 
-The first pass of `finish`: above it such a function is an ordinary one, with a body that says what it computes; below it
-stands a loop function whose only op is the call, and a declaration that keeps the body as text for the code generator.
+It is the first pass of `finish`. Above it such a function is an ordinary one, with a body that says what it computes.
+Below it stands a loop function whose only op is the call, and a declaration that keeps the body as text for the code
+generator.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.codegens import COMPILER, EXTERNAL, find_codegen
-from ..core.diagnostics import StepwellError, emit_remark, fail
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..core.roles import PREPARE
-from ..core.walk import ops_of, walk
-from ..dialects import tensor_loop
-from ..dialects.graph.constants import WeightOp
-from .kernel_calls import replace_by_call
-from .te_types import buffer_of, is_static
+from ...core.codegens import COMPILER, EXTERNAL, find_codegen
+from ...core.ir.walk import ops_of, walk
+from ...core.messages.diagnostics import StepwellError, emit_remark, fail
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...core.roles import PREPARE
+from ...dialects import tensor_loop
+from ...dialects.graph.constants import WeightOp
+from ..shared.kernel_calls import replace_by_call
+from ..shared.te_types import buffer_of, is_static
 
 SYMBOL_PREFIX = "_stepwell_external_"
 """The code for function `f` is the symbol `_stepwell_external_f`, `i32 (ptr, …)`."""
@@ -43,10 +44,10 @@ class LowerExternalFunctionsPass(StepwellPass):
     """
     Turns functions with the attribute `graph.compiler` into calls of code from outside.
 
-    Each becomes a loop function that calls an external function on its buffers and checks the status; the declaration
-    keeps the function as text (`stepwell.external`), which is what the code generator gets when the program is loaded. Weights
-    inside become parameters. When the code generator cannot be used here, or does not support a function, the mark is dropped with a
-    remark, and the function is compiled like any other.
+    Each becomes a loop function that calls an external function on its buffers and checks the status. The declaration
+    keeps the function as text (`stepwell.external`), which is what the code generator gets when the program is loaded.
+    Weights inside become parameters. When the code generator cannot be used here, or does not support a function, the
+    mark is dropped with a remark, and the function is compiled like any other.
 
     Before:
         %0 = func.call @openblas_matmul_0(%x, %w) : …
@@ -101,7 +102,7 @@ class LowerExternalFunctionsPass(StepwellPass):
 
 
 def _why_own(function: func.FuncOp, compiler: str, functions: dict[str, func.FuncOp]) -> str | None:
-    """Why Stepwell must compile the function itself, `None` when the code generator takes it."""
+    """Returns why Stepwell must compile the function itself, or None when the code generator takes it."""
     try:
         found = find_codegen(compiler)
     except StepwellError as error:
@@ -130,7 +131,7 @@ def _is_prepare_call(op: Operation, functions: dict[str, func.FuncOp]) -> bool:
 
 
 def _callees(function: func.FuncOp, functions: dict[str, func.FuncOp]) -> list[func.FuncOp]:
-    """`function` and all that it calls, in order of first call; prepare functions are weights, not code."""
+    """Returns `function` and all that it calls, in order of first call. Prepare functions are weights, not code."""
     found = {function.sym_name.data: function}
     stack = [function]
     while stack:
@@ -144,7 +145,7 @@ def _callees(function: func.FuncOp, functions: dict[str, func.FuncOp]) -> list[f
 
 
 def _text(function: func.FuncOp, functions: dict[str, func.FuncOp]) -> str:
-    """A module with the function and all that it calls, as text."""
+    """Returns a module with the function and all that it calls, as text."""
     return str(ModuleOp([each.clone() for each in _callees(function, functions)]))
 
 

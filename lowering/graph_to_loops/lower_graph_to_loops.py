@@ -1,8 +1,8 @@
 """
-Graph ops to loop functions: pass `lower-graph-to-loops`.
+The lowering of graph ops to loop functions: pass `lower-graph-to-loops`.
 
-Every op that says what it means becomes a call of a loop function: one made from its tensor expression (`LoopSemantics`), or the
-one that it gives (`LoopTemplate`). There are no lowerings per op.
+Every op that says what it means becomes a call of a loop function: one made from its tensor expression
+(`LoopSemantics`), or the one that it gives (`LoopTemplate`). There are no lowerings per op.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from .. import te
-from ..core.diagnostics import Diagnostic, StepwellError, fail
-from ..core.locations import location_string, nearest_source_point
-from ..core.parsing import make_context, parse_text
-from ..core.passes import StepwellPass
-from ..core.walk import walk
-from ..dialects.graph.calls import CallKernelOp
-from ..dialects.graph.constants import ConstantOp, WeightOp
-from ..dialects.tensor_loop import FuncOp as LoopFuncOp
-from ..dialects.traits import LoopSemantics, LoopTemplate, may_fail
+from ... import te
+from ...core.ir.symbols import fresh_name
+from ...core.ir.walk import walk
+from ...core.messages.diagnostics import Diagnostic, StepwellError, fail
+from ...core.messages.locations import location_string, nearest_source_point
+from ...core.passes.base import StepwellPass
+from ...core.text.parsing import make_context, parse_text
+from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.constants import ConstantOp, WeightOp
+from ...dialects.tensor_loop import FuncOp as LoopFuncOp
+from ...dialects.traits import LoopSemantics, LoopTemplate, may_fail
+from ..shared.kernel_calls import replace_by_call
+from ..shared.te_types import dtype_of, is_static
 from .convert_te_to_tensor_loop import convert_te_to_tensor_loop
-from .kernel_calls import replace_by_call
-from .te_types import dtype_of, is_static
 
 LEFT_TO_BUFFERIZE = (
     ConstantOp,
@@ -51,7 +52,7 @@ class LowerGraphToLoopsPass(StepwellPass):
     After: `%y = graph.call_kernel @relu(%x) : …` and a private `tensor_loop.func @relu`.
 
     Ops with equal name, properties and types share one function. Raises an error that lists every op without a
-    tensor expression; with `allow-partial` those stay.
+    tensor expression. With `allow-partial` those stay.
     """
 
     name = "lower-graph-to-loops"
@@ -110,7 +111,7 @@ class KernelTable:
         self.taken = {symbol.data for symbol in symbols if symbol is not None}  # pyright: ignore
 
     def kernel_of(self, op: Operation) -> str:
-        """The name of the loop function that computes `op`, made on first use."""
+        """Returns the name of the loop function that computes `op`, made on first use."""
         key = (
             op.name,
             tuple(sorted(op.properties.items())),
@@ -130,22 +131,15 @@ class KernelTable:
             kernel = convert_te_to_tensor_loop("kernel", *_semantics(op), location=op)
         text = f"{kernel}{_identity(op)}"
         if text not in self.by_text:
-            name = self._unique(op.name.partition(".")[2].replace(".", "_"))
+            name = fresh_name(op.name.partition(".")[2].replace(".", "_"), self.taken)
             kernel.properties["sym_name"] = type(kernel.sym_name)(name)
             self.module.body.block.add_op(kernel)
             self.by_text[text] = name
         return self.by_text[text]
 
-    def _unique(self, base: str) -> str:
-        name, number = base, 1
-        while name in self.taken:
-            name, number = f"{base}_{number}", number + 1
-        self.taken.add(name)
-        return name
-
 
 def _identity(op: Operation) -> str:
-    """What keeps kernels of equal ops apart: a failing op reports where it stands, so its kernel is its own."""
+    """Returns what keeps kernels of equal ops apart: a failing op reports where it stands, so its kernel is its own."""
     return location_string(op) if may_fail(op) else ""
 
 
@@ -199,7 +193,7 @@ def _static_type(op: Operation, value: SSAValue, index: int) -> TensorType:
 
 
 def _operand_name(op: Operation, index: int) -> str:
-    """The name of an operand in the op's definition; operands of one variadic group are numbered."""
+    """Returns the name of an operand in the op's definition. Operands of one variadic group are numbered."""
     declared = op.get_irdl_definition().operands if isinstance(op, IRDLOperation) else []
     if len(declared) == len(op.operands):
         return declared[index][0]

@@ -9,15 +9,17 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..core.roles import INSTANCES, PREPARE
-from ..core.structural_hash import structural_hash
-from ..core.walk import ops_of
-from ..dialects.graph.constants import WeightOp
+from ...core.ir.structural_hash import structural_hash
+from ...core.ir.walk import ops_of
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...core.roles import INSTANCES, PREPARE, prepare_function, prepare_key
+from ...dialects.graph.constants import WeightOp
 
 MERGED_OPS = frozenset({"graph.weight", "graph.constant", "graph.call_kernel", "func.return"})
-"""What the functions may consist of: none of these can fail on its own, with an error that names a place in the program."""
+"""
+The ops of functions that may merge: none of these can fail on its own, with an error that names a place in the program.
+"""
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,10 @@ class MergePrepareFunctionsPass(StepwellPass):
     """
     Keeps one of the prepare functions that do the same to different weights.
 
-    A net of twenty like layers packs its weights by twenty like functions; with one of them, the passes below and LLVM have a
-    twentieth of the work. The one that stays, the first, lists the others in `stepwell.instances`: name, and the weight keys in place
-    of its own, in their order. Results of the others are read as weights by the keys `@prepare_1#0`, the way it is written on buffers.
+    A net of twenty like layers packs its weights by twenty like functions. With one of them, the passes below and LLVM
+    have a twentieth of the work. The one that stays, the first, lists the others in `stepwell.instances`: name, and the
+    weight keys in place of its own, in their order. Results of the others are read as weights by the keys
+    `@prepare_1#0`, the way it is written on buffers.
 
     Before:
         %0 = func.call @prepare_0() : () -> tensor<8x4xf32>
@@ -41,12 +44,13 @@ class MergePrepareFunctionsPass(StepwellPass):
     After:
         %0 = func.call @prepare_0() : () -> tensor<8x4xf32>
         %1 = graph.weight "@prepare_1#0" : tensor<8x4xf32>
-        func.func private @prepare_0() -> tensor<8x4xf32> attributes {stepwell.prepare, stepwell.instances = {prepare_1 = ["w1"]}} {
+        func.func private @prepare_0() -> tensor<8x4xf32> attributes {stepwell.prepare,
+            stepwell.instances = {prepare_1 = ["w1"]}} {
           %w = graph.weight "w0" : tensor<4x8xf32>
           … }
 
-    Left alone: functions with other ops than weights, constants and calls of kernels, and those that read what another prepare
-    function makes.
+    Functions with other ops than weights, constants and calls of kernels stay, and those that read what another
+    prepare function makes.
     """
 
     name = "merge-prepare-functions"
@@ -75,22 +79,22 @@ class MergePrepareFunctionsPass(StepwellPass):
 
 
 def _may_merge(function: func.FuncOp) -> bool:
-    """Whether a function makes its results from weights of the side-car, in ways that cannot fail."""
+    """Returns whether a function makes its results from weights of the side-car, in ways that cannot fail."""
     if len(function.body.blocks) != 1 or function.function_type.inputs.data:
         return False
     for op in function.body.block.ops:
-        if op.name not in MERGED_OPS or (isinstance(op, WeightOp) and op.weight_key.startswith("@")):
+        if op.name not in MERGED_OPS or (isinstance(op, WeightOp) and prepare_function(op.weight_key) is not None):
             return False
     return True
 
 
 def _keys(function: func.FuncOp) -> list[str]:
-    """The keys of the weights of a function, each once, in the order of first use: that of its arguments on buffers."""
+    """Returns the keys of the weights of a function, each once, in the order of its arguments on buffers."""
     return list(dict.fromkeys(op.weight_key for op in function.body.block.ops if isinstance(op, WeightOp)))
 
 
 def _hash_without_keys(function: func.FuncOp) -> str:
-    """A hash of all a function says but its name, its instances, and which weights it reads."""
+    """Returns a hash of all a function says but its name, its instances, and which weights it reads."""
     weights = [op for op in function.body.block.ops if isinstance(op, WeightOp)]
     numbers = {key: number for number, key in enumerate(_keys(function))}
     name, keys = function.sym_name, [op.properties["key"] for op in weights]
@@ -124,7 +128,7 @@ def _read_as_weights(call: func.CallOp) -> None:
     assert call.parent is not None
     for index, result in enumerate(call.results):
         assert isinstance(result.type, TensorType)
-        weight = WeightOp(f"@{call.callee.string_value()}#{index}", result.type)
+        weight = WeightOp(prepare_key(call.callee.string_value(), index), result.type)
         weight.results[0].name_hint = result.name_hint
         copy_location(call, weight)
         call.parent.insert_op_before(weight, call)

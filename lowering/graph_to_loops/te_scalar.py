@@ -1,5 +1,5 @@
 """
-Scalar tensor expressions to `arith`, `math`, `memref`, `scf.if` and `cf.assert` ops, one element at a time.
+The lowering of scalar tensor expressions to `arith`, `math`, `memref`, `scf.if` and `cf.assert`, an element at a time.
 
 Every rule of docs/semantics.md that is about one element ends here: saturating casts, comparisons with NaN, signedness.
 """
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
-from math import copysign, inf
 from typing import Any
 
-from xdsl.dialects import arith, cf, llvm, math, memref, scf
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects import arith, cf, llvm, math, scf
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from .. import te
-from ..te import dtypes
-from ..te.expr import (
+from ... import te
+from ...te import dtypes
+from ...te.expr import (
     Axis,
     Binary,
     BitCast,
@@ -28,16 +26,20 @@ from ..te.expr import (
     Const,
     Expr,
     FusedMultiplyAdd,
-    Load,
     Select,
     Unary,
     Var,
 )
+from ...te.tensor import Load
+from ..shared.te_types import compute_type
+from .scalar_ops import ScalarOps
 from .te_casts import emit_cast
-from .te_types import compute_type
 
 REDUCTION_FLAGS = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
-"""Flags of the additions and products of a contraction or reduction: order and FMA are unspecified (semantics, rule 3)."""
+"""
+Flags of the additions and products of a contraction or reduction. Their order and FMA are unspecified (semantics, rule
+3).
+"""
 
 _MATH: dict[str, type[Operation]] = {
     "exp": math.ExpOp,
@@ -111,11 +113,11 @@ _SIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "s
 _UNSIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"}
 
 
-class ScalarEmitter:
+class ScalarExpression(ScalarOps):
     """
-    Emits expressions at the end of `block`. `buffers` maps tensors, `values` axes and variables, to IR values.
+    The ops of expressions at the end of `block`. `buffers` maps tensors, `values` axes and variables, to IR values.
 
-    Equal nodes (by identity) are emitted once per scope; a lazy selection opens a scope for each side.
+    Equal nodes (by identity) are emitted once per scope. A lazy selection opens a scope for each side.
     """
 
     def __init__(
@@ -124,58 +126,17 @@ class ScalarEmitter:
         buffers: Mapping[te.Tensor, SSAValue],
         values: Mapping[Expr, SSAValue],
     ):
-        self.block = block
+        super().__init__(block)
         self.buffers = buffers
         self.values: MutableMapping[Expr, SSAValue] = ChainMap({}, dict(values))
-        self.constants: MutableMapping[tuple[str, str], SSAValue] = ChainMap({})
-
-    def add(self, op: Operation) -> SSAValue:
-        """Appends `op`, returns its first result."""
-        self.block.add_op(op)
-        return op.results[0]
 
     def emit(self, expr: Expr) -> SSAValue:
-        """The value of `expr`."""
+        """Returns the value of `expr`."""
         if (known := self.values.get(expr)) is not None:
             return known
         value = self._emitters[type(expr)](self, expr)
         self.values[expr] = value
         return value
-
-    def constant(self, value: te.expr.Number, dtype: str) -> SSAValue:
-        """The literal `value` of element type `dtype`."""
-        key = (repr(value), dtype)
-        if (known := self.constants.get(key)) is not None:
-            return known
-        type_ = compute_type(dtype)
-        if dtypes.is_float(dtype):
-            literal = _float_literal(float(value), type_)
-        else:
-            literal = IntegerAttr(_signed(int(value), dtype), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
-        result = self.constants[key] = self.add(arith.ConstantOp(literal))
-        return result
-
-    def compare_float(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self.add(arith.CmpfOp(lhs, rhs, predicate))
-
-    def compare_int(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self.add(arith.CmpiOp(lhs, rhs, predicate))
-
-    def select(self, condition: SSAValue, if_true: SSAValue, if_false: SSAValue) -> SSAValue:
-        return self.add(arith.SelectOp(condition, if_true, if_false))
-
-    def load(self, buffer: SSAValue, indices: list[SSAValue], dtype: str) -> SSAValue:
-        """An element in its compute type: a stored boolean is true when it is not 0."""
-        value = self.add(memref.LoadOp.get(buffer, indices))
-        if dtype != "i1":
-            return value
-        return self.compare_int("ne", value, self.constant(0, "i8"))
-
-    def store(self, value: SSAValue, buffer: SSAValue, indices: list[SSAValue], dtype: str) -> None:
-        """Stores a value given in its compute type."""
-        if dtype == "i1":
-            value = self.add(arith.ExtUIOp(value, compute_type("i8")))  # pyright: ignore[reportArgumentType]
-        self.block.add_op(memref.StoreOp.get(value, buffer, indices))
 
     # One method per kind of node.
 
@@ -222,7 +183,11 @@ class ScalarEmitter:
         return self.binary(expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs))
 
     def binary(self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False) -> SSAValue:
-        """`function(lhs, rhs)` on values of element type `dtype`; `non_negative` promises that no operand is below 0."""
+        """
+        Computes `function(lhs, rhs)` on values of element type `dtype`.
+
+        `non_negative` promises that no operand is below 0.
+        """
         if function == "fmod":
             return self._fmod(lhs, rhs, dtype)
         if dtypes.is_float(dtype):
@@ -234,14 +199,16 @@ class ScalarEmitter:
         return self.add(_SIGNED_BINARY[function](lhs, rhs))  # pyright: ignore[reportCallIssue]
 
     def _fmod(self, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
-        """The exact remainder of truncated division; half floats go through f32, which holds it exactly."""
+        """Computes the exact remainder of truncated division. Half floats go through f32, which holds it exactly."""
         if dtype in ("f32", "f64"):
             return self.add(llvm.FRemOp(lhs, rhs))
         wide = emit_cast(self, lhs, dtype, "f32"), emit_cast(self, rhs, dtype, "f32")
         return emit_cast(self, self.add(llvm.FRemOp(*wide)), "f32", dtype)
 
     def _signed_floormod(self, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
-        """The remainder takes the sign of the divisor: `r = lhs rem rhs`, plus `rhs` when r is not 0 and signs differ."""
+        """
+        The remainder takes the sign of the divisor: `r = lhs rem rhs`, plus `rhs` when r is not 0 and signs differ.
+        """
         zero = self.constant(0, dtype)
         remainder = self.add(arith.RemSIOp(lhs, rhs))
         nonzero = self.compare_int("ne", remainder, zero)
@@ -265,7 +232,7 @@ class ScalarEmitter:
         )
 
     def _side(self, expr: Expr) -> Block:
-        """A block that yields `expr`; what it computes is not visible outside."""
+        """Returns a block that yields `expr`. The values that it computes are not visible outside."""
         outer = self.block, self.values, self.constants
         self.block = Block()
         self.values = ChainMap({}, *_maps(self.values))
@@ -305,27 +272,12 @@ class ScalarEmitter:
     }
 
 
-def _float_literal(value: float, type_: Attribute) -> FloatAttr:
-    """`value` rounded to the float type `type_`; what overflows it is infinite."""
-    try:
-        return FloatAttr(value, type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
-    except OverflowError:  # from Python's packing of f16 and f32
-        return FloatAttr(copysign(inf, value), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
-
-
 def _maps(scope: MutableMapping[Any, SSAValue]) -> list[MutableMapping[Any, SSAValue]]:
     return list(scope.maps) if isinstance(scope, ChainMap) else [scope]
 
 
-def _signed(value: int, dtype: str) -> int:
-    """The bits of `value` read as a signless literal: unsigned values above the middle become negative."""
-    if dtype in dtypes.UNSIGNED and value > dtypes.integer_range(dtype)[1] // 2:
-        return value - 2 ** dtypes.bit_width(dtype)
-    return value
-
-
 def _non_negative(expr: Expr) -> bool:
-    """Whether an index expression is never below 0, seen from its form alone."""
+    """Returns whether an index expression is never below 0, seen from its form alone."""
     match expr:
         case Const():
             return expr.value >= 0

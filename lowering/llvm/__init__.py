@@ -1,1 +1,1 @@
-"""The conversions behind `lower-to-llvm-dialect`: one file per source dialect, one linear walk per function."""
+"""The conversions of `lower-to-llvm-dialect`: one file per source dialect, one linear walk per function."""

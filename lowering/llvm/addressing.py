@@ -7,36 +7,39 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, MemRefType, UnitAttr, VectorType, i8, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from .builder import NSW, NUW, Builder, constant_of
+from ...core.ir.literals import constant_of
+from .attributes import NSW, NUW
+from .llvm_body import LLVMBody
 from .types import MemRefLayout, element_bytes
 
 
-def layout_of(builder: Builder, value: SSAValue) -> MemRefLayout:
-    """Layout of a memref of the source program."""
+def layout_of(builder: LLVMBody, value: SSAValue) -> MemRefLayout:
+    """Returns the layout of a memref of the source program."""
     assert isinstance(value.type, MemRefType)
     return builder.types.layout(value.type)
 
 
-def scaled(builder: Builder, value: SSAValue, factor: int, flags: int) -> SSAValue:
-    """`value * factor`, once per block."""
+def scaled(builder: LLVMBody, value: SSAValue, factor: int, flags: int) -> SSAValue:
+    """Returns `value * factor`, made once per block."""
     if factor == 1:
         return value
     return builder.cached(("mul", value, factor, flags), lambda: builder.mul(value, builder.constant(factor), flags))
 
 
-def summed(builder: Builder, lhs: SSAValue | None, rhs: SSAValue, flags: int) -> SSAValue:
-    """`lhs + rhs`, once per block; `rhs` when there is no left side yet."""
+def summed(builder: LLVMBody, lhs: SSAValue | None, rhs: SSAValue, flags: int) -> SSAValue:
+    """Returns `lhs + rhs`, made once per block, or `rhs` when there is no left side yet."""
     if lhs is None:
         return rhs
     return builder.cached(("add", lhs, rhs, flags), lambda: builder.add(lhs, rhs, flags))
 
 
 def linear_index(
-    builder: Builder, strides: Sequence[int], indices: Sequence[SSAValue | int], flags: int
+    builder: LLVMBody, strides: Sequence[int], indices: Sequence[SSAValue | int], flags: int
 ) -> tuple[SSAValue | None, int]:
     """
-    `sum(stride * index)` in elements as (sum of the unknown terms, sum of the constant ones). Indices are
-    values of the source program or integers; `flags` are what the arithmetic may promise about overflow.
+    Returns `sum(stride * index)` in elements as (sum of the unknown terms, sum of the constant ones).
+
+    Indices are values of the source program or integers. `flags` are what the arithmetic may promise about overflow.
     """
     total: SSAValue | None = None
     constant = 0
@@ -52,7 +55,7 @@ def linear_index(
 
 
 def address(
-    builder: Builder,
+    builder: LLVMBody,
     base: SSAValue,
     layout: MemRefLayout,
     indices: Sequence[SSAValue],
@@ -60,7 +63,7 @@ def address(
     inbounds: bool = True,
 ) -> SSAValue:
     """
-    Pointer to the element at `indices`; one op per block for the same element.
+    Returns a pointer to the element at `indices`, made once per block for the same element.
 
     In bounds no index is negative, so nothing wraps, signed or not, unless a stride is negative.
     `inbounds=False` is for accesses under a mask, whose first element need not exist.
@@ -82,14 +85,14 @@ def address(
 
 
 def lane_alignment(value_type: Attribute) -> int:
-    """Bytes to which a scalar, or a lane of a vector, is aligned in memory."""
+    """Returns the bytes to which a scalar, or a lane of a vector, is aligned in memory."""
     return element_bytes(value_type.element_type if isinstance(value_type, VectorType) else value_type)
 
 
 def load_value(
-    builder: Builder, pointer: SSAValue, value_type: Attribute, alignment: int, *, nontemporal: bool = False
+    builder: LLVMBody, pointer: SSAValue, value_type: Attribute, alignment: int, *, nontemporal: bool = False
 ) -> SSAValue:
-    """Loads a scalar or vector; booleans are bytes in memory, bf16 moves as bits. `alignment` is in bytes."""
+    """Loads a scalar or vector. Booleans are bytes in memory, bf16 moves as bits. `alignment` is in bytes."""
     boolean = builder.types.is_boolean(value_type)
     memory_type = builder.types.like(i8, value_type) if boolean else moved_as(value_type)
     loaded = builder.load(pointer, memory_type, alignment)
@@ -102,9 +105,9 @@ def load_value(
 
 
 def store_value(
-    builder: Builder, value: SSAValue, pointer: SSAValue, alignment: int, *, nontemporal: bool = False
+    builder: LLVMBody, value: SSAValue, pointer: SSAValue, alignment: int, *, nontemporal: bool = False
 ) -> None:
-    """Stores a scalar or vector; booleans are bytes 0 or 1 in memory, bf16 moves as bits. `alignment` is in bytes."""
+    """Stores a scalar or vector. Booleans are bytes 0 or 1 in memory, bf16 moves as bits. `alignment` is in bytes."""
     if builder.types.is_boolean(value.type):
         value = builder.resize_integer(value, builder.types.like(i8, value.type), signed=False)
     store = builder.store(builder.bitcast(value, moved_as(value.type)), pointer, alignment)
@@ -114,13 +117,14 @@ def store_value(
 
 def moved_as(value_type: Attribute) -> Attribute:
     """
-    The type in which a value is loaded, stored and chosen. LLVM may hold a bf16 in a register as an f32; the instruction by which it goes
-    back takes denormals for zeros.
+    Returns the type in which a value is loaded, stored and chosen.
+
+    LLVM may hold a bf16 in a register as an f32, and the instruction by which it goes back takes denormals for zeros.
     """
     return i16 if isinstance(value_type, BFloat16Type) else value_type
 
 
 def is_nontemporal(op: Operation) -> bool:
-    """True when the property `nontemporal` is set."""
+    """Returns whether the property `nontemporal` is set."""
     flag = op.properties.get("nontemporal")
     return isinstance(flag, IntegerAttr) and flag.value.data != 0

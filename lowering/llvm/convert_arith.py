@@ -1,4 +1,4 @@
-"""`arith` to `llvm`: one op each where LLVM has it, a short expansion where not."""
+"""The conversion of `arith`: one op each where LLVM has it, a short expansion where not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from .addressing import moved_as
-from .builder import NSW, NUW, Builder, ConversionTable, fastmath, number
+from .attributes import NSW, NUW, fastmath, number
+from .llvm_body import ConversionTable, LLVMBody
 from .small_floats import change_format, element_type, extend, is_bf16
 from .types import F32
 
@@ -70,8 +71,8 @@ FROM_INTEGER: dict[type[Operation], type[Operation]] = {
 NO_BF16 = "has no native bf16 form; run expand-math first"
 
 
-def converted_constant(builder: Builder, value: Attribute, new_type: Attribute) -> Attribute:
-    """The attribute of an `arith.constant` with `index` replaced by `i64`."""
+def converted_constant(builder: LLVMBody, value: Attribute, new_type: Attribute) -> Attribute:
+    """Returns the attribute of an `arith.constant` with `index` replaced by `i64`."""
     if isinstance(value, IntegerAttr):
         return number(value.value.data) if isinstance(value.type, IndexType) else value
     if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(value.type.element_type, IndexType):
@@ -80,7 +81,7 @@ def converted_constant(builder: Builder, value: Attribute, new_type: Attribute) 
     return value
 
 
-def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
+def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
     new_type = builder.types.convert(op.result.type)
     if not isinstance(op.value, IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr):
         builder.error(f"value {op.value} is no number and no dense list of numbers")
@@ -89,7 +90,7 @@ def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
     builder.bind(op.result, builder.emit(llvm.ConstantOp, (), new_type, {"value": value}))
 
 
-def convert_overflowing(builder: Builder, op: Operation) -> None:
+def convert_overflowing(builder: LLVMBody, op: Operation) -> None:
     lhs, rhs = builder.values_of(op.operands)
     flags = op.properties.get("overflowFlags")
     bits = 0 if flags is None else sum(_OVERFLOW_BITS[str(flag.value)] for flag in flags.data)  # type: ignore[attr-defined]
@@ -100,24 +101,24 @@ def convert_overflowing(builder: Builder, op: Operation) -> None:
 _OVERFLOW_ATTRS = tuple(IntegerAttr(bits, 32) for bits in range(4))
 
 
-def convert_integer_binary(builder: Builder, op: Operation) -> None:
+def convert_integer_binary(builder: LLVMBody, op: Operation) -> None:
     lhs, rhs = builder.values_of(op.operands)
     builder.bind(op.results[0], builder.binary(INTEGER_BINARY[type(op)], lhs, rhs))
 
 
-def convert_integer_intrinsic(builder: Builder, op: Operation) -> None:
+def convert_integer_intrinsic(builder: LLVMBody, op: Operation) -> None:
     lhs, rhs = builder.values_of(op.operands)
     builder.bind(op.results[0], builder.intrinsic_value(INTEGER_INTRINSIC[type(op)], (lhs, rhs), lhs.type))
 
 
-def _refuse_bf16(builder: Builder, value_type: Attribute) -> bool:
+def _refuse_bf16(builder: LLVMBody, value_type: Attribute) -> bool:
     if is_bf16(value_type):
         builder.error(NO_BF16)
         return True
     return False
 
 
-def convert_float_binary(builder: Builder, op: Operation) -> None:
+def convert_float_binary(builder: LLVMBody, op: Operation) -> None:
     lhs, rhs = builder.values_of(op.operands)
     if _refuse_bf16(builder, lhs.type):
         return
@@ -125,7 +126,7 @@ def convert_float_binary(builder: Builder, op: Operation) -> None:
     builder.bind(op.results[0], builder.binary(FLOAT_BINARY[type(op)], lhs, rhs, properties))
 
 
-def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
+def convert_float_intrinsic(builder: LLVMBody, op: Operation) -> None:
     lhs, rhs = builder.values_of(op.operands)
     if _refuse_bf16(builder, lhs.type):
         return
@@ -133,7 +134,8 @@ def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
     if isinstance(op, arith.MaximumfOp) and not flags.data:
         for value, source, other in ((lhs, op.rhs, rhs), (rhs, op.lhs, lhs)):
             if (sign := _sign_of_zero(source)) is not None:
-                # exact for NaN and zeros too, and two instructions of x86 (one for -0) where the intrinsic is three or more
+                # exact for NaN and zeros too, and two instructions of x86 (one for -0) where the intrinsic is three or
+                # more
                 chosen = builder.fcmp_named("ugt" if sign > 0 else "uge", value, other)
                 builder.bind(op.result, builder.select(chosen, value, other))
                 return
@@ -142,7 +144,7 @@ def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
 
 
 def _sign_of_zero(source: SSAValue) -> float | None:
-    """1 or -1 as `source` is the constant 0.0 or -0.0, in all lanes."""
+    """Returns 1 or -1 where `source` is the constant 0.0 or -0.0 in all lanes."""
     value = source.owner.value if isinstance(source.owner, arith.ConstantOp) else None
     if isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat():
         number_: object = value.get_values()[0]
@@ -151,20 +153,20 @@ def _sign_of_zero(source: SSAValue) -> float | None:
     return copysign(1, number_) if isinstance(number_, float) and number_ == 0 else None
 
 
-def convert_negf(builder: Builder, op: arith.NegfOp) -> None:
+def convert_negf(builder: LLVMBody, op: arith.NegfOp) -> None:
     operand = builder.value(op.operand)
     properties = {"fastmathFlags": fastmath(op.properties.get("fastmath"))}
     builder.bind(op.result, builder.emit(llvm.FNegOp, (operand,), operand.type, properties))
 
 
-def convert_cmpi(builder: Builder, op: arith.CmpiOp) -> None:
+def convert_cmpi(builder: LLVMBody, op: arith.CmpiOp) -> None:
     lhs, rhs = builder.values_of(op.operands)
     properties = {"predicate": number(op.predicate.value.data)}
     result_type = builder.types.like(i1, lhs.type)
     builder.bind(op.result, builder.emit(llvm.ICmpOp, (lhs, rhs), result_type, properties))
 
 
-def convert_cmpf(builder: Builder, op: arith.CmpfOp) -> None:
+def convert_cmpf(builder: LLVMBody, op: arith.CmpfOp) -> None:
     lhs, rhs = builder.values_of(op.operands)
     if is_bf16(lhs.type):
         single = builder.types.like(F32, lhs.type)
@@ -173,24 +175,24 @@ def convert_cmpf(builder: Builder, op: arith.CmpfOp) -> None:
     builder.bind(op.result, builder.fcmp(number(op.predicate.value.data), lhs, rhs, flags))
 
 
-def convert_select(builder: Builder, op: arith.SelectOp) -> None:
+def convert_select(builder: LLVMBody, op: arith.SelectOp) -> None:
     condition, *choices = builder.values_of(op.operands)
     lhs, rhs = (builder.bitcast(value, moved_as(value.type)) for value in choices)
     chosen = builder.select(condition, lhs, rhs)
     builder.bind(op.result, builder.bitcast(chosen, choices[0].type))
 
 
-def convert_bitcast(builder: Builder, op: arith.BitcastOp) -> None:
+def convert_bitcast(builder: LLVMBody, op: arith.BitcastOp) -> None:
     target = builder.types.convert(op.result.type)
     builder.bind(op.result, builder.bitcast(builder.value(op.input), target))
 
 
-def convert_index_cast(builder: Builder, op: arith.IndexCastOp) -> None:
+def convert_index_cast(builder: LLVMBody, op: arith.IndexCastOp) -> None:
     target = builder.types.convert(op.result.type)
     builder.bind(op.result, builder.resize_integer(builder.value(op.input), target, signed=True))
 
 
-def convert_integer_cast(builder: Builder, op: Operation) -> None:
+def convert_integer_cast(builder: LLVMBody, op: Operation) -> None:
     target = builder.types.convert(op.results[0].type)
     value = builder.value(op.operands[0])
     signed = isinstance(op, arith.ExtSIOp)
@@ -202,7 +204,7 @@ def convert_integer_cast(builder: Builder, op: Operation) -> None:
     builder.bind(op.results[0], result)
 
 
-def convert_to_integer(builder: Builder, op: Operation) -> None:
+def convert_to_integer(builder: LLVMBody, op: Operation) -> None:
     value = builder.value(op.operands[0])
     if is_bf16(value.type):
         value = extend(builder, value, builder.types.like(F32, value.type))
@@ -210,7 +212,7 @@ def convert_to_integer(builder: Builder, op: Operation) -> None:
     builder.bind(op.results[0], builder.emit(TO_INTEGER[type(op)], (value,), target))
 
 
-def convert_from_integer(builder: Builder, op: Operation) -> None:
+def convert_from_integer(builder: LLVMBody, op: Operation) -> None:
     target = builder.types.convert(op.results[0].type)
     if _refuse_bf16(builder, target):
         return
@@ -218,13 +220,13 @@ def convert_from_integer(builder: Builder, op: Operation) -> None:
     builder.bind(op.results[0], builder.emit(FROM_INTEGER[type(op)], (value,), target))
 
 
-def convert_float_cast(builder: Builder, op: Operation) -> None:
+def convert_float_cast(builder: LLVMBody, op: Operation) -> None:
     target = builder.types.convert(op.results[0].type)
     builder.bind(op.results[0], change_format(builder, builder.value(op.operands[0]), target))
 
 
-def convert_floor_or_ceil_division(builder: Builder, op: Operation) -> None:
-    """`q = a / b` cut towards zero, then one less (floor) or more (ceil) when it was cut the wrong way."""
+def convert_floor_or_ceil_division(builder: LLVMBody, op: Operation) -> None:
+    """Cuts `a / b` towards zero, then takes one less (floor) or more (ceil) when it was cut the wrong way."""
     lhs, rhs = builder.values_of(op.operands)
     unsigned = isinstance(op, arith.CeilDivUIOp)
     quotient = builder.binary(llvm.UDivOp if unsigned else llvm.SDivOp, lhs, rhs)
@@ -242,7 +244,7 @@ def convert_floor_or_ceil_division(builder: Builder, op: Operation) -> None:
         builder.bind(op.results[0], builder.add(quotient, step))
 
 
-def convert_add_extended(builder: Builder, op: arith.AddUIExtendedOp) -> None:
+def convert_add_extended(builder: LLVMBody, op: arith.AddUIExtendedOp) -> None:
     lhs, rhs = builder.values_of(op.operands)
     carry_type = builder.types.convert(op.overflow.type)
     pair_type = llvm.LLVMStructType.from_type_list([lhs.type, carry_type])
@@ -251,8 +253,8 @@ def convert_add_extended(builder: Builder, op: arith.AddUIExtendedOp) -> None:
     builder.bind(op.overflow, builder.extract_field(pair, 1, carry_type))
 
 
-def convert_mul_extended(builder: Builder, op: arith.MulUIExtendedOp | arith.MulSIExtendedOp) -> None:
-    """The product in twice the width, cut into halves."""
+def convert_mul_extended(builder: LLVMBody, op: arith.MulUIExtendedOp | arith.MulSIExtendedOp) -> None:
+    """Computes the product in twice the width, cut into halves."""
     lhs, rhs = builder.values_of(op.operands)
     element = element_type(lhs.type)
     assert isinstance(element, IntegerType)

@@ -1,4 +1,4 @@
-"""`scf` and `cf` to blocks and branches of the llvm dialect, with the early return of a failed check."""
+"""The conversion of `scf` and `cf` to blocks and branches, with the early return of a failed check."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from xdsl.dialects import cf, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerType, StringAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...core.dominance import successors
+from ...core.ir.dominance import successors
+from ...core.ir.literals import constant_of
 from ...core.roles import LOOP as LOOP_ATTRIBUTE
 from ...dialects import llvm_ext
-from .builder import NSW, Builder, ConversionTable, constant_of
-from .tiles import group_pieces, piece_types
+from .attributes import NSW
+from .llvm_body import ConversionTable, LLVMBody
+from .pieces import piece_types
 
 LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
 
-ConvertOp = Callable[[Builder, Operation], None]
+ConvertOp = Callable[[LLVMBody, Operation], None]
 
 
-def single_block(builder: Builder, region: Region, arguments: Sequence[SSAValue], convert: ConvertOp) -> Operation:
-    """Converts the one block of `region` in place, `arguments` for its arguments; returns its terminator."""
+def single_block(builder: LLVMBody, region: Region, arguments: Sequence[SSAValue], convert: ConvertOp) -> Operation:
+    """Converts the one block of `region` in place, with `arguments` for its own, and returns its terminator."""
     block = region.block
-    group_pieces(builder, block.args, arguments)
+    builder.bind_all(block.args, arguments)
     terminator = block.last_op
     assert terminator is not None
     for op in block.ops:
@@ -34,7 +36,7 @@ def single_block(builder: Builder, region: Region, arguments: Sequence[SSAValue]
 
 
 def reachable(region: Region) -> list[Block]:
-    """Blocks that the entry reaches, each after its dominators (reverse postorder)."""
+    """Returns the blocks that the entry reaches, each after its dominators (reverse postorder)."""
     entry = region.first_block
     assert entry is not None
     order: list[Block] = []
@@ -52,8 +54,8 @@ def reachable(region: Region) -> list[Block]:
     return order[::-1]
 
 
-def region_blocks(builder: Builder, region: Region, convert: ConvertOp) -> None:
-    """Converts a region of any number of blocks; the entry block goes to where the cursor is."""
+def region_blocks(builder: LLVMBody, region: Region, convert: ConvertOp) -> None:
+    """Converts a region of any number of blocks. The entry block goes to where the cursor is."""
     blocks = reachable(region)
     entry, *others = blocks
     for block in others:
@@ -69,13 +71,13 @@ def region_blocks(builder: Builder, region: Region, convert: ConvertOp) -> None:
 
 
 class ControlConversions:
-    """The conversions of ops with regions; they need `convert` for the ops inside."""
+    """The conversions of ops with regions. They need `convert` for the ops inside."""
 
     def __init__(self, convert: ConvertOp):
         self.convert = convert
 
     def table(self) -> ConversionTable:
-        """By op type."""
+        """Returns the conversion of each type of op."""
         return {
             scf.ForOp: self.convert_for,
             scf.ParallelOp: self.convert_parallel,
@@ -90,7 +92,7 @@ class ControlConversions:
             cf.AssertOp: convert_assert,
         }
 
-    def convert_for(self, builder: Builder, op: scf.ForOp) -> None:
+    def convert_for(self, builder: LLVMBody, op: scf.ForOp) -> None:
         hint = loop_hint(builder, op)
         bounds = (op.lb, op.ub, op.step)
         initial = builder.values_of(op.iter_args)
@@ -99,10 +101,10 @@ class ControlConversions:
             terminator = single_block(builder, op.body, (index, *carried), self.convert)
             return builder.values_of(terminator.operands)
 
-        group_pieces(builder, op.res, counted_loop(builder, op, bounds, initial, body, hint))
+        builder.bind_all(op.res, counted_loop(builder, op, bounds, initial, body, hint))
 
-    def convert_parallel(self, builder: Builder, op: scf.ParallelOp) -> None:
-        """Serial loops, outermost dimension first; the reductions are carried through all of them."""
+    def convert_parallel(self, builder: LLVMBody, op: scf.ParallelOp) -> None:
+        """Makes serial loops, outermost dimension first. The reductions are carried through all of them."""
         hint = loop_hint(builder, op)
         bounds = list(zip(op.lowerBound, op.upperBound, op.step, strict=True))
 
@@ -121,8 +123,8 @@ class ControlConversions:
         for result, value in zip(op.res, results, strict=True):
             builder.bind(result, value)
 
-    def _reduce(self, builder: Builder, terminator: Operation, carried: list[SSAValue]) -> list[SSAValue]:
-        """The carried values after the combiners of `scf.reduce`."""
+    def _reduce(self, builder: LLVMBody, terminator: Operation, carried: list[SSAValue]) -> list[SSAValue]:
+        """Returns the carried values after the combiners of `scf.reduce`."""
         if not isinstance(terminator, scf.ReduceOp):
             return carried
         combined: list[SSAValue] = []
@@ -131,9 +133,9 @@ class ControlConversions:
             combined.append(builder.value(returned.operands[0]))
         return combined
 
-    def convert_if(self, builder: Builder, op: scf.IfOp) -> None:
+    def convert_if(self, builder: LLVMBody, op: scf.IfOp) -> None:
         then_block, else_block = Block(), Block()
-        after = Block(arg_types=[each for result in op.output for each in piece_types(builder, result.type)])
+        after = Block(arg_types=[each for result in op.output for each in piece_types(builder.types, result.type)])
         has_else = bool(op.false_region.blocks)
         builder.branch_if(builder.value(op.cond), then_block, (), else_block if has_else else after, ())
         regions = [(then_block, op.true_region)]
@@ -145,13 +147,13 @@ class ControlConversions:
             builder.branch(after, builder.values_of(terminator.operands))
         self._go_on(builder, op, after)
 
-    def _go_on(self, builder: Builder, op: Operation, after: Block) -> None:
+    def _go_on(self, builder: LLVMBody, op: Operation, after: Block) -> None:
         """Moves the cursor to `after`, whose arguments are the results of `op`."""
         builder.source = op
         builder.start(after)
-        group_pieces(builder, op.results, after.args)
+        builder.bind_all(op.results, after.args)
 
-    def convert_while(self, builder: Builder, op: scf.WhileOp) -> None:
+    def convert_while(self, builder: LLVMBody, op: scf.WhileOp) -> None:
         hint = loop_hint(builder, op)
         before = Block(arg_types=[builder.types.convert(a.type) for a in op.before_region.block.args])
         body = Block(arg_types=[builder.types.convert(a.type) for a in op.after_region.block.args])
@@ -168,7 +170,7 @@ class ControlConversions:
         set_hint(back, hint)
         self._go_on(builder, op, after)
 
-    def convert_index_switch(self, builder: Builder, op: scf.IndexSwitchOp) -> None:
+    def convert_index_switch(self, builder: LLVMBody, op: scf.IndexSwitchOp) -> None:
         after = Block(arg_types=[builder.types.convert(result.type) for result in op.output])
         default, cases = Block(), [Block() for _ in op.case_regions]
         switch_to(
@@ -184,7 +186,7 @@ class ControlConversions:
             builder.branch(after, builder.values_of(terminator.operands))
         self._go_on(builder, op, after)
 
-    def convert_execute_region(self, builder: Builder, op: scf.ExecuteRegionOp) -> None:
+    def convert_execute_region(self, builder: LLVMBody, op: scf.ExecuteRegionOp) -> None:
         after = Block(arg_types=[builder.types.convert(result.type) for result in op.outs])
         builder.yield_targets.append(after)
         region_blocks(builder, op.region, self.convert)
@@ -192,9 +194,9 @@ class ControlConversions:
         self._go_on(builder, op, after)
 
 
-def loop_hint(builder: Builder, op: Operation) -> StringAttr | None:
+def loop_hint(builder: LLVMBody, op: Operation) -> StringAttr | None:
     """
-    The attribute `stepwell.loop` of a loop, `None` when it is malformed.
+    Returns the attribute `stepwell.loop` of a loop, or None when it is malformed.
 
     A loop that does not ask for vectors gets none: the schedule decides, and short loops that LLVM vectorises on its
     own accord end in masked stores, which it miscompiles (`llvm_text.tables.LOOP_METADATA`).
@@ -216,7 +218,7 @@ def set_hint(back_edge: Operation, hint: StringAttr | None) -> None:
 
 
 def counted_loop(
-    builder: Builder,
+    builder: LLVMBody,
     op: Operation,
     bounds: tuple[SSAValue, SSAValue, SSAValue],
     initial: list[SSAValue],
@@ -224,8 +226,9 @@ def counted_loop(
     hint: StringAttr | None,
 ) -> list[SSAValue]:
     """
-    A loop that tests at its end, behind one test of the bounds unless they are constants; a loop known to run
-    once or not at all has no branch. Returns the carried values after the loop.
+    Makes a loop that tests at its end, behind one test of the bounds unless they are constants.
+
+    A loop known to run once or not at all has no branch. Returns the carried values after the loop.
     """
     lower, upper, step = builder.values_of(bounds)
     known = [constant_of(bound) for bound in bounds]
@@ -257,17 +260,17 @@ def counted_loop(
     return list(done.args)
 
 
-def convert_yield(builder: Builder, op: scf.YieldOp) -> None:
-    """Only reached inside `scf.execute_region`: the other parents take their terminators themselves."""
+def convert_yield(builder: LLVMBody, op: scf.YieldOp) -> None:
+    """Converts the terminator of an `scf.execute_region`. The other parents take their terminators themselves."""
     builder.branch(builder.yield_targets[-1], builder.values_of(op.arguments))
 
 
-def convert_br(builder: Builder, op: cf.BranchOp) -> None:
+def convert_br(builder: LLVMBody, op: cf.BranchOp) -> None:
     back = builder.branch(builder.block_map[op.successor], builder.values_of(op.arguments))
     set_hint(back, loop_hint(builder, op))
 
 
-def convert_cond_br(builder: Builder, op: cf.ConditionalBranchOp) -> None:
+def convert_cond_br(builder: LLVMBody, op: cf.ConditionalBranchOp) -> None:
     back = builder.branch_if(
         builder.value(op.cond),
         builder.block_map[op.then_block],
@@ -279,7 +282,7 @@ def convert_cond_br(builder: Builder, op: cf.ConditionalBranchOp) -> None:
 
 
 def switch_to(
-    builder: Builder,
+    builder: LLVMBody,
     value: SSAValue,
     default: Block,
     default_operands: Sequence[SSAValue],
@@ -292,7 +295,7 @@ def switch_to(
     builder.block.add_op(switch)
 
 
-def convert_switch(builder: Builder, op: cf.SwitchOp) -> None:
+def convert_switch(builder: LLVMBody, op: cf.SwitchOp) -> None:
     values: list[int] = []
     if isinstance(op.case_values, DenseIntOrFPElementsAttr):
         values = [int(value) for value in op.case_values.get_values()]  # type: ignore[arg-type]
@@ -306,8 +309,8 @@ def convert_switch(builder: Builder, op: cf.SwitchOp) -> None:
     switch_to(builder, flag, default, builder.values_of(op.default_operands), cases)
 
 
-def convert_assert(builder: Builder, op: cf.AssertOp) -> None:
-    """A branch to the return of the status of this check when the condition is false."""
+def convert_assert(builder: LLVMBody, op: cf.AssertOp) -> None:
+    """Makes a branch to the return of the status of this check when the condition is false."""
     status = builder.state.check_number(op.msg.data, op)
     go_on = Block()
     builder.branch_if(builder.value(op.arg), go_on, (), builder.fail(), (builder.constant(status, i32),))

@@ -1,4 +1,4 @@
-"""`func` to `llvm`: signatures, early return of a status, and the entry points that the runtime calls."""
+"""The conversion of `func`: signatures, early return of a status, and the entry points that the runtime calls."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...core.roles import ENTRY_PREFIX, NOALIAS, PREPARE, ROLE
-from ...core.walk import ops_of
-from .builder import Builder, ConversionTable, number
+from ...core.ir.walk import ops_of
+from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, NOALIAS, PREPARE, ROLE
+from .attributes import number
+from .heap import free_live_buffers
+from .llvm_body import ConversionTable, LLVMBody
 from .state import ModuleState, Signature
 from .types import PTR, MemRefLayout, UnsupportedTypeError
 
 ALIGNED_ROLES = ("arena",)
 FUNCTION = "stepwell.function"
-BUFFER_ALIGNMENT = 64
 
 LINKAGE_INTERNAL = llvm.LinkageAttr("internal")
 LINKAGE_EXTERNAL = llvm.LinkageAttr("external")
@@ -47,12 +48,12 @@ _UNIT = UnitAttr()
 
 
 def functions_of(module: ModuleOp) -> dict[str, func.FuncOp]:
-    """The `func.func`s of a module by name."""
+    """Returns the `func.func`s of a module by name."""
     return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)}
 
 
 def failing_functions(functions: dict[str, func.FuncOp]) -> set[str]:
-    """Names of the functions that hold a check or call, through any number of calls, one that does."""
+    """Returns the names of the functions that hold a check or call, through any number of calls, one that does."""
     callers: dict[str, list[str]] = {}
     pending: list[str] = []
     for name, function in functions.items():
@@ -74,14 +75,14 @@ def failing_functions(functions: dict[str, func.FuncOp]) -> set[str]:
 
 
 def argument_attributes(function: func.FuncOp) -> list[dict[str, Attribute]]:
-    """The attributes of each argument."""
+    """Returns the attributes of each argument."""
     if function.arg_attrs is None:
         return [{} for _ in function.function_type.inputs]
     return [dict(attributes.data) for attributes in function.arg_attrs]
 
 
 def is_entry(function: func.FuncOp) -> bool:
-    """True for a function with a body whose arguments all carry a role, public or a prepare function."""
+    """Returns whether a function is public or a prepare function, with a body and a role on each argument."""
     attributes = argument_attributes(function)
     callable_from_outside = is_public(function) or PREPARE in function.attributes
     has_roles = bool(attributes) and all(ROLE in argument for argument in attributes)
@@ -89,13 +90,13 @@ def is_entry(function: func.FuncOp) -> bool:
 
 
 def is_public(function: func.FuncOp) -> bool:
-    """True unless the visibility is `private` or `nested`."""
+    """Returns whether the visibility is neither `private` nor `nested`."""
     visibility = function.sym_visibility
     return visibility is None or visibility.data == "public"
 
 
 def signature_of(state: ModuleState, function: func.FuncOp, symbol: str, may_fail: bool) -> Signature:
-    """The llvm signature; notes an error and uses i64 for a type without counterpart."""
+    """Returns the llvm signature. A type without counterpart is noted as an error and becomes i64."""
 
     def convert(source: Attribute) -> Attribute:
         try:
@@ -117,8 +118,10 @@ def lowered_argument_attributes(
     state: ModuleState, function: func.FuncOp, signature: Signature, is_called: bool
 ) -> ArrayAttr[DictionaryAttr] | None:
     """
-    The attributes of the arguments with what LLVM may assume added. Of an entry nothing overlaps and buffers
-    are aligned, which the runtime sees to; not so when the program itself calls the entry.
+    Returns the attributes of the arguments with what LLVM may assume added.
+
+    The arguments of an entry do not overlap and its buffers are aligned, which the runtime sees to. That does not hold
+    when the program itself calls the entry.
     """
     entry = is_entry(function)
     noalias = NOALIAS in function.attributes or (entry and not is_called)
@@ -146,7 +149,7 @@ def _add_entry_attributes(attributes: dict[str, Attribute], layout: MemRefLayout
 
 
 def function_linkage(function: func.FuncOp) -> llvm.LinkageAttr:
-    """External for declarations and for public functions without roles, internal for the rest."""
+    """Returns external for declarations and for public functions without roles, internal for the rest."""
     if function.is_declaration or (is_public(function) and not is_entry(function)):
         return LINKAGE_EXTERNAL
     return LINKAGE_INTERNAL
@@ -155,7 +158,7 @@ def function_linkage(function: func.FuncOp) -> llvm.LinkageAttr:
 def new_function(
     state: ModuleState, function: func.FuncOp, signature: Signature, body: Region, is_called: bool
 ) -> llvm.FuncOp:
-    """The `llvm.func` that takes the place of `function`; discardable attributes are carried over."""
+    """Returns the `llvm.func` that takes the place of `function`. Discardable attributes are carried over."""
     attributes = dict(function.attributes)
     properties: dict[str, Attribute] = {
         "sym_name": StringAttr(signature.symbol),
@@ -179,8 +182,8 @@ def new_function(
     return llvm.FuncOp.create(properties=properties, attributes=attributes, regions=[body], location=function.location)
 
 
-def entry_wrapper(function: func.FuncOp, signature: Signature, builder: Builder) -> llvm.FuncOp:
-    """`_stepwell_entry_<name>`: loads pointers and sizes out of the array it is given and returns the status."""
+def entry_wrapper(function: func.FuncOp, signature: Signature, builder: LLVMBody) -> llvm.FuncOp:
+    """Returns `_stepwell_entry_<name>`: it loads pointers and sizes out of an array and returns the status."""
     name = ENTRY_PREFIX + function.sym_name.data
     builder.source = function
     start = Block(arg_types=[PTR])
@@ -210,7 +213,7 @@ def entry_wrapper(function: func.FuncOp, signature: Signature, builder: Builder)
     )
 
 
-def pack(builder: Builder, signature: Signature, status: SSAValue | None, values: Sequence[SSAValue | None]) -> None:
+def pack(builder: LLVMBody, signature: Signature, status: SSAValue | None, values: Sequence[SSAValue | None]) -> None:
     """Appends the `llvm.return` of a status (`None` = success) and results (`None` = undefined)."""
     fields: list[SSAValue | None] = list(values)
     if signature.may_fail:
@@ -234,15 +237,15 @@ class FunctionConversions:
         self.signature = signature
 
     def table(self) -> ConversionTable:
-        """By op type."""
+        """Returns the conversion of each type of op."""
         return {func.CallOp: convert_call, func.ReturnOp: self.convert_return}
 
-    def convert_return(self, builder: Builder, op: func.ReturnOp) -> None:
+    def convert_return(self, builder: LLVMBody, op: func.ReturnOp) -> None:
         pack(builder, self.signature, None, builder.values_of(op.arguments))
 
 
-def convert_call(builder: Builder, op: func.CallOp) -> None:
-    """The call, then the early return when the callee reports a failure."""
+def convert_call(builder: LLVMBody, op: func.CallOp) -> None:
+    """Makes the call, then the early return when the callee reports a failure."""
     name = op.callee.string_value()
     signature = builder.state.signatures.get(name)
     if signature is None:
@@ -254,8 +257,8 @@ def convert_call(builder: Builder, op: func.CallOp) -> None:
         builder.bind(result, value)
 
 
-def unpack(builder: Builder, signature: Signature, returned: SSAValue | None) -> list[SSAValue]:
-    """The results of a call; returns early with the status when that is not 0."""
+def unpack(builder: LLVMBody, signature: Signature, returned: SSAValue | None) -> list[SSAValue]:
+    """Returns the results of a call. Code before them leaves the function with the status when that is not 0."""
     if returned is None:
         return []
     fields = signature.fields
@@ -273,17 +276,16 @@ def unpack(builder: Builder, signature: Signature, returned: SSAValue | None) ->
     return results
 
 
-def finish_failing_return(builder: Builder, signature: Signature) -> None:
+def finish_failing_return(builder: LLVMBody, signature: Signature) -> None:
     """Fills the block that returns a status early, when any check branches to it."""
     if builder.fail_block is None:
         return
     builder.source = None
     builder.start(builder.fail_block)
-    if builder.heap is not None:
-        builder.heap.release(builder)
+    free_live_buffers(builder)
     pack(builder, signature, builder.fail_block.args[0], [None] * len(signature.results))
 
 
 def is_llvm(op: Operation) -> bool:
-    """True for ops that need no conversion."""
+    """Returns whether an op needs no conversion."""
     return op.dialect_name() in ("llvm", "llvm_ext")

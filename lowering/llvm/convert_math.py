@@ -1,4 +1,4 @@
-"""`math` to LLVM intrinsics where one exists that needs no library, to calls of libm for the rest."""
+"""The conversion of `math`: LLVM intrinsics that need no library, and calls of libm for the rest."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, VectorType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext
-from .builder import Builder, ConversionTable, fastmath
+from .attributes import fastmath
 from .convert_arith import NO_BF16
+from .llvm_body import ConversionTable, LLVMBody
 from .small_floats import element_type, is_bf16
 
 FLOAT_INTRINSIC: dict[type[Operation], str] = {
@@ -23,7 +24,7 @@ FLOAT_INTRINSIC: dict[type[Operation], str] = {
     math.CopySignOp: "llvm.copysign",
 }
 SIGN_ONLY = (math.AbsFOp, math.CopySignOp)
-"""These touch the sign bit alone, so that bf16 needs no arithmetic."""
+"""Ops that touch the sign bit alone, so that bf16 needs no arithmetic."""
 
 COUNT_INTRINSIC: dict[type[Operation], str] = {
     math.CtPopOp: "llvm.ctpop",
@@ -56,10 +57,10 @@ LIBM: dict[type[Operation], str] = {
     math.TanOp: "tan",
     math.TanhOp: "tanh",
 }
-"""The C function for f64; that for f32 has an `f` at its end."""
+"""The C function for f64. The one for f32 has an `f` at its end."""
 
 
-def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
+def convert_float_intrinsic(builder: LLVMBody, op: Operation) -> None:
     operands = builder.values_of(op.operands)
     if is_bf16(operands[0].type) and not isinstance(op, SIGN_ONLY):
         builder.error(NO_BF16)
@@ -69,8 +70,8 @@ def convert_float_intrinsic(builder: Builder, op: Operation) -> None:
     builder.bind(op.results[0], result)
 
 
-def convert_count(builder: Builder, op: Operation) -> None:
-    """The bit counts give the width for 0, `absi` gives the minimum for the minimum: never poison."""
+def convert_count(builder: LLVMBody, op: Operation) -> None:
+    """Converts so that nothing is poison: bit counts give the width for 0, `absi` the minimum for the minimum."""
     operands = builder.values_of(op.operands)
     result_type = operands[0].type
     if not isinstance(op, math.CtPopOp):
@@ -78,8 +79,8 @@ def convert_count(builder: Builder, op: Operation) -> None:
     builder.bind(op.results[0], builder.intrinsic_value(COUNT_INTRINSIC[type(op)], operands, result_type))
 
 
-def convert_rsqrt(builder: Builder, op: math.RsqrtOp) -> None:
-    """`1 / sqrt(x)`, both rounded."""
+def convert_rsqrt(builder: LLVMBody, op: math.RsqrtOp) -> None:
+    """Computes `1 / sqrt(x)`, both rounded."""
     operand = builder.value(op.operand)
     if is_bf16(operand.type):
         builder.error(NO_BF16)
@@ -90,8 +91,8 @@ def convert_rsqrt(builder: Builder, op: math.RsqrtOp) -> None:
     builder.bind(op.result, builder.binary(llvm.FDivOp, one, root, {"fastmathFlags": flags}))
 
 
-def call_libm(builder: Builder, name: str, operands: list[SSAValue]) -> SSAValue | None:
-    """Calls the C function on scalars, lane by lane on vectors; `None` after noting an error."""
+def call_libm(builder: LLVMBody, name: str, operands: list[SSAValue]) -> SSAValue | None:
+    """Calls the C function on scalars, lane by lane on vectors. Returns None after noting an error."""
     value_type = operands[0].type
     element = element_type(value_type)
     if not isinstance(element, Float32Type | Float64Type):
@@ -112,7 +113,7 @@ def call_libm(builder: Builder, name: str, operands: list[SSAValue]) -> SSAValue
     return result
 
 
-def convert_libm(builder: Builder, op: Operation) -> None:
+def convert_libm(builder: LLVMBody, op: Operation) -> None:
     result = call_libm(builder, LIBM[type(op)], builder.values_of(op.operands))
     if result is not None:
         builder.bind(op.results[0], result)

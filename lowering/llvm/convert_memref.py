@@ -1,6 +1,8 @@
 """
-`memref` to `llvm` with bare pointers: a memref value is a pointer to its element (0, ..., 0), an access is one
-`getelementptr inbounds` on a linearised i64 index. Alignment is explicit on every access.
+The conversion of `memref` to bare pointers.
+
+A memref value is a pointer to its element (0, ..., 0). An access is one `getelementptr inbounds` on a linearised i64
+index. Alignment is explicit on every access.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...core.ir.literals import constant_of
+from ...core.roles import BUFFER_ALIGNMENT
 from ...dialects import llvm_ext
 from .addressing import (
     address,
@@ -35,11 +39,10 @@ from .addressing import (
     store_value,
     summed,
 )
-from .builder import NSW, NUW, Builder, ConversionTable, constant_of, number
+from .attributes import NSW, NUW, number
+from .heap import note_allocated, note_freed
+from .llvm_body import ConversionTable, LLVMBody
 from .types import PTR, MemRefLayout
-
-BUFFER_ALIGNMENT = 64
-"""Bytes; every buffer that this pass allocates is aligned to it."""
 
 ATOMIC_OF_KIND = {
     0: "fadd",
@@ -54,10 +57,10 @@ ATOMIC_OF_KIND = {
     10: "or",
     11: "and",
 }
-"""LLVM operation of an `arith` atomic kind; 9 is `mulf`, which LLVM lacks."""
+"""The LLVM operation of each `arith` atomic kind. Kind 9 is `mulf`, which LLVM lacks."""
 
 
-def convert_load(builder: Builder, op: memref.LoadOp) -> None:
+def convert_load(builder: LLVMBody, op: memref.LoadOp) -> None:
     layout = layout_of(builder, op.memref)
     pointer = address(builder, op.memref, layout, op.indices)
     alignment = lane_alignment(layout.value_type)
@@ -65,18 +68,19 @@ def convert_load(builder: Builder, op: memref.LoadOp) -> None:
     builder.bind(op.res, loaded)
 
 
-def convert_store(builder: Builder, op: memref.StoreOp) -> None:
+def convert_store(builder: LLVMBody, op: memref.StoreOp) -> None:
     layout = layout_of(builder, op.memref)
     pointer = address(builder, op.memref, layout, op.indices)
     alignment = lane_alignment(layout.value_type)
     store_value(builder, builder.value(op.value), pointer, alignment, nontemporal=is_nontemporal(op))
 
 
-def convert_alloca(builder: Builder, op: memref.AllocaOp) -> None:
+def convert_alloca(builder: LLVMBody, op: memref.AllocaOp) -> None:
     """
-    A stack slot. Slots lie at the start of the function, so that a loop does not grow the stack; in a
-    function of several blocks only those of the entry block can (a block may be entered again while an older
-    slot is still in use).
+    Makes a stack slot.
+
+    Slots lie at the start of the function, so that a loop does not grow the stack. In a function of several blocks only
+    those of the entry block can (a block may be entered again while an older slot is still in use).
     """
     layout = layout_of(builder, op.memref)
     alignment = _alignment_of(op)
@@ -96,7 +100,7 @@ def _alignment_of(op: memref.AllocaOp | memref.AllocOp) -> int:
 
 
 def _in_entry_block(op: Operation) -> bool:
-    """True unless the function-level block around `op` comes after another block."""
+    """Returns whether the function-level block around `op` is the first one."""
     inner: Operation = op
     while (parent := inner.parent_op()) is not None and not isinstance(parent, FuncOp):
         inner = parent
@@ -105,8 +109,8 @@ def _in_entry_block(op: Operation) -> bool:
     )
 
 
-def convert_alloc(builder: Builder, op: memref.AllocOp) -> None:
-    """`aligned_alloc`; a null result fails the function with the check "memref.alloc: allocation failed"."""
+def convert_alloc(builder: LLVMBody, op: memref.AllocOp) -> None:
+    """Calls `aligned_alloc`. A null result fails the function with the check "memref.alloc: allocation failed"."""
     layout = layout_of(builder, op.memref)
     alignment = _alignment_of(op)
     symbol = builder.state.external("aligned_alloc", [i64, i64], PTR)
@@ -121,13 +125,16 @@ def convert_alloc(builder: Builder, op: memref.AllocOp) -> None:
     builder.branch_if(failed, builder.fail(), (builder.constant(status, i32),), go_on, ())
     builder.start(go_on)
     builder.alignment[pointer] = alignment
-    if builder.heap is not None:
-        builder.heap.allocated(builder, op, pointer)
+    note_allocated(builder, op, pointer)
     builder.bind(op.memref, pointer)
 
 
-def _allocated_bytes(builder: Builder, op: memref.AllocOp, layout: MemRefLayout, alignment: int) -> SSAValue:
-    """The bytes of a buffer, rounded up to a multiple of the alignment, and not 0; one more than that where they are not known."""
+def _allocated_bytes(builder: LLVMBody, op: memref.AllocOp, layout: MemRefLayout, alignment: int) -> SSAValue:
+    """
+    Returns the bytes of a buffer, rounded up to a multiple of the alignment, and not 0.
+
+    Where they are not known, it is one alignment more.
+    """
     if not op.dynamic_sizes:
         return builder.constant(max((layout.bytes + alignment - 1) // alignment, 1) * alignment)
     count = builder.value(op.dynamic_sizes[0])
@@ -136,14 +143,13 @@ def _allocated_bytes(builder: Builder, op: memref.AllocOp, layout: MemRefLayout,
     return builder.emit(llvm.AndOp, (more, builder.constant(-alignment)), i64)
 
 
-def convert_dealloc(builder: Builder, op: memref.DeallocOp) -> None:
+def convert_dealloc(builder: LLVMBody, op: memref.DeallocOp) -> None:
     symbol = builder.state.external("free", [PTR], None)
     builder.call(symbol, (builder.value(op.memref),), None)
-    if builder.heap is not None:
-        builder.heap.freed(builder, op)
+    note_freed(builder, op)
 
 
-def convert_get_global(builder: Builder, op: memref.GetGlobalOp) -> None:
+def convert_get_global(builder: LLVMBody, op: memref.GetGlobalOp) -> None:
     layout_of(builder, op.memref)
     symbol = SymbolRefAttr(op.name_.string_value())
     pointer = builder.emit(llvm.AddressOfOp, (), PTR, {"global_name": symbol})
@@ -152,13 +158,13 @@ def convert_get_global(builder: Builder, op: memref.GetGlobalOp) -> None:
 
 
 def is_place_of_views(op: arith.ConstantOp) -> bool:
-    """Whether a constant says where views begin, and nothing else: `convert_view` reads the number."""
+    """Returns whether a constant only says where views begin: `convert_view` reads the number."""
     uses = op.results[0].uses
     return bool(uses) and all(isinstance(use.operation, memref.ViewOp) and use.index == 1 for use in uses)
 
 
-def convert_view(builder: Builder, op: memref.ViewOp) -> None:
-    """A typed view of the bytes of an arena from `byte_shift` on."""
+def convert_view(builder: LLVMBody, op: memref.ViewOp) -> None:
+    """Makes a typed view of the bytes of an arena from `byte_shift` on."""
     buffer, byte_shift = op.operands[:2]
     source = layout_of(builder, buffer)
     target = layout_of(builder, op.results[0])
@@ -182,19 +188,19 @@ def convert_view(builder: Builder, op: memref.ViewOp) -> None:
 
 
 def _offset_terms(op: Any) -> list[int | SSAValue]:
-    """The offsets of a subview or reinterpret_cast: integers where static, source values where not."""
+    """Returns the offsets of a subview or reinterpret_cast: integers where static, source values where not."""
     dynamic = iter(op.offsets)
     return [next(dynamic) if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.iter_values()]
 
 
 def _moved(
-    builder: Builder,
+    builder: LLVMBody,
     base: SSAValue,
     layout: MemRefLayout,
     offsets: list[int | SSAValue],
     strides: Sequence[int],
 ) -> SSAValue:
-    """`base` moved by `sum(offset * stride)` elements."""
+    """Returns `base` moved by `sum(offset * stride)` elements."""
     total, constant = linear_index(builder, strides, offsets, NSW)
     pointer = builder.value(base)
     if total is not None:
@@ -209,14 +215,14 @@ def _moved(
     return moved
 
 
-def convert_subview(builder: Builder, op: memref.SubviewOp) -> None:
+def convert_subview(builder: LLVMBody, op: memref.SubviewOp) -> None:
     layout = layout_of(builder, op.source)
     layout_of(builder, op.result)
     builder.bind(op.result, _moved(builder, op.source, layout, _offset_terms(op), layout.strides))
 
 
-def convert_reinterpret_cast(builder: Builder, op: memref.ReinterpretCastOp) -> None:
-    """The new offset counts from the start of the buffer, the pointer from the source's first element."""
+def convert_reinterpret_cast(builder: LLVMBody, op: memref.ReinterpretCastOp) -> None:
+    """Moves a pointer. The new offset counts from the start of the buffer, the pointer from the first element."""
     layout = layout_of(builder, op.source)
     layout_of(builder, op.result)
     assert isinstance(op.source.type, MemRefType)
@@ -231,25 +237,25 @@ def convert_reinterpret_cast(builder: Builder, op: memref.ReinterpretCastOp) -> 
     builder.bind(op.result, _moved(builder, op.source, layout, [*offsets, -start], [1] * (len(offsets) + 1)))
 
 
-def convert_same_pointer(builder: Builder, op: Operation) -> None:
-    """Casts and reshapes that leave every element where it is."""
+def convert_same_pointer(builder: LLVMBody, op: Operation) -> None:
+    """Converts a cast or reshape that leaves every element where it is."""
     layout_of(builder, op.operands[0])
     layout_of(builder, op.results[0])
     builder.bind(op.results[0], builder.value(op.operands[0]))
 
 
-def convert_reshape(builder: Builder, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> None:
+def convert_reshape(builder: LLVMBody, op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> None:
     layout_of(builder, op.result)
     builder.bind(op.result, builder.value(op.operands[0]))
 
 
-def convert_assume_alignment(builder: Builder, op: memref.AssumeAlignmentOp) -> None:
+def convert_assume_alignment(builder: LLVMBody, op: memref.AssumeAlignmentOp) -> None:
     pointer = builder.value(op.memref)
     builder.alignment[pointer] = max(builder.alignment.get(pointer, 1), op.alignment.value.data)
     builder.bind(op.result, pointer)
 
 
-def convert_dim(builder: Builder, op: memref.DimOp) -> None:
+def convert_dim(builder: LLVMBody, op: memref.DimOp) -> None:
     layout = layout_of(builder, op.source)
     index = constant_of(op.index)
     if index is None or not 0 <= index < len(layout.shape):
@@ -261,16 +267,16 @@ def convert_dim(builder: Builder, op: memref.DimOp) -> None:
     builder.bind(op.result, builder.constant(layout.shape[index]))
 
 
-def convert_rank(builder: Builder, op: memref.RankOp) -> None:
+def convert_rank(builder: LLVMBody, op: memref.RankOp) -> None:
     builder.bind(op.rank, builder.constant(len(layout_of(builder, op.source).shape)))
 
 
-def convert_pointer_as_index(builder: Builder, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
+def convert_pointer_as_index(builder: LLVMBody, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
     pointer = builder.value(op.source)
     builder.bind(op.aligned_pointer, builder.emit(llvm.PtrToIntOp, (pointer,), i64))
 
 
-def convert_atomic(builder: Builder, op: memref.AtomicRMWOp) -> None:
+def convert_atomic(builder: LLVMBody, op: memref.AtomicRMWOp) -> None:
     layout = layout_of(builder, op.memref)
     kind = ATOMIC_OF_KIND.get(op.kind.value.data)
     if kind is None or layout.is_boolean:
@@ -286,8 +292,8 @@ def convert_atomic(builder: Builder, op: memref.AtomicRMWOp) -> None:
     builder.bind(op.result, builder.emit(llvm_ext.AtomicRMWOp, operands, layout.value_type, properties))
 
 
-def convert_copy(builder: Builder, op: memref.CopyOp) -> None:
-    """One `memmove` when both sides are contiguous (they may be the same buffer), element loops otherwise."""
+def convert_copy(builder: LLVMBody, op: memref.CopyOp) -> None:
+    """Calls `memmove` when both sides are contiguous (maybe the same buffer), and makes element loops otherwise."""
     source, target = layout_of(builder, op.source), layout_of(builder, op.destination)
     if source.shape != target.shape or source.value_type != target.value_type:
         builder.error(f"source is {op.source.type} but destination is {op.destination.type}")
@@ -304,9 +310,9 @@ def convert_copy(builder: Builder, op: memref.CopyOp) -> None:
 
 
 def _copy_loops(
-    builder: Builder, source: MemRefLayout, target: MemRefLayout, from_pointer: SSAValue, to_pointer: SSAValue
+    builder: LLVMBody, source: MemRefLayout, target: MemRefLayout, from_pointer: SSAValue, to_pointer: SSAValue
 ) -> None:
-    """A loop per dimension, the pointers moved along by the strides."""
+    """Makes a loop per dimension, with pointers that move along by the strides."""
     shape, alignment = source.shape, lane_alignment(source.value_type)
     loops: list[tuple[Block, SSAValue, int]] = []
     for extent, from_stride, to_stride in zip(shape, source.strides, target.strides, strict=True):

@@ -1,4 +1,4 @@
-"""1-D `vector` ops to LLVM vectors. Vectors of more dimensions are refused by the type converter."""
+"""The conversion of 1-D `vector` ops. The type converter refuses vectors of more dimensions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from ...core.ir.literals import constant_of
+from ...core.roles import BUFFER_ALIGNMENT
 from ...dialects import llvm_ext
 from .addressing import address, is_nontemporal, lane_alignment, layout_of, load_value, store_value
-from .builder import Builder, ConversionTable, constant_of, fastmath, number, numbers32
+from .attributes import fastmath, number, numbers32
 from .convert_arith import NO_BF16
+from .llvm_body import ConversionTable, LLVMBody
 from .small_floats import element_type, is_bf16
 from .types import MemRefLayout
 
@@ -46,18 +49,16 @@ BITWISE_REDUCTION: dict[str, tuple[str, type[Operation]]] = {
     "or": ("llvm.vector.reduce.or", llvm.OrOp),
     "xor": ("llvm.vector.reduce.xor", llvm.XOrOp),
 }
-MAX_ALIGNMENT = 64
-"""Bytes; the most that a vector access of ours can use."""
 
 
 def lanes_of(value_type: Attribute) -> int:
-    """Number of lanes of a 1-D vector type."""
+    """Returns the number of lanes of a 1-D vector type."""
     assert isinstance(value_type, VectorType)
     return value_type.get_shape()[0]
 
 
-def broadcast(builder: Builder, scalar: SSAValue, vector_type: Attribute) -> SSAValue:
-    """`scalar` in every lane."""
+def broadcast(builder: LLVMBody, scalar: SSAValue, vector_type: Attribute) -> SSAValue:
+    """Returns `scalar` in every lane."""
     owner = scalar.owner
     if isinstance(owner, llvm.ConstantOp) and isinstance(owner.value, IntegerAttr) and scalar.type != i1:
         return builder.constant(owner.value.value.data, vector_type)
@@ -68,17 +69,19 @@ def broadcast(builder: Builder, scalar: SSAValue, vector_type: Attribute) -> SSA
     return builder.emit(llvm.ShuffleVectorOp, (first, poison), vector_type, mask)
 
 
-def _row_stride_is_one(builder: Builder, op: Operation, layout: MemRefLayout) -> bool:
+def _row_stride_is_one(builder: LLVMBody, op: Operation, layout: MemRefLayout) -> bool:
     if layout.strides and layout.strides[-1] != 1 and layout.shape[-1] != 1:
         builder.error(f"last dimension has stride {layout.strides[-1]}, expected 1")
         return False
     return True
 
 
-def alignment_at(builder: Builder, base: SSAValue, layout: MemRefLayout, indices: Sequence[SSAValue]) -> int:
+def alignment_at(builder: LLVMBody, base: SSAValue, layout: MemRefLayout, indices: Sequence[SSAValue]) -> int:
     """
-    Bytes to which the element at `indices` is known to be aligned: from the alignment of the buffer and from
-    what divides each index (constants, and loop variables that start at and step by constants).
+    Returns the bytes to which the element at `indices` is known to be aligned.
+
+    It follows from the alignment of the buffer and from what divides each index (constants, and loop variables that
+    start at and step by constants).
     """
     known = builder.alignment.get(builder.value(base), 0)
     lane = lane_alignment(layout.value_type)
@@ -86,11 +89,11 @@ def alignment_at(builder: Builder, base: SSAValue, layout: MemRefLayout, indices
         return lane
     for stride, index in zip(layout.strides, indices, strict=True):
         known = gcd(known, stride * divisor_of(index) * layout.element_bytes)
-    return max(lane, min(known & -known, MAX_ALIGNMENT))
+    return max(lane, min(known & -known, BUFFER_ALIGNMENT))
 
 
 def divisor_of(index: SSAValue) -> int:
-    """A number that divides `index` for certain; 0 when the index is the constant 0."""
+    """Returns a number that divides `index` for certain, or 0 when the index is the constant 0."""
     if (known := constant_of(index)) is not None:
         return known
     if isinstance(index, BlockArgument):
@@ -104,7 +107,7 @@ def divisor_of(index: SSAValue) -> int:
     return 1
 
 
-def convert_load(builder: Builder, op: vector.LoadOp) -> None:
+def convert_load(builder: LLVMBody, op: vector.LoadOp) -> None:
     layout = layout_of(builder, op.base)
     result_type = builder.types.convert(op.result.type)
     if not _row_stride_is_one(builder, op, layout):
@@ -115,7 +118,7 @@ def convert_load(builder: Builder, op: vector.LoadOp) -> None:
     builder.bind(op.result, loaded)
 
 
-def convert_store(builder: Builder, op: vector.StoreOp) -> None:
+def convert_store(builder: LLVMBody, op: vector.StoreOp) -> None:
     layout = layout_of(builder, op.base)
     builder.types.convert(op.vector.type)
     if not _row_stride_is_one(builder, op, layout):
@@ -126,9 +129,9 @@ def convert_store(builder: Builder, op: vector.StoreOp) -> None:
 
 
 def masked_load(
-    builder: Builder, base: SSAValue, indices: Sequence[SSAValue], mask: SSAValue, pass_thru: SSAValue
+    builder: LLVMBody, base: SSAValue, indices: Sequence[SSAValue], mask: SSAValue, pass_thru: SSAValue
 ) -> SSAValue:
-    """`llvm_ext.masked_load` of the lanes from `indices` on; booleans are bytes in memory."""
+    """Makes an `llvm_ext.masked_load` of the lanes from `indices` on. Booleans are bytes in memory."""
     layout = layout_of(builder, base)
     pointer = address(builder, base, layout, indices, inbounds=False)
     boolean = builder.types.is_boolean(pass_thru.type)
@@ -143,9 +146,9 @@ def masked_load(
 
 
 def masked_store(
-    builder: Builder, base: SSAValue, indices: Sequence[SSAValue], mask: SSAValue, value: SSAValue
+    builder: LLVMBody, base: SSAValue, indices: Sequence[SSAValue], mask: SSAValue, value: SSAValue
 ) -> None:
-    """`llvm_ext.masked_store` of the lanes from `indices` on; booleans are bytes in memory."""
+    """Makes an `llvm_ext.masked_store` of the lanes from `indices` on. Booleans are bytes in memory."""
     layout = layout_of(builder, base)
     pointer = address(builder, base, layout, indices, inbounds=False)
     if builder.types.is_boolean(value.type):
@@ -154,7 +157,7 @@ def masked_store(
     builder.emit_void(llvm_ext.MaskedStoreOp, (value, pointer, mask), properties)
 
 
-def convert_masked_load(builder: Builder, op: vector.MaskedLoadOp) -> None:
+def convert_masked_load(builder: LLVMBody, op: vector.MaskedLoadOp) -> None:
     builder.types.convert(op.result.type)
     if not _row_stride_is_one(builder, op, layout_of(builder, op.base)):
         return
@@ -162,15 +165,15 @@ def convert_masked_load(builder: Builder, op: vector.MaskedLoadOp) -> None:
     builder.bind(op.result, masked_load(builder, op.base, op.indices, mask, pass_thru))
 
 
-def convert_masked_store(builder: Builder, op: vector.MaskedStoreOp) -> None:
+def convert_masked_store(builder: LLVMBody, op: vector.MaskedStoreOp) -> None:
     if not _row_stride_is_one(builder, op, layout_of(builder, op.base)):
         return
     mask, value = builder.value(op.mask), builder.value(op.value_to_store)
     masked_store(builder, op.base, op.indices, mask, value)
 
 
-def first_lanes(builder: Builder, count: SSAValue, mask_type: Attribute) -> SSAValue:
-    """A mask whose first `count` lanes are set; `count` is an i64 of any value."""
+def first_lanes(builder: LLVMBody, count: SSAValue, mask_type: Attribute) -> SSAValue:
+    """Returns a mask whose first `count` lanes are set. `count` is an i64 of any value."""
     lanes = lanes_of(mask_type)
     at_least = builder.intrinsic_value("llvm.smax", (count, builder.constant(0)), i64)
     clamped = builder.intrinsic_value("llvm.smin", (at_least, builder.constant(lanes)), i64)
@@ -185,15 +188,15 @@ def first_lanes(builder: Builder, count: SSAValue, mask_type: Attribute) -> SSAV
     return builder.icmp("slt", numbers, bound)
 
 
-def convert_create_mask(builder: Builder, op: vector.CreateMaskOp) -> None:
+def convert_create_mask(builder: LLVMBody, op: vector.CreateMaskOp) -> None:
     mask_type = builder.types.convert(op.mask_vector.type)
     builder.bind(op.mask_vector, first_lanes(builder, builder.value(op.mask_dim_sizes[0]), mask_type))
 
 
 def _transfer_mask(
-    builder: Builder, op: vector.TransferReadOp | vector.TransferWriteOp, vector_type: Attribute
+    builder: LLVMBody, op: vector.TransferReadOp | vector.TransferWriteOp, vector_type: Attribute
 ) -> SSAValue | None:
-    """Mask of the lanes that exist and are wanted; `None` for all. Notes an error for other maps."""
+    """Returns the mask of the lanes that exist and are wanted, None for all. Notes an error for other maps."""
     permutation = op.permutation_map
     assert isinstance(permutation, AffineMapAttr) and isinstance(op.source.type, MemRefType)
     rank = op.source.type.get_num_dims()
@@ -210,7 +213,7 @@ def _transfer_mask(
     return mask
 
 
-def convert_transfer_read(builder: Builder, op: vector.TransferReadOp) -> None:
+def convert_transfer_read(builder: LLVMBody, op: vector.TransferReadOp) -> None:
     result_type = builder.types.convert(op.result.type)
     layout = layout_of(builder, op.source)
     if not _row_stride_is_one(builder, op, layout):
@@ -228,7 +231,7 @@ def convert_transfer_read(builder: Builder, op: vector.TransferReadOp) -> None:
     builder.bind(op.result, masked_load(builder, op.source, op.indices, mask, padding))
 
 
-def convert_transfer_write(builder: Builder, op: vector.TransferWriteOp) -> None:
+def convert_transfer_write(builder: LLVMBody, op: vector.TransferWriteOp) -> None:
     value = builder.value(op.vector)
     layout = layout_of(builder, op.source)
     if not _row_stride_is_one(builder, op, layout):
@@ -244,7 +247,7 @@ def convert_transfer_write(builder: Builder, op: vector.TransferWriteOp) -> None
         masked_store(builder, op.source, op.indices, mask, value)
 
 
-def convert_broadcast(builder: Builder, op: vector.BroadcastOp) -> None:
+def convert_broadcast(builder: LLVMBody, op: vector.BroadcastOp) -> None:
     target = builder.types.convert(op.vector.type)
     source = builder.value(op.source)
     if isinstance(source.type, VectorType):
@@ -256,7 +259,7 @@ def convert_broadcast(builder: Builder, op: vector.BroadcastOp) -> None:
     builder.bind(op.vector, broadcast(builder, source, target))
 
 
-def convert_fma(builder: Builder, op: vector.FMAOp) -> None:
+def convert_fma(builder: LLVMBody, op: vector.FMAOp) -> None:
     operands = builder.values_of(op.operands)
     if is_bf16(operands[0].type):
         builder.error(NO_BF16)
@@ -264,8 +267,8 @@ def convert_fma(builder: Builder, op: vector.FMAOp) -> None:
     builder.bind(op.res, builder.intrinsic_value("llvm.fma", operands, operands[0].type))
 
 
-def convert_reduction(builder: Builder, op: vector.ReductionOp) -> None:
-    """Float sums and products are ordered, lane 0 first, unless the op has the flag `reassoc`."""
+def convert_reduction(builder: LLVMBody, op: vector.ReductionOp) -> None:
+    """Reduces a vector. Float sums and products are ordered, lane 0 first, unless the op has the flag `reassoc`."""
     operand = builder.value(op.vector)
     accumulator = None if op.acc is None else builder.value(op.acc)
     element = element_type(operand.type)
@@ -302,28 +305,28 @@ def _no_overflow_flags(op_type: type[Operation]) -> dict[str, Attribute]:
     return {"overflowFlags": IntegerAttr(0, 32)} if op_type in (llvm.AddOp, llvm.MulOp) else {}
 
 
-def _position(builder: Builder, op: vector.ExtractOp | vector.InsertOp) -> SSAValue:
-    """The lane as an i64; dynamic when the static position says so."""
+def _position(builder: LLVMBody, op: vector.ExtractOp | vector.InsertOp) -> SSAValue:
+    """Returns the lane as an i64, the dynamic one when the static position says so."""
     static = op.static_position.get_values()
     if static[0] == DYNAMIC_INDEX:
         return builder.value(op.dynamic_position[0])
     return builder.constant(int(static[0]))
 
 
-def convert_extract(builder: Builder, op: vector.ExtractOp) -> None:
+def convert_extract(builder: LLVMBody, op: vector.ExtractOp) -> None:
     operand = builder.value(op.vector)
     operands = (operand, _position(builder, op))
     element = element_type(operand.type)
     builder.bind(op.result, builder.emit(llvm_ext.ExtractElementOp, operands, element))
 
 
-def convert_insert(builder: Builder, op: vector.InsertOp) -> None:
+def convert_insert(builder: LLVMBody, op: vector.InsertOp) -> None:
     operands = (builder.value(op.dest), builder.value(op.source), _position(builder, op))
     builder.bind(op.result, builder.emit(llvm.InsertElementOp, operands, operands[0].type))
 
 
-def convert_shuffle(builder: Builder, op: vector.ShuffleOp) -> None:
-    """LLVM wants both operands of one length: the shorter one is padded with poison lanes first."""
+def convert_shuffle(builder: LLVMBody, op: vector.ShuffleOp) -> None:
+    """Pads the shorter operand with poison lanes first, as LLVM wants both of one length."""
     lhs, rhs = builder.value(op.v1), builder.value(op.v2)
     result_type = builder.types.convert(op.result.type)
     mask = [int(lane) for lane in op.mask.get_values()]
@@ -335,7 +338,7 @@ def convert_shuffle(builder: Builder, op: vector.ShuffleOp) -> None:
     builder.bind(op.result, builder.emit(llvm.ShuffleVectorOp, (lhs, rhs), result_type, properties))
 
 
-def _padded(builder: Builder, value: SSAValue, length: int) -> SSAValue:
+def _padded(builder: LLVMBody, value: SSAValue, length: int) -> SSAValue:
     lanes = lanes_of(value.type)
     if lanes == length:
         return value
@@ -344,7 +347,7 @@ def _padded(builder: Builder, value: SSAValue, length: int) -> SSAValue:
     return builder.emit(llvm.ShuffleVectorOp, (value, value), wide, {"mask": mask})
 
 
-def convert_bitcast(builder: Builder, op: vector.BitcastOp) -> None:
+def convert_bitcast(builder: LLVMBody, op: vector.BitcastOp) -> None:
     target = builder.types.convert(op.result.type)
     builder.bind(op.result, builder.bitcast(builder.value(op.source), target))
 

@@ -1,4 +1,4 @@
-"""`lower-to-llvm-dialect`: from scf, memref, arith, math, vector, func and cf to the llvm dialect in one walk."""
+"""The lowering of scf, memref, arith, math, vector, func and cf in one walk: pass `lower-to-llvm-dialect`."""
 
 from __future__ import annotations
 
@@ -19,23 +19,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from ..core.passes import StepwellPass
-from ..core.roles import CHECKS
-from ..core.walk import ops_of
-from ..dialects import tile
-from .llvm import (
-    convert_arith,
-    convert_math,
-    convert_memref,
-    convert_tile,
-    convert_tile_elements,
-    convert_tile_transpose,
-    convert_vector,
-    parallel,
-)
-from .llvm.builder import Builder, ConversionTable
-from .llvm.convert_control import ControlConversions, region_blocks
-from .llvm.convert_func import (
+from ...core.ir.walk import ops_of
+from ...core.passes.base import StepwellPass
+from ...core.roles import BUFFER_ALIGNMENT, CHECKS, LINK_NAME, TASK
+from ...dialects import tile
+from . import convert_arith, convert_math, convert_memref, convert_vector, parallel
+from .convert_control import ControlConversions, region_blocks
+from .convert_func import (
     FunctionConversions,
     entry_wrapper,
     failing_functions,
@@ -46,20 +36,19 @@ from .llvm.convert_func import (
     new_function,
     signature_of,
 )
-from .llvm.heap import HeapTracker
-from .llvm.small_floats import carry_as_bits
-from .llvm.state import ModuleState, Signature
-from .llvm.tile_registers import configure_tile_registers
-from .llvm.types import UnsupportedTypeError
-from .llvm_text.names import LINK_NAME
-
-GLOBAL_ALIGNMENT = 64
+from .heap import heap_slots
+from .llvm_body import ConversionTable, LLVMBody
+from .small_floats import carry_as_bits
+from .state import ModuleState, Signature
+from .tiles import convert_tile, convert_tile_elements, convert_tile_transpose
+from .tiles.registers import configure_tile_registers
+from .types import UnsupportedTypeError
 
 _BOOLEAN_BYTES = bytes([0, *[1] * 255])
 
 
-def convert_unrealized_cast(builder: Builder, op: UnrealizedConversionCastOp) -> None:
-    """A cast between types that are one type here, a memref and its pointer say."""
+def convert_unrealized_cast(builder: LLVMBody, op: UnrealizedConversionCastOp) -> None:
+    """Removes a cast between types that are one type here, such as a memref and its pointer."""
     for operand, result in zip(op.inputs, op.outputs, strict=True):
         value, target = builder.value(operand), builder.types.convert(result.type)
         if value.type != target:
@@ -110,7 +99,7 @@ class FunctionConverter:
             func.CallOp: parallel.convert_any_call,
         }
 
-    def convert(self, builder: Builder, op: Operation) -> None:
+    def convert(self, builder: LLVMBody, op: Operation) -> None:
         """Emits what stands for `op`."""
         builder.source = op
         if builder.pieces and type(op) not in _TAKE_TILES:
@@ -133,11 +122,11 @@ class FunctionConverter:
         except UnsupportedTypeError as error:
             builder.error(str(error))
 
-    def convert_map(self, builder: Builder, op: tile.MapOp) -> None:
-        """The body of a `tile.map`, once per piece of the tile, on vectors."""
+    def convert_map(self, builder: LLVMBody, op: tile.MapOp) -> None:
+        """Converts the body of a `tile.map`, once per piece of the tile, on vectors."""
         convert_tile.convert_map(builder, op, self.convert)
 
-    def _keep(self, builder: Builder, op: Operation) -> None:
+    def _keep(self, builder: LLVMBody, op: Operation) -> None:
         """Copies an op that is of the llvm dialect already."""
         kept = op.clone(dict(builder.values), {**builder.block_map})
         kept.location = op.location
@@ -146,10 +135,10 @@ class FunctionConverter:
             builder.values[old] = new
 
     def body(self, function: func.FuncOp, lowered: llvm.FuncOp) -> Region:
-        """The blocks of `lowered`, the `llvm.func` in place of `function`."""
-        builder = Builder(self.state)
+        """Returns the blocks of `lowered`, the `llvm.func` in place of `function`."""
+        builder = LLVMBody(self.state)
         if self.signature.may_fail:
-            builder.heap = HeapTracker.for_function(function)
+            builder.heap = heap_slots(function)
         entry = Block(arg_types=self.signature.arguments)
         builder.start(entry)
         source_entry = function.body.blocks.first
@@ -167,7 +156,7 @@ class FunctionConverter:
         carry_as_bits(builder.blocks)
         return Region(builder.blocks)
 
-    def _known_alignment(self, builder: Builder, function: llvm.FuncOp, entry: Block) -> None:
+    def _known_alignment(self, builder: LLVMBody, function: llvm.FuncOp, entry: Block) -> None:
         if function.arg_attrs is None:
             return
         for attributes, argument in zip(function.arg_attrs, entry.args, strict=True):
@@ -176,7 +165,7 @@ class FunctionConverter:
 
 
 def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | None:
-    """An internal global of raw elements, 64-byte aligned; booleans are bytes 0 or 1."""
+    """Makes an aligned internal global of raw elements. Booleans are bytes 0 or 1."""
     try:
         layout = state.types.layout(op.type)  # type: ignore[arg-type]
     except UnsupportedTypeError as error:
@@ -198,7 +187,7 @@ def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | N
         "internal",
         constant=op.constant is not None,
         value=value,
-        alignment=max(GLOBAL_ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data),
+        alignment=max(BUFFER_ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data),
         body=body,
     )
     result.location = op.location
@@ -218,8 +207,8 @@ class LowerToLLVMDialectPass(StepwellPass):
     """Lower functions on memrefs, vectors and scalars to the llvm dialect.
 
     Before: `func.func`, `func.call`, `scf`, `cf`, `memref` (static shapes), `arith`, `math`, `vector` (1-D).
-    After: `llvm` and `llvm_ext` ops only; an entry point per function with roles; `stepwell.checks`.
-    Raises: one error that names every op or type without a lowering, with its location.
+    After: `llvm` and `llvm_ext` ops only, an entry point per function with roles, and `stepwell.checks`.
+    Raises one error that names every op or type without a lowering, with its location.
     """
 
     name = "lower-to-llvm-dialect"
@@ -257,7 +246,7 @@ class LowerToLLVMDialectPass(StepwellPass):
             state.signatures[name] = signature_of(state, function, name, name in failing)
 
     def _convert(self, state: ModuleState, op: Operation, called: set[str]) -> list[Operation]:
-        """What takes the place of one op of the module."""
+        """Returns what takes the place of one op of the module."""
         if is_llvm(op):
             return [op]
         if isinstance(op, memref.GlobalOp):
@@ -282,9 +271,9 @@ class LowerToLLVMDialectPass(StepwellPass):
             body.move_blocks(shell.body)
         result: list[Operation] = [shell]
         if is_entry(function) and len(state.errors) == errors:
-            result.append(entry_wrapper(function, signature, Builder(state)))
-        if parallel.TASK in function.attributes:
-            result.append(parallel.task_function(function, signature, Builder(state)))
+            result.append(entry_wrapper(function, signature, LLVMBody(state)))
+        if TASK in function.attributes:
+            result.append(parallel.task_function(function, signature, LLVMBody(state)))
         return result
 
     @staticmethod

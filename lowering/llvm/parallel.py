@@ -1,8 +1,8 @@
 """
 Calls that run on several threads: `func.call @part(%lower, %upper, …) {stepwell.chunk = n}` (docs/threads.md).
 
-The operands after the bounds go into a frame on the stack, 8 bytes each. The pool gets the frame and `@part.task`, which takes
-them out and calls `@part` on the bounds of one chunk.
+The operands after the bounds go into a frame on the stack, 8 bytes each. The pool gets the frame and `@part.task`,
+which takes them out and calls `@part` on the bounds of one chunk.
 """
 
 from __future__ import annotations
@@ -11,31 +11,26 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, i32, i64
 from xdsl.ir import Block, Region
 
-from .builder import Builder
+from ...core.roles import CHUNK, TASK
 from .convert_func import LINKAGE_INTERNAL, convert_call, unpack
+from .llvm_body import LLVMBody
 from .state import Signature
 from .types import PTR
 
 RUN_PARALLEL = "_stepwell_parallel"
-"""`i32 (task, frame, i64 lower, i64 upper, i64 chunk)`, given by the runtime (`runtime.threads`)."""
-
-CHUNK = "stepwell.chunk"
-"""Attribute of a call whose first two operands are bounds: how many iterations one task takes."""
-
-TASK = "stepwell.task"
-"""Unit attribute of a function that is called so; such a function has no results."""
+"""`i32 (task, frame, i64 lower, i64 upper, i64 chunk)`, given by the runtime (`runtime.native.threads`)."""
 
 BOUNDS = 2
 SLOT = 8
 
 
 def task_symbol(signature: Signature) -> str:
-    """The function that the pool calls."""
+    """Returns the name of the function that the pool calls."""
     return f"{signature.symbol}.task"
 
 
-def convert_any_call(builder: Builder, op: func.CallOp) -> None:
-    """A call, by way of the pool when it has a chunk."""
+def convert_any_call(builder: LLVMBody, op: func.CallOp) -> None:
+    """Converts a call, which goes by way of the pool when it has a chunk."""
     signature = builder.state.signatures.get(op.callee.string_value())
     chunk = op.attributes.get(CHUNK)
     if chunk is None or signature is None:
@@ -56,8 +51,8 @@ def convert_any_call(builder: Builder, op: func.CallOp) -> None:
         unpack(builder, signature, status)
 
 
-def task_function(function: func.FuncOp, signature: Signature, builder: Builder) -> llvm.FuncOp:
-    """`i32 @part.task(frame, lower, upper)`; returns the status of `@part`, 0 if it cannot fail."""
+def task_function(function: func.FuncOp, signature: Signature, builder: LLVMBody) -> llvm.FuncOp:
+    """Makes `i32 @part.task(frame, lower, upper)`, which returns the status of `@part`, 0 if it cannot fail."""
     builder.source = function
     start = Block(arg_types=[PTR, i64, i64])
     frame, lower, upper = start.args

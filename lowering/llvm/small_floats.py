@@ -1,8 +1,8 @@
 """
 Conversions to and from the 16-bit floats without help of a run-time library.
 
-LLVM turns `fptrunc float to bfloat` and `fptrunc double to half` into library calls (`__truncsfbf2`,
-`__truncdfhf2`) on targets without an instruction for them; here they are integer operations.
+LLVM turns `fptrunc float to bfloat` and `fptrunc double to half` into library calls (`__truncsfbf2`, `__truncdfhf2`) on
+targets without an instruction for them. Here they are integer operations.
 """
 
 from __future__ import annotations
@@ -14,27 +14,29 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float6
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from .builder import Builder
+from .llvm_body import LLVMBody
 from .types import F32, F64
 
 
 def element_type(value_type: Attribute) -> Attribute:
-    """The element type of a vector, or the type itself."""
+    """Returns the element type of a vector, or the type itself."""
     return value_type.element_type if isinstance(value_type, VectorType) else value_type
 
 
 def is_bf16(value_type: Attribute) -> bool:
-    """True for `bf16` and vectors of it."""
+    """Returns whether a type is `bf16` or a vector of it."""
     return isinstance(element_type(value_type), BFloat16Type)
 
 
 def carry_as_bits(blocks: Sequence[Block]) -> None:
     """
-    Has branches of a function hand over a bf16 as an i16: LLVM may hold it in a register as an f32, and takes denormals for zeros on the
-    way back. `blocks`: all of the function, the entry first.
+    Lets branches of a function hand over a bf16 as an i16.
 
-    Before: `llvm.br ^1(%x : bf16)` to `^1(%y: bf16)`. After: `%0 = llvm.bitcast %x : bf16 to i16`, `llvm.br ^1(%0 : i16)` to
-    `^1(%1: i16)`, `%y = llvm.bitcast %1 : i16 to bf16`.
+    LLVM may hold a bf16 in a register as an f32, and takes denormals for zeros on the way back. `blocks` are all of the
+    function, the entry first.
+
+    Before: `llvm.br ^1(%x : bf16)` to `^1(%y: bf16)`. After: `%0 = llvm.bitcast %x : bf16 to i16`,
+    `llvm.br ^1(%0 : i16)` to `^1(%1: i16)`, `%y = llvm.bitcast %1 : i16 to bf16`.
     """
     for block in blocks[1:]:
         for argument in [each for each in block.args if isinstance(each.type, BFloat16Type)]:
@@ -60,8 +62,8 @@ def _bitcast(value: SSAValue, target: Attribute, place: InsertPoint) -> SSAValue
     return op.result
 
 
-def extend(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
-    """`value` in the wider float type `target`; exact."""
+def extend(builder: LLVMBody, value: SSAValue, target: Attribute) -> SSAValue:
+    """Extends `value` to the wider float type `target`, exactly."""
     source = element_type(value.type)
     wide = element_type(target)
     if isinstance(source, BFloat16Type):
@@ -73,8 +75,8 @@ def extend(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
     return builder.emit(llvm.FPExtOp, (value,), target)
 
 
-def truncate(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
-    """`value` rounded once, to nearest even, to the narrower float type `target`; a NaN stays a quiet NaN."""
+def truncate(builder: LLVMBody, value: SSAValue, target: Attribute) -> SSAValue:
+    """Rounds `value` once, to nearest even, to the narrower float type `target`. A NaN stays a quiet NaN."""
     source, narrow = element_type(value.type), element_type(target)
     if isinstance(source, Float64Type) and not isinstance(narrow, Float32Type):
         value = _f64_to_odd_f32(builder, value)
@@ -85,8 +87,8 @@ def truncate(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
     return builder.emit(llvm.FPTruncOp, (value,), target)
 
 
-def change_format(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
-    """`value` in any other float type."""
+def change_format(builder: LLVMBody, value: SSAValue, target: Attribute) -> SSAValue:
+    """Converts `value` to any other float type."""
     source, wanted = element_type(value.type), element_type(target)
     if source == wanted:
         return value
@@ -98,8 +100,8 @@ def change_format(builder: Builder, value: SSAValue, target: Attribute) -> SSAVa
     return truncate(builder, value, target)
 
 
-def _bf16_to_f32(builder: Builder, value: SSAValue) -> SSAValue:
-    """A bf16 is the upper half of the f32 of the same value."""
+def _bf16_to_f32(builder: LLVMBody, value: SSAValue) -> SSAValue:
+    """Extends a bf16, which is the upper half of the f32 of the same value."""
     like = builder.types.like
     short, word = like(i16, value.type), like(i32, value.type)
     bits = builder.emit(llvm.ZExtOp, (builder.bitcast(value, short),), word)
@@ -107,11 +109,12 @@ def _bf16_to_f32(builder: Builder, value: SSAValue) -> SSAValue:
     return builder.bitcast(shifted, like(F32, value.type))
 
 
-def _f32_to_bf16(builder: Builder, value: SSAValue, target: Attribute) -> SSAValue:
+def _f32_to_bf16(builder: LLVMBody, value: SSAValue, target: Attribute) -> SSAValue:
     """
-    `(bits + 0x7fff + bit 16) >> 16`: adding just under half a unit, or half of one when the kept part is odd,
-    carries into the kept part exactly when rounding to nearest even goes up, to infinity included.
-    A NaN is cut instead, with its quiet bit set.
+    Computes `(bits + 0x7fff + bit 16) >> 16`.
+
+    This adds just under half a unit, or half of one when the kept part is odd. That carries into the kept part exactly
+    when rounding to nearest even goes up, to infinity included. A NaN is cut instead, with its quiet bit set.
     """
     like = builder.types.like
     short, word = like(i16, target), like(i32, target)
@@ -129,10 +132,11 @@ def _f32_to_bf16(builder: Builder, value: SSAValue, target: Attribute) -> SSAVal
     return builder.bitcast(builder.resize_integer(result, short, signed=False), target)
 
 
-def _f64_to_odd_f32(builder: Builder, value: SSAValue) -> SSAValue:
+def _f64_to_odd_f32(builder: LLVMBody, value: SSAValue) -> SSAValue:
     """
-    `value` rounded to odd: cut towards zero, and the last bit set when anything was cut. Rounding that to a
-    format with at least two bits fewer gives the same as rounding `value` to it directly.
+    Rounds `value` to odd: cuts it towards zero, and sets the last bit when anything was cut.
+
+    Rounding that to a format with at least two bits fewer gives the same as rounding `value` to it directly.
 
     Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
     rounding to odd", IEEE Transactions on Computers 57(4), 2008.

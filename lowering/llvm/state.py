@@ -1,4 +1,4 @@
-"""What the conversion of a whole module shares: checks, external functions, errors."""
+"""The state that the conversion of a whole module shares: checks, external functions, errors."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from xdsl.dialects.builtin import i32
 from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, Operation
 
-from ...core.diagnostics import Diagnostic, OperationError, op_name
-from ...core.locations import location_string, nearest_source_point
+from ...core.messages.diagnostics import Diagnostic, OperationError, op_name
+from ...core.messages.locations import location_string, nearest_source_point
 from .types import TypeConverter
 
 
 @dataclass
 class Signature:
-    """How a function of the module is called once it is an `llvm.func`."""
+    """The signature of a function of the module once it is an `llvm.func`."""
 
     symbol: str
     arguments: list[Attribute]
@@ -25,12 +25,12 @@ class Signature:
 
     @property
     def fields(self) -> list[Attribute]:
-        """Types returned, the status first when the function may fail."""
+        """Returns the types returned, the status first when the function may fail."""
         return [i32, *self.results] if self.may_fail else self.results
 
     @property
     def return_type(self) -> Attribute | None:
-        """The one type returned: none, the only field, or a struct of all."""
+        """Returns the one type returned: none, the only field, or a struct of all."""
         fields = self.fields
         if len(fields) <= 1:
             return fields[0] if fields else None
@@ -43,28 +43,28 @@ class Signature:
 
 @dataclass
 class ModuleState:
-    """Shared by the conversions of all functions of one module."""
+    """The state shared by the conversions of all functions of one module."""
 
     types: TypeConverter = field(default_factory=TypeConverter)
     signatures: dict[str, Signature] = field(default_factory=dict)
-    """By the symbol used in the source module."""
+    """The signatures, by the symbol used in the source module."""
     checks: list[str] = field(default_factory=list)
-    """`message|location`; the status of a failure is 1 + the index here."""
+    """Each check as `message|location`. The status of a failure is 1 + the index here."""
     externals: dict[str, tuple[str, LLVMFunctionType]] = field(default_factory=dict)
-    """Functions of the C library that were called: symbol to declare and type, by name in C."""
+    """Functions of the C library that were called: the symbol to declare and the type, by the name in C."""
     symbols: set[str] = field(default_factory=set)
     """Symbols of the module that are taken: all but those of declarations that may stand for C functions."""
     errors: list[tuple[Operation, str]] = field(default_factory=list)
 
     def check_number(self, message: str, op: Operation) -> int:
-        """The status that reports `message` at the location of `op`; equal checks share one number."""
+        """Returns the status that reports `message` at the location of `op`. Equal checks share one number."""
         text = f"{message}|{location_string(op)}"
         if text not in self.checks:
             self.checks.append(text)
         return self.checks.index(text) + 1
 
     def error(self, op: Operation, reason: str) -> None:
-        """Notes that `op` cannot be lowered; all such notes are raised together by `raise_errors`."""
+        """Notes that `op` cannot be lowered. `raise_errors` raises all notes together."""
         self.errors.append((op, reason))
 
     def raise_errors(self) -> None:

@@ -1,4 +1,4 @@
-"""Types of the scf stair as types of the llvm dialect, and the memory layout of memrefs."""
+"""Types of the scf level as types of the llvm dialect, and the memory layout of memrefs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
     Float32Type,
     Float64Type,
     IndexType,
@@ -34,32 +32,34 @@ from xdsl.dialects.llvm import (
 )
 from xdsl.ir import Attribute
 
+from ...core.ir import element_types
+
 PTR = LLVMPointerType()
 F32 = Float32Type()
 F64 = Float64Type()
 
-_FLOAT_BYTES: dict[type[Attribute], int] = {BFloat16Type: 2, Float16Type: 2, Float32Type: 4, Float64Type: 8}
-_INTEGER_BYTES = {1: 1, 8: 1, 16: 2, 32: 4, 64: 8}
 _LLVM_TYPES = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType)
 
 
 class UnsupportedTypeError(Exception):
-    """A type of the source has no counterpart; the text says which and why."""
+    """Tells which type of the source has no counterpart, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemRefLayout:
     """
-    Where the elements of a memref lie. Strides count elements. The pointer that stands for a memref points
-    at its element (0, ..., 0), the layout's offset included.
+    The places of the elements of a memref.
+
+    Strides count elements. The pointer that stands for a memref points at its element (0, ..., 0), the layout's offset
+    included.
     """
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     value_type: Attribute
-    """Type of an element as a value; `i1` for booleans."""
+    """The type of an element as a value, `i1` for booleans."""
     memory_type: Attribute
-    """Type of an element in memory; `i8` for booleans."""
+    """The type of an element in memory, `i8` for booleans."""
     element_bytes: int
 
     @property
@@ -68,17 +68,17 @@ class MemRefLayout:
 
     @property
     def count(self) -> int:
-        """Number of elements."""
+        """Returns the number of elements."""
         return prod(self.shape)
 
     @property
     def bytes(self) -> int:
-        """Size of the elements in bytes, gaps between them not counted."""
+        """Returns the size of the elements in bytes, gaps between them not counted."""
         return self.count * self.element_bytes
 
     @property
     def is_contiguous(self) -> bool:
-        """True when the elements fill one block in row-major order."""
+        """Returns whether the elements fill one block in row-major order."""
         return self.count == 0 or all(
             extent == 1 or stride == expected
             for extent, stride, expected in zip(self.shape, self.strides, row_major_strides(self.shape), strict=True)
@@ -86,7 +86,7 @@ class MemRefLayout:
 
 
 def row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in elements of a dense row-major array."""
+    """Returns the strides in elements of a dense row-major array."""
     strides: list[int] = []
     size = 1
     for extent in reversed(shape):
@@ -96,23 +96,22 @@ def row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def element_bytes(element_type: Attribute) -> int:
-    """Bytes of one element in memory. Raises `UnsupportedTypeError` for a type that has no memory form."""
-    if (size := _FLOAT_BYTES.get(type(element_type))) is not None:
+    """Returns the bytes of an element in memory. Raises `UnsupportedTypeError` for a type without memory form."""
+    if (size := element_types.element_bytes(element_type)) is not None:
         return size
-    if isinstance(element_type, IntegerType):
-        if (size := _INTEGER_BYTES.get(element_type.width.data)) is not None:
-            return size
-    elif isinstance(element_type, IndexType | LLVMPointerType):
+    if isinstance(element_type, LLVMPointerType):
         return 8
-    elif isinstance(element_type, VectorType) and element_type.get_num_dims() == 1:
+    if isinstance(element_type, VectorType) and element_type.get_num_dims() == 1:
         return element_bytes(element_type.element_type) * element_type.get_shape()[0]
     raise UnsupportedTypeError(f"element type {element_type} has no form in memory")
 
 
 class TypeConverter:
     """
-    Converts types, each attribute object once: callers share type objects, so the cache is keyed by identity
-    (hashing a vector or memref type costs more than the conversion of an op).
+    Converts types, each attribute object once.
+
+    Callers share type objects, so the cache is keyed by identity (hashing a vector or memref type costs more than the
+    conversion of an op).
     """
 
     def __init__(self) -> None:
@@ -123,7 +122,7 @@ class TypeConverter:
 
     @contextmanager
     def cut_to(self, lanes: int) -> Iterator[None]:
-        """Inside the block, numbers are converted as vectors of so many lanes (the body of a `tile.map`)."""
+        """Converts numbers as vectors of so many lanes inside the `with` block (the body of a `tile.map`)."""
         self.lanes = lanes
         try:
             yield
@@ -131,7 +130,7 @@ class TypeConverter:
             self.lanes = None
 
     def convert(self, source: Attribute) -> Attribute:
-        """The llvm type that holds a value of type `source`. Raises `UnsupportedTypeError`."""
+        """Returns the llvm type that holds a value of type `source`. Raises `UnsupportedTypeError`."""
         if self.lanes is not None and not isinstance(source, VectorType):
             return self.vector(self._convert(source), self.lanes)
         if (entry := self._types.get(id(source))) is not None:
@@ -147,7 +146,7 @@ class TypeConverter:
             if source.signedness.data != Signedness.SIGNLESS:
                 raise UnsupportedTypeError(f"type {source} has a sign; below tensor_loop integers are signless")
             return source
-        if type(source) in _FLOAT_BYTES or isinstance(source, _LLVM_TYPES):
+        if source.name in element_types.FLOATS or isinstance(source, _LLVM_TYPES):
             return source
         if isinstance(source, MemRefType):
             self.layout(source)
@@ -161,20 +160,20 @@ class TypeConverter:
         raise UnsupportedTypeError(f"type {source} has no counterpart in the llvm dialect")
 
     def vector(self, element: Attribute, lanes: int) -> VectorType:
-        """`vector<lanes x element>`, one object per pair."""
+        """Returns `vector<lanes x element>`, one object per pair."""
         key = (element, lanes)
         if (found := self._vectors.get(key)) is None:
             found = self._vectors[key] = VectorType(element, [lanes])
         return found
 
     def like(self, element: Attribute, shape_of: Attribute) -> Attribute:
-        """`element` on the lanes of `shape_of`: a vector when that is one, else the scalar."""
+        """Returns `element` on the lanes of `shape_of`: a vector when that is one, else the scalar."""
         if isinstance(shape_of, VectorType):
             return self.vector(element, shape_of.get_shape()[0])
         return element
 
     def layout(self, source: MemRefType) -> MemRefLayout:
-        """Layout of a memref type. Raises `UnsupportedTypeError` for what bare pointers cannot stand for."""
+        """Returns the layout of a memref type. Raises `UnsupportedTypeError` for what bare pointers cannot be."""
         if (entry := self._layouts.get(id(source))) is not None:
             return entry[1]
         layout = self._layout(source)
@@ -207,5 +206,5 @@ class TypeConverter:
 
     @staticmethod
     def is_boolean(value_type: Attribute) -> bool:
-        """True for `i1` and vectors of `i1`."""
+        """Returns whether a type is `i1` or a vector of it."""
         return (value_type.element_type if isinstance(value_type, VectorType) else value_type) == i1

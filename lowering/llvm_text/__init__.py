@@ -1,1 +1,1 @@
-"""The tables and parts of the LLVM text emitter: `lowering/emit_llvm_text.py` puts them together."""
+"""The LLVM text of modules of the llvm dialect: tables and parts, which `emit_llvm_text.py` puts together."""

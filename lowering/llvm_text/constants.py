@@ -29,44 +29,46 @@ from xdsl.dialects.llvm import (
 )
 from xdsl.ir import Attribute
 
+from ...core.ir.element_types import element_bytes
+from ...te.dtypes import TABLE
+
 FLOAT_NAMES: dict[type[Attribute], str] = {
     BFloat16Type: "bfloat",
     Float16Type: "half",
     Float32Type: "float",
     Float64Type: "double",
 }
-_FORMATS = {BFloat16Type: (8, 7), Float16Type: (5, 10), Float32Type: (8, 23), Float64Type: (11, 52)}
-"""(bits of the exponent, bits of the stored significand)."""
-
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
 _ESCAPED = [chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in range(256)]
 
 
 class EmitError(Exception):
-    """Something of the llvm dialect has no entry in the tables; the text names it."""
+    """Tells what of the llvm dialect has no entry in the tables."""
 
 
 def byte_string(data: bytes) -> str:
-    """`data` between the quotes of `c"..."`."""
+    """Returns `data` between the quotes of `c"..."`."""
     return "".join(map(_ESCAPED.__getitem__, data))
 
 
 def symbol_text(name: str) -> str:
-    """A global name with its `@`, quoted when it must be."""
+    """Returns a global name with its `@`, quoted when it must be."""
     return f"@{name}" if _PLAIN_NAME.match(name) else f'@"{byte_string(name.encode())}"'
 
 
 def metadata_string(text: str) -> str:
-    """`text` in quotes."""
+    """Returns `text` in quotes."""
     return f'"{byte_string(text.encode())}"'
 
 
 def float_bits(value: float, float_type: Attribute) -> int:
     """
-    The bits of the number of `float_type` nearest to `value`, ties to even; a NaN keeps sign and the upper
-    bits of its payload and is made quiet.
+    Returns the bits of the number of `float_type` nearest to `value`, ties to even.
+
+    A NaN keeps its sign and the upper bits of its payload, and is made quiet.
     """
-    exponent_bits, fraction_bits = _FORMATS[type(float_type)]  # type: ignore[index]
+    row = TABLE[float_type.name]
+    exponent_bits, fraction_bits = row.exponent_bits, row.mantissa_bits
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     if fraction_bits == 52:
         return bits
@@ -90,13 +92,13 @@ def float_bits(value: float, float_type: Attribute) -> int:
     kept, cut = significand >> shift, significand & ((1 << shift) - 1)
     half = 1 << (shift - 1)
     kept += cut > half or (cut == half and kept & 1)
-    # The implicit bit of `kept` adds one to the exponent field; a carry out of the fraction does as well.
+    # The implicit bit of `kept` adds one to the exponent field. A carry out of the fraction does as well.
     result = kept if scaled == 0 else kept + ((scaled - 1) << fraction_bits)
     return sign | min(result, top)
 
 
 def bits_text(bits: int, float_type: Attribute) -> str:
-    """The LLVM constant of `float_type` with these bits."""
+    """Returns the LLVM constant of `float_type` with these bits."""
     if isinstance(float_type, BFloat16Type):
         return f"0xR{bits:04X}"
     if isinstance(float_type, Float16Type):
@@ -107,7 +109,7 @@ def bits_text(bits: int, float_type: Attribute) -> str:
 
 
 def _widened(bits: int) -> int:
-    """The bits of the f64 that equals the f32 of these bits; LLVM writes an f32 that way."""
+    """Returns the bits of the f64 that equals the f32 of these bits. LLVM writes an f32 that way."""
     if bits & 0x7F800000 == 0x7F800000:
         return bits >> 31 << 63 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29
     (value,) = struct.unpack("<f", struct.pack("<I", bits))
@@ -115,7 +117,7 @@ def _widened(bits: int) -> int:
 
 
 def type_text(value_type: Attribute) -> str:
-    """A type as LLVM text."""
+    """Returns a type as LLVM text."""
     if (name := FLOAT_NAMES.get(type(value_type))) is not None:
         return name
     match value_type:
@@ -141,12 +143,10 @@ def type_text(value_type: Attribute) -> str:
 
 
 def mangled(value_type: Attribute) -> str:
-    """The suffix of an overloaded intrinsic for this type."""
+    """Returns the suffix of an overloaded intrinsic for this type."""
+    if type(value_type) in FLOAT_NAMES:
+        return value_type.name
     match value_type:
-        case BFloat16Type():
-            return "bf16"
-        case Float16Type() | Float32Type() | Float64Type():
-            return value_type.name
         case IntegerType():
             return f"i{value_type.width.data}"
         case LLVMPointerType():
@@ -158,7 +158,7 @@ def mangled(value_type: Attribute) -> str:
 
 
 def constant_text(value: Attribute, value_type: Attribute) -> str:
-    """The text of a constant without its type."""
+    """Returns the text of a constant without its type."""
     match value:
         case IntegerAttr() if isinstance(value_type, IntegerType):
             return _integer_text(value.value.data, value_type)
@@ -178,10 +178,10 @@ def _integer_text(value: int, value_type: IntegerType) -> str:
 
 
 def element_reader(element_type: Attribute, size: int) -> Callable[[bytes], str]:
-    """A function from the little-endian bytes of one element to its text."""
+    """Returns a function from the little-endian bytes of one element to its text."""
     if isinstance(element_type, IntegerType):
         return lambda data: _integer_text(int.from_bytes(data, "little", signed=True), element_type)
-    if type(element_type) in FLOAT_NAMES and size == (sum(_FORMATS[type(element_type)]) + 1) // 8:  # type: ignore[index]
+    if type(element_type) in FLOAT_NAMES and size == element_bytes(element_type):
         return lambda data: bits_text(int.from_bytes(data, "little"), element_type)
     raise EmitError(f"dense elements of type {element_type} have no text form")
 

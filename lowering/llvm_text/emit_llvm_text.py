@@ -1,8 +1,8 @@
 """
-The last stair: a module of `llvm` and `llvm_ext` ops as LLVM 22 text.
+The last level: a module of `llvm` and `llvm_ext` ops as LLVM 22 text.
 
-A translation by tables (`llvm_text/tables.py`, `llvm_text/function.py`). Nothing is dropped: an op, property
-or attribute without an entry is an error that names it; only `stepwell.*` attributes stay behind.
+Tables say what becomes of each op (`llvm_text/tables.py`, `llvm_text/function.py`). Nothing is dropped: an op, property
+or attribute without an entry is an error that names it. Only attributes of other dialects stay behind.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
-from .llvm_text.constants import EmitError, byte_string, constant_text, metadata_string
-from .llvm_text.function import FunctionText
-from .llvm_text.instructions import HANDLERS, INLINE
-from .llvm_text.module import ModuleText, is_foreign
-from .llvm_text.tables import (
+from .constants import EmitError, byte_string, constant_text, metadata_string
+from .function import FunctionText
+from .instructions import HANDLERS, INLINE
+from .module import ModuleText, is_foreign
+from .tables import (
     ARGUMENT_ATTRIBUTES,
     ARGUMENT_NUMBERS,
     ARGUMENT_TYPES,
@@ -70,18 +70,20 @@ def emit_llvm_text(
     data_layout: str | None = None,
 ) -> str:
     """
-    The LLVM text of `module`.
+    Returns the LLVM text of `module`.
 
-    `target_cpu` and `target_features` (as LLVM writes them: `+avx2,+fma`) go on every function with a body
-    that names none of its own. Raises `DiagnosticException` naming what has no text form.
+    `target_cpu` and `target_features` (as LLVM writes them: `+avx2,+fma`) go on every function with a body that names
+    none of its own. Raises a `DiagnosticException` that names what has no text form.
     """
     try:
-        return _Emitter(target_cpu, target_features).emit(module, triple, data_layout)
+        return _LLVMText(target_cpu, target_features).emit(module, triple, data_layout)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
-class _Emitter:
+class _LLVMText:
+    """The text of one module."""
+
     def __init__(self, target_cpu: str | None, target_features: str | None):
         self.module = ModuleText()
         self.defaults = {"target-cpu": target_cpu, "target-features": target_features}
@@ -127,7 +129,7 @@ class _Emitter:
         return "\n".join([f"{head} {{", *text.lines, "}"])
 
     def head(self, op: llvm.FuncOp, text: FunctionText) -> str:
-        """The line of a function up to its brace; emits the blocks on the way."""
+        """Returns the line of a function up to its brace, and emits the blocks on the way."""
         function_type = op.function_type
         blocks = list(op.body.blocks)
         names = [""] * len(function_type.inputs)
@@ -161,7 +163,7 @@ class _Emitter:
         return f"{words} " if words else ""
 
     def argument_words(self, attributes: dict[str, Attribute]) -> str:
-        """The attributes of an argument or result, each with a space before it."""
+        """Returns the attributes of an argument or result, each with a space before it."""
         words: list[str] = []
         for name, value in attributes.items():
             if is_foreign(name):
@@ -177,7 +179,7 @@ class _Emitter:
         return "".join(f" {word}" for word in words)
 
     def function_words(self, op: llvm.FuncOp, defined: bool) -> list[str]:
-        """The attributes after the parameter list. The custom syntax of `llvm.func` parses properties as attributes."""
+        """Returns the attributes after the parameters. The syntax of `llvm.func` parses properties as attributes."""
         words: list[str] = []
         strings: dict[str, str] = {}
         for name, value in (op.properties | op.attributes).items():
@@ -234,7 +236,7 @@ class _Emitter:
         return text
 
     def initial_value(self, op: llvm.GlobalOp) -> str:
-        """`type value` of a global; "" for a declaration. Arrays are byte strings, whatever their elements."""
+        """Returns `type value` of a global, "" for a declaration. Arrays are byte strings, whatever their elements."""
         if op.body.blocks:
             return self._initial_region(op)
         value, global_type = op.value, op.global_type
@@ -250,7 +252,7 @@ class _Emitter:
         return f"{self.module.type_text(global_type)} {constant_text(value, global_type)}"
 
     def _initial_region(self, op: llvm.GlobalOp) -> str:
-        """A region that returns one constant."""
+        """Returns the value of a region that returns one constant."""
         text = FunctionText(self.module, HANDLERS, INLINE)
         blocks = list(op.body.blocks)
         text.assign_names(blocks)
@@ -280,7 +282,7 @@ def _number(value: Attribute) -> int:
 
 
 def _passthrough(entry: Attribute) -> str:
-    """A word of LLVM, or a string attribute with or without a value."""
+    """Returns a word of LLVM, or a string attribute with or without a value."""
     if isinstance(entry, StringAttr):
         return entry.data if entry.data in FUNCTION_KEYWORDS else metadata_string(entry.data)
     if isinstance(entry, ArrayAttr) and len(entry.data) == 2:

@@ -1,4 +1,4 @@
-"""Names, blocks and phis of one function as LLVM text; `instructions.py` writes what stands in the blocks."""
+"""Names, blocks and phis of one function as LLVM text. `instructions.py` writes what stands in the blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INLINE_PROPERTIES = frozenset({"value", "global_name"})
 
 Emit = Callable[["FunctionText", Any], None]
 Handlers = Mapping[type[Operation], tuple[Emit, frozenset[str]]]
-"""By op type: what writes it and the properties that it takes into account."""
+"""The function that writes each op, and the properties that it takes into account."""
 Inline = Mapping[type[Operation], Callable[["FunctionText", Any], str]]
 """Ops that are no instructions: their text stands wherever their result is used."""
 
@@ -40,7 +40,7 @@ class FunctionText:
     # Names
 
     def assign_names(self, blocks: list[Block]) -> None:
-        """Names every argument, block and result; constants get their text."""
+        """Names every argument, block and result. Constants get their text."""
         names, number = self.names, 0
         for position, block in enumerate(blocks):
             self.labels[block] = f"b{position}"
@@ -59,13 +59,13 @@ class FunctionText:
                     number += 1
 
     def typed(self, value: SSAValue) -> str:
-        """`type name`."""
+        """Returns `type name`."""
         return f"{self.type(value.type)} {self.names[value]}"
 
     # Blocks
 
     def emit_blocks(self, blocks: list[Block]) -> None:
-        """All blocks in order; the text of phis is filled in once every branch is known."""
+        """Writes all blocks in order. The text of phis is filled in once every branch is known."""
         self.assign_names(blocks)
         entry = blocks[0]
         places: list[tuple[int, Block]] = []
@@ -108,7 +108,7 @@ class FunctionText:
         return "\n".join(texts)
 
     def target(self, op: Operation, block: Block, values: Sequence[SSAValue]) -> str:
-        """Label of `block` for one edge out of `op`; a second edge with other values gets a block of its own."""
+        """Returns the label of `block` for one edge out of `op`. A second edge with other values gets its own block."""
         assert op.parent is not None
         label = self.labels[op.parent]
         incoming = self.phis.setdefault(block, [])
@@ -122,7 +122,7 @@ class FunctionText:
         return self.labels[block]
 
     def loop(self, op: Operation) -> str:
-        """The metadata of the loop that this branch closes."""
+        """Returns the metadata of the loop that this branch closes."""
         hint = op.attributes.get(LOOP)
         if hint is None:
             return ""
@@ -131,7 +131,7 @@ class FunctionText:
         return f", !llvm.loop !{self.module.loop_metadata(hint.data)}"
 
     def put(self, op: Operation, text: str) -> None:
-        """An instruction with its result, if any."""
+        """Writes an instruction with its result, if any."""
         if op.results:
             self.lines.append(f"  {self.names[op.results[0]]} = {text}")
         else:

@@ -22,7 +22,7 @@ _fast_math: dict[Any, str] = {frozenset(): ""}
 
 
 def fast_math_words(flags: Any) -> str:
-    """The flags of a fast-math attribute, each with a space before it."""
+    """Returns the flags of a fast-math attribute, each with a space before it."""
     if flags is None:
         return ""
     data = flags.data
@@ -162,7 +162,7 @@ def shuffle(text: FunctionText, op: llvm.ShuffleVectorOp) -> None:
 
 
 def masked_load(text: FunctionText, op: llvm_ext.MaskedLoadOp) -> None:
-    """The alignment is an attribute of the pointer argument since LLVM 22."""
+    """Writes a masked load, whose alignment is an attribute of the pointer argument since LLVM 22."""
     pointer, mask, pass_thru = op.operands
     name = text.module.intrinsic("masked.load", op.results[0].type, [v.type for v in op.operands])
     arguments = f"ptr align {op.alignment.value.data} {text.names[pointer]}, "
@@ -183,7 +183,7 @@ def intrinsic_op(text: FunctionText, op: Operation) -> None:
 
 
 def _arguments(op: llvm.CallIntrinsicOp | llvm.CallOp) -> Sequence[SSAValue]:
-    """The operands, where there are none in bundles, whose number is the last of the sizes of segments."""
+    """Returns the operands. There must be none in bundles, whose number is the last of the sizes of segments."""
     sizes = op.properties.get("operandSegmentSizes")
     bundled = sizes.data.data[-4:] != bytes(4) if isinstance(sizes, DenseArrayBase) else op.op_bundle_operands
     if bundled:

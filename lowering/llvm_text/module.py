@@ -1,4 +1,4 @@
-"""What the functions of one module share as LLVM text: types, intrinsic declarations, metadata, errors."""
+"""The text that functions of one module share: types, declarations of intrinsics, metadata, errors."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
 
-from ...core.locations import location_string
+from ...core.messages.locations import location_string
+from ...core.roles import LINK_NAME
 from .constants import EmitError, mangled, metadata_string, symbol_text, type_text
-from .names import LINK_NAME, text_name
+from .names import text_name
 from .tables import INTRINSICS, LOOP_METADATA
 
 
 def is_foreign(name: str) -> bool:
     """
-    Whether an attribute belongs to a dialect other than llvm (`stepwell.role`, `mine.note`): it is for passes, the
-    runtime or its author, and says nothing to LLVM. What llvm means by a name must have a text form.
+    Returns whether an attribute belongs to a dialect other than llvm (`stepwell.role`, `mine.note`).
+
+    It is for passes, the runtime or its author, and says nothing to LLVM. What llvm means by a name must have a text
+    form.
     """
     dialect, dot, _ = name.partition(".")
     return bool(dot) and dialect != "llvm"
@@ -36,7 +39,7 @@ class ModuleText:
         self._symbols: dict[str, str] = {}
 
     def type_text(self, value_type: Attribute) -> str:
-        """`type_text`, once per attribute object."""
+        """Returns `type_text`, made once per attribute object."""
         if (entry := self._types.get(id(value_type))) is None:
             entry = self._types[id(value_type)] = (value_type, type_text(value_type))
         return entry[1]
@@ -58,7 +61,7 @@ class ModuleText:
             self._symbols[symbol] = symbol_text(name)
 
     def symbol(self, name: str) -> str:
-        """The text of a symbol with its `@`."""
+        """Returns the text of a symbol with its `@`."""
         return self._symbols.get(name) or symbol_text(name)
 
     def _suffix(self, value_type: Attribute) -> str:
@@ -67,7 +70,7 @@ class ModuleText:
         return entry[1]
 
     def intrinsic(self, base: str, result: Attribute | None, operands: Sequence[Attribute]) -> str:
-        """Symbol of the overload of `llvm.<base>` for these types, declared on first use."""
+        """Returns the symbol of the overload of `llvm.<base>` for these types, declared on first use."""
         name = f"@llvm.{base}"
         overload = INTRINSICS.get(base)
         if overload is not None:
@@ -83,18 +86,18 @@ class ModuleText:
         return name
 
     def node(self, content: str) -> int:
-        """Number of the metadata node with this content."""
+        """Returns the number of the metadata node with this content."""
         if (found := self._shared_nodes.get(content)) is None:
             found = self._shared_nodes[content] = len(self.metadata)
             self.metadata.append(f"!{found} = {content}")
         return found
 
     def one_node(self) -> int:
-        """The node `!{i32 1}` of non-temporal accesses."""
+        """Returns the node `!{i32 1}` of non-temporal accesses."""
         return self.node("!{i32 1}")
 
     def loop_metadata(self, hint: str) -> int:
-        """A distinct node for one loop with the properties that the words of `hint` stand for."""
+        """Returns a distinct node for one loop with the properties that the words of `hint` stand for."""
         parts: list[str] = []
         for word in hint.split(","):
             if (properties := LOOP_METADATA.get(word)) is None:
@@ -110,18 +113,18 @@ class ModuleText:
 
     @staticmethod
     def describe(op: Operation, reason: str) -> str:
-        """The message of an error about `op`."""
+        """Returns the message of an error about `op`."""
         return f"{location_string(op)}: '{op.name}': {reason}"
 
     def located(self, op: Operation, function: Callable[..., str], *arguments: Any) -> str:
-        """`function(*arguments)`, its error naming `op`."""
+        """Calls `function(*arguments)` and lets its error name `op`."""
         try:
             return function(*arguments)
         except EmitError as error:
             raise EmitError(self.describe(op, str(error))) from None
 
     def check_op(self, op: Operation, properties: frozenset[str]) -> None:
-        """Raises when `op` has a property or attribute that its text would drop."""
+        """Raises an error when `op` has a property or attribute that its text would drop."""
         for name in op.properties:
             if name not in properties:
                 raise EmitError(self.describe(op, f"property '{name}' has no text form"))

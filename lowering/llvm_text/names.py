@@ -1,9 +1,6 @@
-"""Which names the functions of a program must not have in LLVM text."""
+"""Names that the functions of a program must not have in LLVM text."""
 
 from __future__ import annotations
-
-LINK_NAME = "stepwell.link_name"
-"""Attribute of a declaration whose symbol in the IR differs from the one to link with."""
 
 _LIBM = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh"),
@@ -22,13 +19,15 @@ RESERVED = frozenset(
     ]
 )
 """
-Names of the C library that LLVM calls on its own or takes for functions it knows. Kernels are named after
-their op, so `@exp` or `@round` is common; an internal function of that name would be called instead of libm.
+Names of the C library that LLVM calls on its own or takes for functions it knows.
+
+Kernels are named after their op, so `@exp` or `@round` is common. An internal function of that name would be called
+instead of libm.
 """
 
 
 def text_name(symbol: str, linkage: str, taken: set[str]) -> str:
-    """The name in LLVM text: `symbol`, or `symbol.impl`, ... for what is internal and has a reserved name."""
+    """Returns the name in LLVM text: `symbol`, or `symbol.impl` and so on for an internal one that is reserved."""
     if linkage not in ("internal", "private") or symbol not in RESERVED:
         return symbol
     candidate, count = f"{symbol}.impl", 0

@@ -1,4 +1,4 @@
-"""What of the llvm dialect is which piece of LLVM text."""
+"""The tables that map ops and attributes of the llvm dialect to LLVM text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from ...dialects import llvm_ext
 
 Overload = tuple[int, ...]
-"""Which types make the suffix of an intrinsic: -1 is the result, n is argument n."""
+"""The types that make the suffix of an intrinsic: -1 is the result, n is argument n."""
 
 RESULT: Overload = (-1,)
 FIRST: Overload = (0,)
@@ -71,7 +71,7 @@ INTRINSICS: dict[str, Overload] = {
     "donothing": NONE,
     "readcyclecounter": NONE,
 }
-"""Base name without `llvm.` to overload. A name that is not here is printed as it stands."""
+"""The overload of each intrinsic, by its name without `llvm.`. A name that is not here is printed as it stands."""
 
 INTRINSIC_OPS: dict[type[Operation], str] = {
     llvm.FAbsOp: "fabs",
@@ -178,7 +178,7 @@ FUNCTION_KEYWORDS = frozenset(
         *("sspreq", "sspstrong", "strictfp", "willreturn", "uwtable"),
     )
 )
-"""Entries of `passthrough` that are words of LLVM; any other entry is a string attribute."""
+"""Entries of `passthrough` that are words of LLVM. Any other entry is a string attribute."""
 
 FUNCTION_NUMBERS = {"alignstack": "alignstack({})", "memory": "memory({})", "allocsize": "allocsize({})"}
 
@@ -194,7 +194,7 @@ LOOP_METADATA: dict[str, tuple[str, ...]] = {
     "no-unroll": ('!"llvm.loop.unroll.disable"',),
 }
 """
-Words of `stepwell.loop` to the metadata of the loop.
+The metadata of a loop for each word of `stepwell.loop`.
 
 Vector loops end in a scalar rest, never in a masked step: LLVM 22 stores a masked `<8 x i16>` of which one lane is
 on as 32 bits when it was truncated from `<8 x i32>` (x86 with AVX-512), beyond the end of the buffer.

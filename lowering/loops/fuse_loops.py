@@ -1,5 +1,5 @@
 """
-One loop function per fused group: pass `fuse-loops` (what TVM calls FuseTIR).
+The merging of the kernels of a fused group: pass `fuse-loops` (TVM calls it FuseTIR).
 
 Before: `func.func private @fused_… attributes {graph.primitive}` that calls several kernels.
 After: `tensor_loop.func private @fused_…` that holds the blocks of all of them, and `graph.call_kernel @fused_…`.
@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.diagnostics import emit_remark
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..core.walk import ops_of, walk
-from ..dialects import tensor_loop
-from ..dialects.graph.calls import CallKernelOp
-from .kernel_calls import replace_by_call
-from .te_types import buffer_of, is_static
+from ...core.ir.symbols import fresh_name
+from ...core.ir.walk import ops_of, walk
+from ...core.messages.diagnostics import emit_remark
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
+from ...dialects import tensor_loop
+from ...dialects.graph.calls import CallKernelOp
+from ..shared.kernel_calls import replace_by_call
+from ..shared.te_types import buffer_of, is_static
 
 PRIMITIVE = "graph.primitive"
 
@@ -41,10 +42,12 @@ class FuseLoopsPass(StepwellPass):
         tensor_loop.func private @fused(%x: memref<8xf32>, %y: memref<8xf32>) outs(%out: memref<8xf32>) {
           %a = tensor_loop.alloc : memref<8xf32>
           tensor_loop.grid (%i) in (8) { tensor_loop.block "exp" … { <store exp of load %x[%vi], %a[%vi]> } }
-          tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of load %a[%vi], load %y[%vi], %out[%vi]> } } }
+          tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of load %a[%vi], load %y[%vi],
+              %out[%vi]> } } }
 
-    Intermediate tensors become `tensor_loop.alloc`s; loop functions that nobody calls any more go. A primitive function
-    that holds anything but kernel calls, tensors of unknown size, or returns an argument or a value twice, stays as it is, with a remark.
+    Intermediate tensors become `tensor_loop.alloc`s. Loop functions that nobody calls any more go. A primitive function
+    that holds anything but kernel calls, tensors of unknown size, or returns an argument or a value twice, stays as it
+    is, with a remark.
     """
 
     name = "fuse-loops"
@@ -60,7 +63,7 @@ class FuseLoopsPass(StepwellPass):
             emit_remark(function, f"not fused: function @{function.sym_name.data} {_obstacle(function, kernels)}")
 
     def _round(self, module: ModuleOp, kernels: dict[str, tensor_loop.FuncOp]) -> dict[str, tensor_loop.FuncOp]:
-        """Merges the functions that hold kernel calls only; they are still called by `func.call`."""
+        """Merges the functions that hold kernel calls only. They are still called by `func.call`."""
         fused: dict[str, tensor_loop.FuncOp] = {}
         for function in _primitives(module):
             if _obstacle(function, kernels) is None:
@@ -78,7 +81,7 @@ def _primitives(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def _obstacle(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> str | None:
-    """Why a primitive function cannot be merged, or None."""
+    """Returns why a primitive function cannot be merged, or None."""
     if function.sym_visibility is None or function.sym_visibility.data != "private":
         return "is public, expected a private function"
     if len(function.body.blocks) != 1:
@@ -105,7 +108,7 @@ def _is_static_tensor(type_: Attribute) -> bool:
 
 
 def _merge(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> tensor_loop.FuncOp:
-    """The loop function with the bodies of all kernels that `function` calls, in order."""
+    """Returns the loop function with the bodies of all kernels that `function` calls, in order."""
     arguments = function.body.block.args
     back = function.body.block.last_op
     assert back is not None
@@ -127,7 +130,7 @@ def _merge(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> ten
     return merged
 
 
-def _buffer(value: SSAValue):
+def _buffer(value: SSAValue) -> MemRefType:
     assert isinstance(value.type, TensorType)
     return buffer_of(value.type)
 
@@ -167,12 +170,7 @@ def _inline_kernel(
 
 def make_unique(block: tensor_loop.BlockOp, names: set[str]) -> None:
     """Gives a block a name that is not among `names`, and adds it there."""
-    base = name = block.block_name.data
-    number = 1
-    while name in names:
-        name, number = f"{base}_{number}", number + 1
-    names.add(name)
-    block.properties["block_name"] = StringAttr(name)
+    block.properties["block_name"] = StringAttr(fresh_name(block.block_name.data, names))
 
 
 def _call_kernels(module: ModuleOp, fused: dict[str, tensor_loop.FuncOp]) -> None:

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.walk import ops_of, walk
-from ..dialects import tensor_loop
-from ..dialects.traits import is_pure
+from ...core.ir.walk import ops_of, walk
+from ...dialects import tensor_loop
+from ...dialects.traits import is_pure
 from .inline_costs import VectorAxes
 
 _MOVES = frozenset(
@@ -51,7 +51,7 @@ class Accessor:
 
 class FunctionFacts:
     """
-    What the inlining of many temporaries of one function asks for again and again, found once.
+    Facts that the inlining of many temporaries of one function asks for again and again, found once.
 
     It stays true while producers are inlined: nests only go away, and no buffer gets a store or a view.
     """
@@ -70,11 +70,13 @@ class FunctionFacts:
 
 def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[tensor_loop.BlockOp, ...]:
     """
-    Computes an elementwise temporary where it is read; the blocks that read it, none when that is not allowed or not
-    cheap. It is for the caller to refresh the regions of these blocks, then to erase the temporary.
+    Computes an elementwise temporary where it is read, and returns the blocks that read it.
 
-    Legal when one block writes the buffer, at every point once (spatial axes bound one to one, a single store at the
-    axes), without effects but loads from buffers that nobody writes later, and all readers come after it.
+    Returns no blocks when that is not allowed or not cheap. The caller refreshes the regions of these blocks, then
+    erases the temporary.
+
+    The rewrite is legal when one block writes the buffer, at every point once (spatial axes bound one to one, a single
+    store at the axes), without effects but loads from buffers that nobody writes later, and all readers come after it.
     """
     found = accessors(alloc.memref, facts.times)
     if found is None:
@@ -100,11 +102,11 @@ def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[t
 
 def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) -> bool:
     """
-    Lets a temporary live in the buffer that its last reader writes; False when that is not allowed.
+    Lets a temporary live in the buffer that its last reader writes, or returns False when that is not allowed.
 
-    Legal when the last nest that touches the temporary is one elementwise block, visits every element once, loads the
-    temporary only at the index at which it stores the other buffer as its last act, and nobody touches the other buffer
-    before or beside it. Both buffers have the same type, of known size.
+    The rewrite is legal when the last nest that touches the temporary is one elementwise block, visits every element
+    once, loads the temporary only at the index at which it stores the other buffer as its last act, and nobody touches
+    the other buffer before or beside it. Both buffers have the same type, of known size.
     """
     found = accessors(alloc.memref)
     if not found or found[-1].stores or len(found) < 2:
@@ -135,7 +137,7 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
 
 
 def _final_store(block: tensor_loop.BlockOp) -> memref.StoreOp | None:
-    """The only store of a block when it is unconditional and the last thing that the block does."""
+    """Returns the only store of a block when it is unconditional and the last thing that the block does."""
     stores = ops_of(block, memref.StoreOp)
     end = block.body.block.last_op
     if len(stores) != 1 or end is None or end.prev_op is not stores[0]:
@@ -149,8 +151,10 @@ def _is_temporary(buffer: SSAValue, function: tensor_loop.FuncOp) -> bool:
 
 def accessors(buffer: SSAValue, times: dict[Operation, int] | None = None) -> list[Accessor] | None:
     """
-    The blocks that load or store `buffer`, an argument or temporary of the function, in order; None for a view of
-    another buffer, or when something else uses it. `times` numbers the ops at the top of the function, if that is known.
+    Returns the blocks that load or store `buffer`, an argument or temporary of the function, in order.
+
+    Returns None for a view of another buffer, or when something else uses it. `times` numbers the ops at the top of the
+    function, if that is known.
     """
     function = buffer.owner.parent_op()
     if not isinstance(function, tensor_loop.FuncOp):
@@ -191,7 +195,7 @@ def _block_of(op: Operation) -> tensor_loop.BlockOp | None:
 
 
 def _is_identity(block: tensor_loop.BlockOp, indices: Sequence[SSAValue]) -> bool:
-    """Whether `indices` are the axes in order, all spatial, of a block without predicate or init."""
+    """Returns whether `indices` are the axes in order, all spatial, of a block without predicate or init."""
     return (
         tuple(indices) == tuple(block.axes)
         and not block.has_reduce_axes
@@ -201,7 +205,7 @@ def _is_identity(block: tensor_loop.BlockOp, indices: Sequence[SSAValue]) -> boo
 
 
 def _is_pointwise(producer: Accessor, buffer: SSAValue) -> bool:
-    """Whether the producer computes every element of `buffer` once, and does nothing else."""
+    """Returns whether the producer computes every element of `buffer` once, and does nothing else."""
     block = producer.block
     if len(producer.stores) != 1 or not _is_identity(block, producer.stores[0].indices):
         return False
@@ -222,7 +226,7 @@ def _is_perfect(producer: Accessor) -> bool:
 
 
 def is_perfect_nest(block: tensor_loop.BlockOp, nest: Operation) -> bool:
-    """Whether the nest is a grid of the block alone, one loop per axis over its whole extent."""
+    """Returns whether the nest is a grid of the block alone, one loop per axis over its whole extent."""
     if not block.axes:
         return nest is block
     if not isinstance(nest, tensor_loop.GridOp) or block.parent_op() is not nest:
@@ -236,7 +240,7 @@ def is_perfect_nest(block: tensor_loop.BlockOp, nest: Operation) -> bool:
 
 
 def _sources_keep(producer: Accessor, facts: FunctionFacts) -> bool:
-    """Whether no buffer the producer loads from is written at or after the producer."""
+    """Returns whether no buffer the producer loads from is written at or after the producer."""
     sources = {op.memref for op in ops_of(producer.block, memref.LoadOp)}
     for source in sources - facts.read_only:
         found = accessors(source, facts.times)
@@ -246,7 +250,7 @@ def _sources_keep(producer: Accessor, facts: FunctionFacts) -> bool:
 
 
 def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue, vectors: VectorAxes) -> bool:
-    """Whether inlining repeats no arithmetic and no scattered loads, and leaves on vectors what runs on them."""
+    """Returns whether inlining repeats no arithmetic or scattered loads, and leaves on vectors what runs on them."""
     assert isinstance(buffer.type, MemRefType)
     reads, size = 0, prod(buffer.type.get_shape())
     for reader in readers:
@@ -266,7 +270,7 @@ def _costs_nothing(op: Operation) -> bool:
 
 
 def _keeps_rows(block: tensor_loop.BlockOp) -> bool:
-    """Whether neighbours along the last axis are loaded from neighbouring places, or from one place."""
+    """Returns whether neighbours along the last axis are loaded from neighbouring places, or from one place."""
     if not block.axes:
         return True
     last = block.axes[-1]
@@ -279,7 +283,7 @@ def _keeps_rows(block: tensor_loop.BlockOp) -> bool:
 
 
 def _uses_axis(index: SSAValue, axis: BlockArgument) -> bool:
-    """Whether an index is computed from `axis`."""
+    """Returns whether an index is computed from `axis`."""
     pending, seen = [index], set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -307,7 +311,7 @@ def _compute_at(producer: Accessor, load: memref.LoadOp) -> None:
 
 
 def is_inside(op: Operation, scope: Operation) -> bool:
-    """Whether an op still is in the scope, a function as a rule, and not in a nest that has been erased."""
+    """Returns whether an op still is in the scope, a function as a rule, and not in a nest that has been erased."""
     parent = op.parent_op()
     while parent is not None and parent is not scope:
         parent = parent.parent_op()

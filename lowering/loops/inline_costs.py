@@ -1,4 +1,4 @@
-"""Whether computing a temporary where it is read pays: what is repeated, and what can no longer run on vectors."""
+"""The costs of computing a temporary where it is read: work that is repeated, or can no longer run on vectors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..analysis.access_regions import Access, body_accesses, is_inside, stride_along
-from ..analysis.affine import affine_of_value
-from ..core.walk import walk
-from ..dialects.tensor_loop import BlockOp
+from ...analysis.access_regions import Access, body_accesses, is_inside, stride_along
+from ...analysis.affine import affine_of_value
+from ...core.ir.walk import walk
+from ...dialects.tensor_loop import BlockOp
 
 VECTOR_INSTRUCTIONS = frozenset(
     f"math.{name}" for name in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "trunc")
@@ -24,18 +24,19 @@ FUNCTION_WEIGHT = 20
 """Instructions of a polynomial such as that of exp."""
 
 SLOW_WEIGHT = 4
-"""How much longer a division takes than an addition."""
+"""The time of a division, in additions."""
 
 MOST_SCALAR_WEIGHT = 8
 """
 Instructions per element that may leave vectors for one pass over memory less.
 
-A pass costs a store and a load, about 1 ns per element from the second-level cache; eight scalar instructions cost as much.
+A pass costs a store and a load, about 1 ns per element from the second-level cache. Eight scalar instructions cost as
+much.
 """
 
 
 def weight(block: BlockOp) -> int:
-    """About how many instructions one element of a block takes beside loads, stores and addresses."""
+    """Returns about how many instructions one element of a block takes beside loads, stores and addresses."""
     return sum(_weight_of(op) for op in walk(block.body) if op.results)
 
 
@@ -51,10 +52,10 @@ def _weight_of(op: Operation) -> int:
 
 class VectorAxes:
     """
-    Along which axes the blocks of a function run on vectors, found once per block and kept while producers join it.
+    The axes along which the blocks of a function run on vectors, found once per block and kept while producers join it.
 
-    An axis will do when all accesses stand still or walk through memory along it, and the stores agree: they walk along a
-    spatial axis and stand still along a reduce axis.
+    Along such an axis all accesses stand still or walk through memory, and the stores agree: they walk along a spatial
+    axis and stand still along a reduce axis.
     """
 
     def __init__(self) -> None:
@@ -62,7 +63,7 @@ class VectorAxes:
         self._weights: dict[BlockOp, int] = {}
 
     def of(self, block: BlockOp) -> frozenset[int]:
-        """The numbers of the axes."""
+        """Returns the numbers of the axes."""
         if block not in self._axes:
             self._axes[block] = _vector_axes(block)
         return self._axes[block]
@@ -74,7 +75,8 @@ class VectorAxes:
 
     def survive(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp], repeats: float) -> bool:
         """
-        Whether `reader` still runs on vectors, or little is lost, when it computes what `loads` load from `producer`.
+        Returns whether `reader` still runs on vectors, or little is lost, when it computes what `loads` load from
+        `producer`.
 
         `repeats` is how often the reader runs per element of the temporary. A transposition inside a loop that computes
         exp, say, would leave exp without vectors.
@@ -85,13 +87,13 @@ class VectorAxes:
         return sum(self._weight(block) for block in losers) * max(repeats, 1) <= MOST_SCALAR_WEIGHT
 
     def merge(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]) -> None:
-        """To be called before `producer` is put in place of `loads`."""
+        """Notes that `producer` is about to be put in place of `loads`."""
         weights = self._weight(reader) + len(loads) * self._weight(producer)
         self._axes[reader] = self._after(producer, reader, loads)
         self._weights[reader] = weights
 
     def _after(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]) -> frozenset[int]:
-        """The axes of `reader` that will do once it holds the producer."""
+        """Returns the axes of `reader` that will do once it holds the producer."""
         if not _is_straight(producer) or any(op.parent_block() is not reader.body.block for op in loads):
             return frozenset()
         dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(reader.axes)}
@@ -112,7 +114,7 @@ def _vector_axes(block: BlockOp) -> frozenset[int]:
 
 
 def _walks(block: BlockOp, accesses: Sequence[Access], axis: int) -> bool:
-    """Whether a loop over `axis` could run on vectors, as far as these accesses go."""
+    """Returns whether a loop over `axis` could run on vectors, as far as these accesses go."""
     if block.extents[axis] == 1:
         return False
     dims: list[AffineExpr] = [AffineDimExpr(number) for number in range(len(block.axes))]
@@ -131,7 +133,7 @@ def _outside_init(block: BlockOp) -> list[Access]:
 
 
 def _seen_from(read: Sequence[AffineExpr | None], source: Access) -> Access:
-    """The load `source` of a producer as a reader does it that reads the element at `read`."""
+    """Returns the load `source` of a producer as a reader does it that reads the element at `read`."""
     places = [index for index in read if index is not None]
     if len(places) != len(read):
         return replace(source, indices=(None,) * len(source.indices))
@@ -140,7 +142,7 @@ def _seen_from(read: Sequence[AffineExpr | None], source: Access) -> Access:
 
 
 def _is_straight(block: BlockOp) -> bool:
-    """Whether nothing in a block depends on a condition."""
+    """Returns whether nothing in a block depends on a condition."""
     return all(not op.regions or op is block.init for op in block.body.block.ops)
 
 

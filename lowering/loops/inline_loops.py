@@ -1,8 +1,8 @@
 """
-Fewer buffers inside a loop function: pass `inline-loops`.
+The removal of buffers inside a loop function: pass `inline-loops`.
 
 Before: block "add" stores `%T[i]`, block "exp" loads `%T[i]`.
-After: block "exp" computes the sum itself; `%T` is gone.
+After: block "exp" computes the sum itself, and `%T` is gone.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from ..dialects import tensor_loop
+from ...core.passes.base import StepwellPass
+from ...dialects import tensor_loop
 from .inline_blocks import FunctionFacts, erase, forward_to_output, inline_producer, is_inside
 
 
@@ -25,9 +25,11 @@ class InlineLoopsPass(StepwellPass):
     Before:
         %a = tensor_loop.alloc : memref<8xf32>
         tensor_loop.grid (%i) in (8) { tensor_loop.block "exp" … { <store exp of load %x[%vi], %a[%vi]> } }
-        tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of load %a[%vi], load %y[%vi], %out[%vi]> } }
+        tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of load %a[%vi], load %y[%vi],
+            %out[%vi]> } }
     After:
-        tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of exp of load %x[%vi], load %y[%vi], %out[%vi]> } }
+        tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of exp of load %x[%vi], load %y[%vi],
+            %out[%vi]> } }
 
     A producer is inlined when it is elementwise (spatial axes only, one store, no run-time check) and this repeats no
     arithmetic: each of its elements is read once, or it only moves data. A temporary that an elementwise block copies

@@ -1,4 +1,4 @@
-"""Conditions on the axes of a block: where they change, and what is left of them on a part of an axis."""
+"""Conditions on the axes of a block: the places where they change, and the rest of them on a part of an axis."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..analysis.affine import affine_of_value, linear_terms
-from ..core.walk import ops_of, walk
-from ..dialects import tensor_loop
-from ..dialects.traits import is_pure
+from ...analysis.affine import affine_of_value, linear_terms
+from ...core.ir.literals import constant_of
+from ...core.ir.walk import ops_of, walk
+from ...dialects import tensor_loop
+from ...dialects.traits import is_pure
 from .inline_blocks import is_inside
 
 _COMPARED: dict[str, tuple[Callable[[int], bool], tuple[int, ...]]] = {
@@ -24,11 +25,11 @@ _COMPARED: dict[str, tuple[Callable[[int], bool], tuple[int, ...]]] = {
     "sgt": (lambda x: x > 0, (1,)),
     "sge": (lambda x: x >= 0, (0,)),
 }
-"""By predicate: whether it holds for left less right, and the differences from which on it may have another answer."""
+"""The answer of each predicate for left < right, and the differences from which on its answer may change."""
 
 
 def _difference(op: arith.CmpiOp, axes: dict[SSAValue, int]) -> tuple[int, int] | None:
-    """`(axis, offset)` where the op compares `axis + offset` with 0."""
+    """Returns `(axis, offset)` where the op compares `axis + offset` with 0."""
     sides = [affine_of_value(side, axes, {}) for side in op.operands]
     if sides[0] is None or sides[1] is None:
         return None
@@ -48,7 +49,9 @@ def _axes(block: tensor_loop.BlockOp) -> dict[SSAValue, int]:
 
 
 def borders_of(block: tensor_loop.BlockOp) -> dict[int, list[int]]:
-    """Per axis the places, within its extent, from which on a condition that chooses what is computed has another answer."""
+    """
+    Returns the borders of each axis: from there on a condition that chooses what is computed has another answer.
+    """
     axes, found = _axes(block), dict[int, set[int]]()
     for op in _conditions(block):
         difference = _difference(op, axes)
@@ -64,7 +67,7 @@ def borders_of(block: tensor_loop.BlockOp) -> dict[int, list[int]]:
 
 
 def _conditions(block: tensor_loop.BlockOp) -> list[arith.CmpiOp]:
-    """The signed comparisons of indices on which an `scf.if` depends, by itself or with others."""
+    """Returns the signed comparisons of indices on which an `scf.if` depends, by itself or with others."""
     pending = [op.cond for op in ops_of(block, scf.IfOp)]
     found: dict[arith.CmpiOp, None] = {}
     while pending:
@@ -77,7 +80,11 @@ def _conditions(block: tensor_loop.BlockOp) -> list[arith.CmpiOp]:
 
 
 def take_part(nest: tensor_loop.GridOp, block: tensor_loop.BlockOp, axis: int, span: tuple[int, int]) -> None:
-    """Lets a perfect nest run over `span` of an axis only, whose value then is that of a shorter axis and where the span starts."""
+    """
+    Lets a perfect nest run over `span` of an axis only.
+
+    The value of the axis then is that of a shorter axis plus the start of the span.
+    """
     first, last = span
     for op in (nest, block):
         sizes = list(op.static_extents.get_values())
@@ -94,7 +101,7 @@ def take_part(nest: tensor_loop.GridOp, block: tensor_loop.BlockOp, axis: int, s
 
 
 def decide(block: tensor_loop.BlockOp) -> None:
-    """Puts in place of conditions that have one answer on all of the block what follows from it."""
+    """Replaces conditions that have one answer on all of the block by that answer, with what follows from it."""
     axes = _axes(block)
     for op in ops_of(block, arith.CmpiOp):
         known = _answer(op, block, axes)
@@ -105,8 +112,8 @@ def decide(block: tensor_loop.BlockOp) -> None:
             continue  # in a branch that is gone
         if isinstance(op, arith.AndIOp | arith.OrIOp):
             _simplify(op)
-        elif isinstance(op, scf.IfOp) and (known := _constant(op.cond)) is not None:
-            _take_branch(op, known)
+        elif isinstance(op, scf.IfOp) and (known := constant_of(op.cond)) is not None:
+            _take_branch(op, bool(known))
     _shorten_indices(block, axes)
     _erase_dead(block)
 
@@ -130,13 +137,6 @@ def _truth(place: Operation, value: bool) -> SSAValue:
     return constant.result
 
 
-def _constant(value: SSAValue) -> bool | None:
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return bool(owner.value.value.data)
-    return None
-
-
 def _replace_by(op: Operation, value: SSAValue) -> None:
     op.results[0].replace_all_uses_with(value)
     op.detach()
@@ -144,10 +144,10 @@ def _replace_by(op: Operation, value: SSAValue) -> None:
 
 
 def _simplify(op: arith.AndIOp | arith.OrIOp) -> None:
-    """`true and x` is `x`, `false and x` is `false`; the other way round for `or`."""
+    """Replaces `true and x` by `x` and `false and x` by `false`, and the other way round for `or`."""
     for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        if op.result.type == i1 and (known := _constant(value)) is not None:
-            _replace_by(op, other if known == isinstance(op, arith.AndIOp) else value)
+        if op.result.type == i1 and (known := constant_of(value)) is not None:
+            _replace_by(op, other if bool(known) == isinstance(op, arith.AndIOp) else value)
             return
 
 

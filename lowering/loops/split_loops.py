@@ -1,5 +1,5 @@
 """
-Loops without conditions on where they stand: pass `split-loops`.
+The cutting of loops where conditions on their variables change: pass `split-loops`.
 
 Before: one grid over 0 to 128 chooses by `%v < 64` what it loads.
 After: a grid over 64 that loads from the one, and a grid over the other 64 that loads from the other.
@@ -17,27 +17,30 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.passes import StepwellPass
-from ..core.walk import ops_of, walk
-from ..dialects import tensor_loop
+from ...core.ir.walk import ops_of, walk
+from ...core.passes.base import StepwellPass
+from ...dialects import tensor_loop
 from .fuse_loops import make_unique
 from .inline_blocks import is_perfect_nest
 from .split_conditions import borders_of, decide, take_part
 
 LEAST_PER_BORDER = 24
 """
-Elements of all of the axis, and of the axes inside it, per border. A border costs another visit of a line of the cache, up to 7 ns
-in memory; a condition 0.3 ns per element, as what chooses does not run on vectors (measured).
+Least elements of the axis and of the axes inside it, per border.
+
+A border costs another visit of a line of the cache, up to 7 ns in memory. A condition costs 0.3 ns per element, as what
+chooses does not run on vectors (measured).
 """
 
 MOST_PARTS = 16
-"""Of one grid; more are code that runs once each."""
+"""Most parts of one grid. More would be code that runs once each."""
 
 
 @dataclass(frozen=True)
 class SplitLoopsPass(StepwellPass):
     """
-    Cuts elementwise grids where conditions on an axis change, as in concatenations and paddings and what is fused with them.
+    Cuts elementwise grids where conditions on an axis change, as in concatenations and paddings and what is fused with
+    them.
 
     Before:
 
@@ -51,8 +54,9 @@ class SplitLoopsPass(StepwellPass):
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %x[%vi, %vj] to %out[%vi, %vj]> }
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %y[%vi, %vj] to %out[%vi, %vj + 64]> }
 
-    Each part runs on vectors, and `inline-loops` may compute in it what it alone reads. Left alone: rows of less than 24 elements
-    per border, more than 16 parts, and what feeds a reduction (schedules know the padding of a convolution by its condition).
+    Each part runs on vectors, and `inline-loops` may compute in it what it alone reads. Rows of less than 24 elements
+    per border stay, and grids of more than 16 parts, and what feeds a reduction (schedules know the padding of a
+    convolution by its condition).
     """
 
     name = "split-loops"
@@ -71,7 +75,7 @@ class SplitLoopsPass(StepwellPass):
                 self._split(nest, names)
 
     def _split(self, nest: tensor_loop.GridOp, names: set[str]) -> None:
-        """Part by part, the outermost axis first, until no condition is left that is worth a border."""
+        """Splits part by part, the outermost axis first, until no condition is left that is worth a border."""
         pending, count = [nest], 1
         while pending:
             current = pending.pop()
@@ -88,7 +92,7 @@ class SplitLoopsPass(StepwellPass):
 
 
 def _may_be_split(nest: tensor_loop.GridOp) -> bool:
-    """Whether the order of the elements does not matter, and nothing downstream looks for the condition."""
+    """Returns whether the order of the elements does not matter, and nothing downstream looks for the condition."""
     block = nest.body.block.first_op
     if not isinstance(block, tensor_loop.BlockOp):
         return False
@@ -108,7 +112,7 @@ def _may_be_split(nest: tensor_loop.GridOp) -> bool:
 
 
 def _feeds_reduction(buffer: SSAValue) -> bool:
-    """Whether a block with reduce axes, or an op that is no block, uses a buffer."""
+    """Returns whether a block with reduce axes, or an op that is no block, uses a buffer."""
     for use in buffer.uses:
         op = use.operation
         if isinstance(op, tensor_loop.BlockOp):
@@ -120,7 +124,7 @@ def _feeds_reduction(buffer: SSAValue) -> bool:
 
 
 def _cut_of(nest: tensor_loop.GridOp, most: int) -> tuple[int, list[int]] | None:
-    """The outermost axis with borders at which cutting pays, and those."""
+    """Returns the outermost axis with borders at which cutting pays, and these borders."""
     block = _block_of(nest)
     for axis, places in sorted(borders_of(block).items()):
         elements = prod(extent for extent in block.extents[axis:] if isinstance(extent, int))

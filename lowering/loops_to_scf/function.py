@@ -1,36 +1,32 @@
-"""Lowering of the body of one loop function: loops to `scf.for`, blocks in place, inits before their reduce loops."""
+"""The lowering of the body of one loop function: loops to `scf.for`, blocks in place, inits before reduce loops."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..analysis.loop_nests import Level, body_ops
-from ..analysis.reductions import (
+from ...analysis.loop_nests import Level, body_ops
+from ...analysis.reductions import (
     ReductionNest,
     constraint_dependencies,
     init_may_be_hoisted,
     init_nest_exists,
     reduction_nest,
 )
-from ..core.diagnostics import fail
-from ..core.walk import ops_of, walk
-from ..dialects.tensor_loop import AllocOp, BlockOp, CallOp, Constraint, InitOp, LoopOp
-from ..dialects.tensor_loop.loops import loop_variable_range
-from .loops_emitter import AffineScope, Emitter
-from .loops_reduction import lower_chain, reduction_chain
+from ...core.ir.walk import ops_of, walk
+from ...core.messages.diagnostics import fail
+from ...core.roles import BUFFER_ALIGNMENT
+from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, Constraint, InitOp, LoopOp
+from .block_values import BlockValues
+from .loop_nest import LoopNest
+from .reduction import ChainLowering, reduction_chain
 
 STACK_BYTES = 4096
 """Largest buffer that goes on the stack."""
 
-ALIGNMENT = 64
-"""Of buffers made here, in bytes: one cache line, one AVX-512 register."""
 
-
-class FunctionLowering:
+class FunctionLowering(BlockValues):
     """
     Turns the ops of `source` into ops at the end of `target`, whose arguments stand for those of `source`.
 
@@ -39,8 +35,8 @@ class FunctionLowering:
 
     def __init__(self, source: Block, target: Block):
         function = source.parent_op()
-        self.emitter = Emitter(target, UnknownLoc() if function is None else function.location)
-        self.values: dict[SSAValue, SSAValue] = dict(zip(source.args, target.args, strict=True))
+        location = UnknownLoc() if function is None else function.location
+        super().__init__(LoopNest(target, location), dict(zip(source.args, target.args, strict=True)))
         self.target = target
         self._guarded: dict[BlockOp, ReductionNest] = {}
         self._inits: dict[Level, list[ReductionNest]] = {}
@@ -94,11 +90,8 @@ class FunctionLowering:
         else:
             self.emitter.add(op.clone(self.values))
 
-    def value(self, value: SSAValue) -> SSAValue:
-        return self.values.get(value, value)
-
     def _lower_regions(self, op: Operation) -> None:
-        """An op of another dialect around ours (`scf.if`, `scf.for`): kept, with lowered regions."""
+        """Keeps an op of another dialect around ours (`scf.if`, `scf.for`), with lowered regions."""
         new_op = op.clone_without_regions(self.values)
         for region, new_region in zip(op.regions, new_op.regions, strict=True):
             for block in region.blocks:
@@ -110,7 +103,7 @@ class FunctionLowering:
         self.emitter.add(new_op)
 
     def _lower_region_block(self, block: Block) -> None:
-        """The ops of a block of a kept op; buffers made in it are freed before its terminator."""
+        """Lowers the ops of a block of a kept op. Buffers made in it are freed before its terminator."""
         *ops, terminator = block.ops
         self._frees.append([])
         for op in ops:
@@ -121,12 +114,16 @@ class FunctionLowering:
         self.lower_op(terminator)
 
     def lower_alloc(self, op: AllocOp) -> None:
-        """Small buffers of known size go to the stack, at the start of the function; the others are freed at its end."""
+        """
+        Puts small buffers of known size on the stack, at the start of the function.
+
+        The others are freed at its end.
+        """
         kind = op.memref.type
         shape = kind.get_shape()
         if DYNAMIC_INDEX not in shape and _bytes(kind) <= STACK_BYTES:
             stack = memref.AllocaOp.get(
-                kind.element_type, ALIGNMENT, shape, layout=kind.layout, memory_space=kind.memory_space
+                kind.element_type, BUFFER_ALIGNMENT, shape, layout=kind.layout, memory_space=kind.memory_space
             )
             stack.location = op.location
             first = self.target.first_op
@@ -138,7 +135,7 @@ class FunctionLowering:
         else:
             sizes = [self.value(size) for size in op.dynamic_sizes]
             result = self.emitter.add(
-                memref.AllocOp.get(kind.element_type, ALIGNMENT, shape, sizes, kind.layout, kind.memory_space)
+                memref.AllocOp.get(kind.element_type, BUFFER_ALIGNMENT, shape, sizes, kind.layout, kind.memory_space)
             ).memref
             self._frees[-1].append(result)
         result.name_hint = op.memref.name_hint
@@ -151,7 +148,7 @@ class FunctionLowering:
     # Loops
 
     def lower_loop(self, level: Level) -> None:
-        """The loop `level` and all it contains, with the inits that belong before it."""
+        """Lowers the loop `level` and all it contains, with the inits that belong before it."""
         chain = reduction_chain(level, self._guarded)
         for nest in self._inits.get(level, ()):
             if nest.block in self._guarded:
@@ -159,7 +156,7 @@ class FunctionLowering:
             elif chain is None or not chain.sets_accumulators_from(nest):
                 self._init_nest(nest, level)
         if chain is not None:
-            lower_chain(self, chain)
+            ChainLowering(chain, self, self.lower_op).run()
             return
         extent = level.extent if isinstance(level.extent, int) else self.value(level.extent)
         with self.emitter.loop(extent, level.variable.name_hint, level.kind) as loop:
@@ -175,7 +172,7 @@ class FunctionLowering:
     # Blocks
 
     def lower_block(self, op: BlockOp) -> None:
-        """The body of a block, in place: a guarded init, the predicate, then its ops over the values of the axes."""
+        """Lowers the body of a block in place: a guarded init, the predicate, then its ops over the axes."""
         if op.init is not None:
             self._init_in_place(op)
         scope = self.scope(op)
@@ -186,39 +183,10 @@ class FunctionLowering:
                     with self.emitter.at(nested):
                         self.lower_op(nested)
 
-    def scope(self, op: BlockOp) -> AffineScope:
-        """For the bindings and the predicate of `op`, over what the loop variables stand for now."""
-        operands = [self.value(operand) for operand in op.binding_operands]
-        return AffineScope(self.emitter, operands, [loop_variable_range(operand) for operand in op.binding_operands])
-
-    def bind_axes(self, scope: AffineScope, op: BlockOp, positions: Sequence[int]) -> None:
-        """Gives the axes at `positions` the values of their bindings."""
-        for position in positions:
-            axis = op.axes[position]
-            value = scope.value(op.binding_exprs[position])
-            if value.name_hint is None:
-                value.name_hint = axis.name_hint
-            self.values[axis] = value
-
-    def predicate(self, scope: AffineScope, constraints: Sequence[Constraint]) -> SSAValue | None:
-        """Whether all of `constraints` hold; `None` when there are none."""
-        conditions = [self.emitter.compare("slt", scope.value(expr), bound) for expr, bound in constraints]
-        return self.emitter.fold(arith.AndIOp, conditions)
-
-    def spatial_axes(self, op: BlockOp) -> list[int]:
-        return [position for position, kind in enumerate(op.kinds) if kind == "spatial"]
-
-    def emit_init(self, op: BlockOp) -> None:
-        """The ops of the init; the spatial axes have values."""
-        assert op.init is not None
-        values = dict(self.values)
-        for nested in body_ops(op.init.body.block):
-            self.emitter.add(nested.clone(values))
-
     # Inits
 
     def _init_nest(self, nest: ReductionNest, level: Level) -> None:
-        """The init over the loops from `level` inwards that spatial axes need, without the reduce loops."""
+        """Emits the init over the loops from `level` inwards that spatial axes need, without the reduce loops."""
         block = nest.block
         with self.emitter.at(block.init or block):
             self._init_loops(
@@ -242,7 +210,7 @@ class FunctionLowering:
                 self.emit_init(block)
 
     def spatial_constraints(self, nest: ReductionNest) -> list[Constraint]:
-        """The terms of the predicate that say nothing about reduce loops: which points there are at all."""
+        """Returns the terms of the predicate that say nothing about reduce loops: which points there are at all."""
         return [
             constraint
             for constraint in nest.block.constraints
@@ -251,8 +219,9 @@ class FunctionLowering:
 
     def _within_extents(self, nest: ReductionNest) -> SSAValue | None:
         """
-        A term about spatial and reduce loops together is not part of the predicate of an init; then the axes
-        themselves must be tested, so that no point outside their extents is written.
+        Tests the axes of an init whose predicate lacks a term about spatial and reduce loops together.
+
+        Otherwise the init would write points outside the extents of the axes. Returns None where no such term exists.
         """
         kept = self.spatial_constraints(nest)
         block = nest.block
@@ -268,12 +237,8 @@ class FunctionLowering:
         ]
         return self.emitter.fold(arith.AndIOp, conditions)
 
-    def extent_value(self, op: BlockOp, position: int) -> SSAValue:
-        extent = op.extents[position]
-        return self.emitter.extent(extent if isinstance(extent, int) else self.value(extent))
-
     def _init_in_place(self, op: BlockOp) -> None:
-        """The init of a block that keeps it: in the first iteration of the reduce loops, or always without any."""
+        """Emits the init of a block that keeps it: in the first iteration of reduce loops, or always without any."""
         nest = self._guarded.get(op)
         if nest is None:
             if reduction_nest(op).first_reduce is not None:
@@ -292,7 +257,7 @@ class FunctionLowering:
                 self.emit_init(op)
 
     def _first_iteration(self, nest: ReductionNest) -> list[SSAValue]:
-        """That every loop of the reduce axes is at 0; where a loop serves a spatial axis too, the axes are compared."""
+        """Tests whether every reduce loop is at 0, or the reduce axes where a loop serves a spatial axis too."""
         conditions = [
             self.emitter.compare("eq", self.value(level.variable), 0)
             for level in nest.levels
@@ -307,7 +272,7 @@ class FunctionLowering:
         return conditions
 
     def _init_of_empty_loops(self, nest: ReductionNest, level: Level) -> None:
-        """A guarded init never runs where a reduce loop has no iterations: then it runs here instead."""
+        """Emits a guarded init that never runs in place because a reduce loop has no iterations."""
         extents = [inner.extent for inner in nest.levels[nest.levels.index(level) :] if nest.reduces_only(inner)]
         unknown = [extent for extent in extents if not isinstance(extent, int)]
         if 0 not in extents and not unknown:
@@ -323,7 +288,7 @@ class FunctionLowering:
 
 
 def _bytes(kind: MemRefType) -> int:
-    """Size of a buffer of known shape, in bytes."""
+    """Returns the size of a buffer of known shape, in bytes."""
     elements = 1
     for extent in kind.get_shape():
         elements *= extent

@@ -1,4 +1,4 @@
-"""Emission of scf, arith and memref ops for the lowering of loops: a cursor, constants, affine expressions, loops."""
+"""The scf, arith and memref ops that loops become: a cursor, constants, affine expressions, loops."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from ..analysis.affine import Interval, bounds
-from ..core.roles import LOOP, PARALLEL
-from ..dialects.tensor_loop import Extent
+from ...analysis.affine import Interval, bounds
+from ...core.roles import LOOP, PARALLEL
+from ...dialects.tensor_loop import Extent
 
 OpT = TypeVar("OpT", bound=Operation)
 
 HINTS = {"vectorized": "vectorize", "unrolled": "unroll"}
-"""Kind of loop -> `stepwell.loop` of the `scf.for`, read by the later stairs."""
+"""The attribute `stepwell.loop` of the `scf.for` for each kind of loop. The levels below read it."""
 
 
-class Emitter:
+class LoopNest:
     """
     Adds ops at the end of a current block. Index constants are made once and stand at the start of the function.
 
@@ -42,14 +42,14 @@ class Emitter:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Ops go to the end of `block` for a while."""
+        """Puts ops at the end of `block` for a while."""
         outer, self.block = self.block, block
         yield
         self.block = outer
 
     @contextmanager
     def at(self, op: Operation) -> Iterator[None]:
-        """Ops stand for `op`: they get its location."""
+        """Gives ops the location of `op`, for which they stand, for a while."""
         outer, self.location = self.location, op.location
         yield
         self.location = outer
@@ -61,7 +61,7 @@ class Emitter:
         return op
 
     def constant(self, value: int) -> SSAValue:
-        """An `index` constant."""
+        """Returns an `index` constant."""
         op = self._constants.get(value)
         if op is None:
             op = arith.ConstantOp(IntegerAttr(value, IndexType()))
@@ -71,7 +71,7 @@ class Emitter:
         return op.result
 
     def place_constants(self) -> None:
-        """Puts the constants made so far at the start of the function; the last thing to do."""
+        """Puts the constants made so far at the start of the function. This is the last thing to do."""
         ops = [self._constants[value] for value in sorted(self._constants)]
         first = self._entry.first_op
         if first is None:
@@ -87,7 +87,7 @@ class Emitter:
         return self.add(arith.CmpiOp(lhs, right, predicate)).result
 
     def fold(self, combine: type[arith.AndIOp] | type[arith.OrIOp], conditions: Sequence[SSAValue]) -> SSAValue | None:
-        """All (`AndIOp`) or any (`OrIOp`) of `conditions`; `None` when there are none."""
+        """Tests whether all (`AndIOp`) or any (`OrIOp`) of `conditions` hold. Returns None when there are none."""
         total: SSAValue | None = None
         for condition in conditions:
             total = condition if total is None else self.add(combine(total, condition)).result
@@ -95,7 +95,7 @@ class Emitter:
 
     @contextmanager
     def where(self, condition: SSAValue | None) -> Iterator[None]:
-        """What is emitted inside runs only where `condition` holds; always without one."""
+        """Lets what is emitted inside run only where `condition` holds. Without a condition it always runs."""
         if condition is None:
             yield
             return
@@ -115,8 +115,10 @@ class Emitter:
         carried_names: Sequence[str | None] = (),
     ) -> Iterator[Loop]:
         """
-        `scf.for` from 0 to `extent`. Inside, `loop.variable` and `loop.carried` hold the values of the iteration; set
-        `loop.yielded` to the next ones. After it, `loop.results` are the final ones.
+        Emits an `scf.for` from 0 to `extent` around what is emitted inside.
+
+        Inside, `loop.variable` and `loop.carried` hold the values of the iteration. Set `loop.yielded` to the next
+        ones. Afterwards `loop.results` are the final ones.
         """
         body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
         body.args[0].name_hint = name
@@ -138,10 +140,10 @@ class AffineScope:
     """
     Emits affine expressions over `operands`, of which `ranges` tells the values where they are known.
 
-    Each expression is emitted once; the scope may be used where its first use dominates.
+    Each expression is emitted once. The scope may be used where its first use dominates.
     """
 
-    def __init__(self, emitter: Emitter, operands: Sequence[SSAValue], ranges: Sequence[Interval | None]):
+    def __init__(self, emitter: LoopNest, operands: Sequence[SSAValue], ranges: Sequence[Interval | None]):
         self._emitter = emitter
         self._operands = operands
         self._ranges = ranges
@@ -168,7 +170,7 @@ class AffineScope:
         return self._divide(expr.kind, lhs, rhs, found is not None and found[0] >= 0)
 
     def _divide(self, kind: AffineBinaryOpKind, lhs: SSAValue, rhs: SSAValue, non_negative: bool) -> SSAValue:
-        """Division or remainder by a positive constant; the remainder is never negative."""
+        """Divides by a positive constant, or takes the remainder, which is never negative."""
         add = self._emitter.add
         if kind is AffineBinaryOpKind.CeilDiv:
             return add(arith.CeilDivSIOp(lhs, rhs)).result
@@ -181,7 +183,7 @@ class AffineScope:
 
 
 class Loop:
-    """A loop being emitted, see `Emitter.loop`."""
+    """A loop being emitted, see `LoopNest.loop`."""
 
     def __init__(self, body: Block):
         self.variable: SSAValue = body.args[0]

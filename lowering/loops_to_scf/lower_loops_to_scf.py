@@ -11,14 +11,14 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
-from ..core.diagnostics import fail
-from ..core.passes import StepwellPass
-from ..core.roles import NOALIAS
-from ..core.walk import ops_of
-from ..dialects.graph.calls import CallKernelOp
-from ..dialects.tensor_loop import CallOp, FuncOp
-from .leftovers import require_lowered
-from .loops_function import FunctionLowering
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import fail
+from ...core.passes.base import StepwellPass
+from ...core.roles import NOALIAS
+from ...dialects.graph.calls import CallKernelOp
+from ...dialects.tensor_loop import CallOp, FuncOp
+from ..shared.leftovers import require_lowered
+from .function import FunctionLowering
 
 NO_INLINE = "no_inline"
 """A kernel with several calls is compiled once: a copy in each place only takes time."""
@@ -46,9 +46,9 @@ class LowerLoopsToSCFPass(StepwellPass):
           }
         }
 
-    An init runs before the outermost reduce loop of its block; where other ops in that loop forbid it, in the first
-    iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce loops.
-    Raises when a loop function is still called on tensors, or something of the dialect is left.
+    An init runs before the outermost reduce loop of its block. Where other ops in that loop forbid it, it runs in the
+    first iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce
+    loops. Raises an error when a loop function is still called on tensors, or something of the dialect is left.
     """
 
     name = "lower-loops-to-scf"
@@ -71,7 +71,7 @@ class LowerLoopsToSCFPass(StepwellPass):
 
 
 def lower_function(function: FuncOp) -> func.FuncOp:
-    """The `func.func` that does what `function` does; arguments are the inputs, then the outputs."""
+    """Returns the `func.func` that does what `function` does. Its arguments are the inputs, then the outputs."""
     source = function.body.block
     target = Block(arg_types=source.arg_types)
     for argument, new_argument in zip(source.args, target.args, strict=True):

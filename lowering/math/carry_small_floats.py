@@ -1,43 +1,43 @@
 """
-Maxima and minima of f16 and bf16 that loops carry, kept in f32 until the loop has ended. A part of `expand-math`.
+The part of `expand-math` that keeps maxima and minima of f16 and bf16 in f32 until the loop that carries them ends.
 
-Arithmetic on small floats is done in f32 and rounded after each op (`expand_small_floats`), so a loop that carries a maximum extends and rounds it in every
-iteration. LLVM does not see a maximum in that and leaves the loop scalar. A maximum is one of its operands, hence representable: nothing is lost
-when it is rounded once, after the loop.
+Arithmetic on small floats is done in f32 and rounded after each op (`expand_small_floats`), so a loop that carries a
+maximum extends and rounds it in every iteration. LLVM does not see a maximum in that and leaves the loop scalar. A
+maximum is one of its operands, hence representable: nothing is lost when it is rounded once, after the loop.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.locations import copy_location
-from ..core.walk import ops_of
-
-SMALL = (Float16Type, BFloat16Type)
+from ...core.ir.element_types import is_small_float
+from ...core.ir.walk import ops_of
+from ...core.messages.locations import copy_location
 
 
 def carry_in_f32(module: ModuleOp) -> int:
     """
-    Lets loops carry maxima and minima of small floats as f32, inner loops first; returns how many values.
+    Lets loops carry maxima and minima of small floats as f32, inner loops first, and returns how many values.
 
-    Before: `scf.for … iter_args(%m = %a) -> (bf16) { %w = extf %m; %y = maximumf %w, %x; %r = truncf %y; scf.yield %r }`.
-    After: `scf.for … iter_args(%w = %b) -> (f32) { %y = maximumf %w, %x; scf.yield %y }` between an `extf` and a `truncf`.
+    Before: `scf.for … iter_args(%m = %a) -> (bf16) { %w = extf %m; %y = maximumf %w, %x; %r = truncf %y; scf.yield %r
+    }`. After: `scf.for … iter_args(%w = %b) -> (f32) { %y = maximumf %w, %x; scf.yield %y }` between an `extf` and a
+    `truncf`.
     """
     exact: set[SSAValue] = set()
     count = 0
     for loop in reversed(ops_of(module, scf.ForOp)):
         for number, type_ in enumerate(loop.res.types):
-            if isinstance(type_, SMALL) and (wide := _wide_next(loop, number, exact)) is not None:
+            if is_small_float(type_) and (wide := _wide_next(loop, number, exact)) is not None:
                 exact.add(_carry_wide(loop, number, wide))
                 count += 1
     return count
 
 
 def _wide_next(loop: scf.ForOp, number: int, exact: set[SSAValue]) -> SSAValue | None:
-    """The next value in f32 where rounding it changes nothing and the last one is only needed in f32."""
+    """Returns the next value in f32 where rounding it changes nothing and the last one is only needed in f32."""
     argument, last = loop.body.block.args[1 + number], loop.body.block.last_op
     assert last is not None
     if not all(_extends_to_f32(use.operation) for use in argument.uses):
@@ -55,11 +55,11 @@ def _wide_next(loop: scf.ForOp, number: int, exact: set[SSAValue]) -> SSAValue |
 
 
 def _extends_to_f32(op: Operation) -> bool:
-    return isinstance(op, arith.ExtFOp) and isinstance(op.input.type, SMALL) and op.result.type == f32
+    return isinstance(op, arith.ExtFOp) and is_small_float(op.input.type) and op.result.type == f32
 
 
 def _carry_wide(loop: scf.ForOp, number: int, wide: SSAValue) -> SSAValue:
-    """Makes the carried value `number` an f32, `wide` being the next one; returns the last, before it is rounded."""
+    """Makes the carried value `number` an f32. `wide` is its next one. Returns the last one before it is rounded."""
     block = loop.body.block
     argument, last = block.args[1 + number], block.last_op
     assert last is not None

@@ -1,9 +1,10 @@
 """
 The pass `expand-math`: math functions on f32, and all arithmetic on f16 and bf16, as straight-line `arith` code.
 
-Before: `%y = math.exp %x : f32`. After: about thirty `arith` and `math.fma` ops without calls, branches or tables, which LLVM's loop
-vectoriser takes as it takes an addition. `math.absf ceil copysign floor fma roundeven sqrt trunc` stay: LLVM has instructions for
-them. f64 stays for the C library. Methods, error bounds and special cases: docs/numerics.md.
+Before: `%y = math.exp %x : f32`. After: about thirty `arith` and `math.fma` ops without calls, branches or tables,
+which LLVM's loop vectoriser takes as it takes an addition. `math.absf ceil copysign floor fma roundeven sqrt trunc`
+stay: LLVM has instructions for them. f64 stays for the C library. Methods, error bounds and special cases:
+docs/numerics.md.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from ..core.passes import StepwellPass
-from ..core.walk import ops_of, walk
-from ..dialects import tile
-from ..schedule.targets import chosen_target
-from ..schedule.wide_registers import has_wide_registers
+from ...core.ir.walk import ops_of, walk
+from ...core.passes.base import StepwellPass
+from ...dialects import tile
+from ...machine.host import may_use_wide_registers
+from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32
 from .expand_small_floats import small_float_expansion
-from .math_expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathBuilder
-from .math_expansions.builder import ConstantKey, element_kind
-from .math_expansions.composites import LAST_OPS, Composite, composite_of
+from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathOps
+from .expansions.composites import LAST_OPS, Composite, composite_of
+from .expansions.math_ops import ConstantKey, element_kind
 
-Expansion = Callable[[Operation, MathBuilder], SSAValue]
+Expansion = Callable[[Operation, MathOps], SSAValue]
 
 FUNCTIONS: dict[str, type[Operation]] = {op.name.removeprefix("math."): op for op in EXPANSIONS}
 
@@ -47,10 +48,10 @@ class ExpandMathPass(StepwellPass):
         %2 = arith.mulf %0, %1 : f32
         %y = arith.truncf %2 : f32 to bf16
 
-    `functions` picks some by name (`exp`, `powf`, ...; all when empty), `small_floats = false` leaves f16 and bf16 as they are. The result
-    has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and
-    gelu use `tile.scale`, `tile.limit` and `tile.lookup` where `wide` says that there are vector registers of 64 bytes (as the target has
-    them, if left out).
+    `functions` picks some by name (`exp`, `powf` and so on, all when empty). `small_floats = false` leaves f16 and bf16
+    as they are. The result has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp`, `exp2`,
+    `tanh` and `erf` and the formulas of sigmoid, silu and gelu use `tile.scale`, `tile.limit` and `tile.lookup` where
+    `wide` says that there are vector registers of 64 bytes (as the target has them, if left out).
     """
 
     name: ClassVar[str] = "expand-math"
@@ -69,20 +70,24 @@ class ExpandMathPass(StepwellPass):
             self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
             self.count("small floats carried in f32", carry_in_f32(op))
         chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
-        wide = has_wide_registers(chosen_target(self.target)) if self.wide is None else self.wide
+        wide = may_use_wide_registers(chosen_machine(self.target)) if self.wide is None else self.wide
         if not self.functions:
             self.count("formulas replaced", _replace_composites(op, wide))
         self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen, wide)))
 
 
 def _replace_composites(module: ModuleOp, wide: bool) -> int:
-    """Replaces the formulas of `composites.py`, and erases what nothing uses then; `tile.scale` and the like only in bodies of `tile.map`."""
+    """
+    Replaces the formulas of `composites.py`, and erases what nothing uses then.
+
+    `tile.scale` and the like are used in bodies of `tile.map` only.
+    """
     constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
     formulas = _formulas_of(module, wide)
     replaced: dict[SSAValue, SSAValue] = {}
     for op, composite, variable in formulas:
         assert op.parent is not None
-        builder = MathBuilder(op, op.results[0].type, constants.setdefault(op.parent, {}))
+        builder = MathOps(op, op.results[0].type, constants.setdefault(op.parent, {}))
         result = composite.expand(builder, builder.value(replaced.get(variable, variable))).ssa
         replaced[op.results[0]] = result
         operands = list(op.operands)
@@ -92,7 +97,11 @@ def _replace_composites(module: ModuleOp, wide: bool) -> int:
 
 
 def _formulas_of(module: ModuleOp, wide: bool) -> list[tuple[Operation, Composite, SSAValue]]:
-    """The last op of each formula that is no part of another, what takes its place, and the variable, in the order of the program."""
+    """
+    Returns the formulas that are no part of another, in the order of the program.
+
+    A row is the last op of a formula, what takes its place, and the variable.
+    """
     found: list[tuple[Operation, Composite, SSAValue]] = []
     inside: set[Operation] = set()
     for op in reversed(ops_of(module, *LAST_OPS)):
@@ -124,7 +133,7 @@ def _erase_unused(values: list[SSAValue]) -> None:
 
 
 def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]], wide: bool) -> Expansion | None:
-    """The expansion of a chosen function on f32 scalars or vectors."""
+    """Returns the expansion of a chosen function on f32 scalars or vectors."""
     if type(op) not in chosen or element_kind(op.results[0].type) != "f32":
         return None
     if wide and type(op) in IN_WIDE_REGISTERS and isinstance(op.parent_op(), tile.MapOp):
@@ -132,16 +141,16 @@ def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]], wide: bool
     return _expand_f32
 
 
-def _expand_f32(op: Operation, m: MathBuilder) -> SSAValue:
+def _expand_f32(op: Operation, m: MathOps) -> SSAValue:
     return EXPANSIONS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
 
 
-def _expand_in_wide_registers(op: Operation, m: MathBuilder) -> SSAValue:
+def _expand_in_wide_registers(op: Operation, m: MathOps) -> SSAValue:
     return IN_WIDE_REGISTERS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
 
 
 def _rewrite(module: ModuleOp, expansion_of: Callable[[Operation], Expansion | None]) -> int:
-    """Replaces every op that has an expansion; returns how many. Constants are shared inside a block."""
+    """Replaces every op that has an expansion and returns how many. Constants are shared inside a block."""
     constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
     count = 0
     for op in walk(module):
@@ -149,7 +158,7 @@ def _rewrite(module: ModuleOp, expansion_of: Callable[[Operation], Expansion | N
         block = op.parent
         if expand is None or block is None or not _is_scalar_or_vector(op.results[0].type):
             continue
-        builder = MathBuilder(op, op.results[0].type, constants.setdefault(block, {}))
+        builder = MathOps(op, op.results[0].type, constants.setdefault(block, {}))
         result = expand(op, builder)
         if result.name_hint is None:
             result.name_hint = op.results[0].name_hint

@@ -1,10 +1,11 @@
 """
-f16 and bf16 arithmetic by way of f32: extend, compute, round once. A part of `expand-math`.
+The part of `expand-math` that does f16 and bf16 arithmetic by way of f32: extend, compute, round once.
 
-`+ - * / sqrt` rounded to f32 (24 bits) and then to p = 11 or 8 bits equal one rounding, because 24 >= 2 p + 2 (S. A. Figueroa, When is double rounding
-innocuous?, 1995). Where that does not hold (fma, f64 or wide integers to a small float) the wide step rounds *to odd*: inexact results
-take the neighbour with an odd last bit, which no later rounding to at least two bits less can mistake for a tie or an exact
-value (S. Boldo and G. Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+`+ - * / sqrt` rounded to f32 (24 bits) and then to p = 11 or 8 bits equal one rounding, because 24 >= 2 p + 2 (S. A.
+Figueroa, When is double rounding innocuous?, 1995). Where that does not hold (fma, f64 or wide integers to a small
+float) the wide step rounds *to odd*: inexact results take the neighbour with an odd last bit, which no later rounding
+to at least two bits less can mistake for a tie or an exact value (S. Boldo and G. Melquiond, Emulation of a FMA and
+correctly rounded sums, 2008).
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from collections.abc import Callable
 from xdsl.dialects import arith, math, vector
 from xdsl.ir import Operation, SSAValue
 
-from .math_expansions.builder import NO_FASTMATH, WIDTH, MathBuilder, Value, element_kind
+from ...te.dtypes import SMALL_FLOATS
+from .expansions.math_ops import NO_FASTMATH, WIDTH, MathOps, Value, element_kind
 
-SMALL = ("f16", "bf16")
 ABS64 = (1 << 63) - 1
 INFINITY64 = 0x7FF << 52
 
 
-def odd_neighbour(m: MathBuilder, rounded: Value, rest: Value) -> Value:
+def odd_neighbour(m: MathOps, rounded: Value, rest: Value) -> Value:
     """
-    Round to odd: `rounded` is nearest to an exact value, `rest` has the sign of what was lost, 0 or NaN if nothing.
+    Rounds to odd: `rounded` is nearest to an exact value, `rest` has the sign of what was lost, 0 or NaN if nothing.
 
-    An even inexact `rounded` moves one step towards the exact value: its bits grow if signs agree, else shrink; inf comes down to
-    the largest finite number. `rest` may be inf.
+    An even inexact `rounded` moves one step towards the exact value. Its bits grow if signs agree, else they shrink,
+    and inf comes down to the largest finite number. `rest` may be inf.
     """
     bits, rest_bits = rounded.bits(), rest.bits()
     width = WIDTH[rounded.kind]
@@ -37,16 +38,16 @@ def odd_neighbour(m: MathBuilder, rounded: Value, rest: Value) -> Value:
     return m.select(inexact & (bits & 1).equal(0), bits + step, bits).as_float(rounded.kind)
 
 
-def odd_sum(m: MathBuilder, a: Value, b: Value) -> Value:
-    """a + b rounded to odd; the rest is exact (D. E. Knuth's two-sum)."""
+def odd_sum(m: MathOps, a: Value, b: Value) -> Value:
+    """Computes a + b rounded to odd. The rest is exact (D. E. Knuth's two-sum)."""
     total = a + b
     from_b = total - a
     rest = (a - (total - from_b)) + (b - from_b)
     return odd_neighbour(m, total, rest)
 
 
-def narrow_from_f64(m: MathBuilder, x: Value, kind: str) -> Value:
-    """An f64 rounded once to f16 or bf16: to odd in f32 first."""
+def narrow_from_f64(m: MathOps, x: Value, kind: str) -> Value:
+    """Rounds an f64 once to f16 or bf16: to odd in f32 first."""
     nearest = x.narrow("f32")
     rest = x - nearest.extend("f64")
     size = rest.bits() & ABS64
@@ -56,37 +57,41 @@ def narrow_from_f64(m: MathBuilder, x: Value, kind: str) -> Value:
 
 
 def widen(x: Value, kind: str) -> Value:
-    """f16 or bf16 to f32 or f64."""
+    """Extends f16 or bf16 to f32 or f64."""
     wide = x.extend("f32")
     return wide if kind == "f32" else wide.extend("f64")
 
 
-def small_fma(m: MathBuilder, a: Value, b: Value, c: Value) -> Value:
-    """a * b + c rounded once: the product is exact in f64 (22 bits), the sum is rounded to odd, then narrowed."""
+def small_fma(m: MathOps, a: Value, b: Value, c: Value) -> Value:
+    """Computes a * b + c rounded once: an exact product in f64 (22 bits), a sum rounded to odd, then narrowed."""
     product = widen(a, "f64") * widen(b, "f64")
     return narrow_from_f64(m, odd_sum(m, product, widen(c, "f64")), a.kind)
 
 
-def small_negate(m: MathBuilder, x: Value) -> Value:
-    """-x by its sign bit."""
+def small_negate(m: MathOps, x: Value) -> Value:
+    """Computes -x by its sign bit."""
     del m
     return (x.bits() ^ -0x8000).as_float(x.kind)
 
 
-def small_abs(m: MathBuilder, x: Value) -> Value:
-    """|x| by its sign bit."""
+def small_abs(m: MathOps, x: Value) -> Value:
+    """Computes |x| by its sign bit."""
     del m
     return (x.bits() & 0x7FFF).as_float(x.kind)
 
 
-def small_copysign(m: MathBuilder, x: Value, sign: Value) -> Value:
-    """The size of x with the sign of `sign`."""
+def small_copysign(m: MathOps, x: Value, sign: Value) -> Value:
+    """Returns the size of x with the sign of `sign`."""
     del m
     return ((x.bits() & 0x7FFF) | (sign.bits() & -0x8000)).as_float(x.kind)
 
 
-def integer_to_small(op: Operation, m: MathBuilder) -> SSAValue:
-    """An integer rounded once: exact in f32 up to 16 bits, in f64 up to 32 bits; 64 bits are the odd sum of two halves."""
+def integer_to_small(op: Operation, m: MathOps) -> SSAValue:
+    """
+    Rounds an integer once. It is exact in f32 up to 16 bits, in f64 up to 32 bits.
+
+    64 bits are the odd sum of two halves.
+    """
     (source,) = op.operands
     kind = _kind(op.results[0])
     value = m.value(source)
@@ -101,32 +106,32 @@ def integer_to_small(op: Operation, m: MathBuilder) -> SSAValue:
     return narrow_from_f64(m, total, kind).ssa
 
 
-def truncate_to_small(op: Operation, m: MathBuilder) -> SSAValue:
-    """f64 to a small float."""
+def truncate_to_small(op: Operation, m: MathOps) -> SSAValue:
+    """Rounds f64 to a small float."""
     return narrow_from_f64(m, m.value(op.operands[0]), _kind(op.results[0])).ssa
 
 
-def small_to_wide(op: Operation, m: MathBuilder) -> SSAValue:
-    """A small float as f64, through f32."""
+def small_to_wide(op: Operation, m: MathOps) -> SSAValue:
+    """Extends a small float to f64, through f32."""
     return widen(m.value(op.operands[0]), "f64").ssa
 
 
-def through_f32(op: Operation, m: MathBuilder) -> SSAValue:
-    """The op on f32: small operands are extended, a small result is rounded."""
+def through_f32(op: Operation, m: MathOps) -> SSAValue:
+    """Does the op on f32: small operands are extended, a small result is rounded."""
     operands = [_widened(m, operand) for operand in op.operands]
     kind = _kind(op.results[0])
     properties = {name: NO_FASTMATH if name == "fastmath" else value for name, value in op.properties.items()}
-    result = m.emit(type(op), operands, "f32" if kind in SMALL else kind, properties)
-    return (result.narrow(kind) if kind in SMALL else result).ssa
+    result = m.emit(type(op), operands, "f32" if kind in SMALL_FLOATS else kind, properties)
+    return (result.narrow(kind) if kind in SMALL_FLOATS else result).ssa
 
 
-def _widened(m: MathBuilder, operand: SSAValue) -> Value:
+def _widened(m: MathOps, operand: SSAValue) -> Value:
     value = m.value(operand)
-    return widen(value, "f32") if value.kind in SMALL else value
+    return widen(value, "f32") if value.kind in SMALL_FLOATS else value
 
 
-def _bitwise(function: Callable[..., Value]) -> Callable[[Operation, MathBuilder], SSAValue]:
-    def expand(op: Operation, m: MathBuilder) -> SSAValue:
+def _bitwise(function: Callable[..., Value]) -> Callable[[Operation, MathOps], SSAValue]:
+    def expand(op: Operation, m: MathOps) -> SSAValue:
         return function(m, *(m.value(operand) for operand in op.operands)).ssa
 
     return expand
@@ -138,7 +143,7 @@ def _kind(value: SSAValue) -> str:
     return kind
 
 
-_OWN: dict[type[Operation], Callable[[Operation, MathBuilder], SSAValue]] = {
+_OWN: dict[type[Operation], Callable[[Operation, MathOps], SSAValue]] = {
     arith.NegfOp: _bitwise(small_negate),
     math.AbsFOp: _bitwise(small_abs),
     math.CopySignOp: _bitwise(small_copysign),
@@ -165,10 +170,14 @@ _THROUGH_F32 = frozenset(
 )
 
 
-def small_float_expansion(op: Operation) -> Callable[[Operation, MathBuilder], SSAValue] | None:
-    """How to do `op` without f16 or bf16 arithmetic; None if it needs none or is a conversion that stays (f32 to and from)."""
+def small_float_expansion(op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:
+    """
+    Returns how to do `op` without f16 or bf16 arithmetic.
+
+    Returns None if it needs none or is a conversion that stays (f32 to and from).
+    """
     kinds = [element_kind(value.type) for value in (*op.operands, *op.results)]
-    if not any(kind in SMALL for kind in kinds):
+    if not any(kind in SMALL_FLOATS for kind in kinds):
         return None
     if isinstance(op, arith.TruncFOp):
         return truncate_to_small if kinds[0] == "f64" else None

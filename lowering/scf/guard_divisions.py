@@ -1,8 +1,8 @@
 """
-Integer divisions that cannot trap: pass `guard-divisions`.
+The guards of integer divisions, which then cannot trap: pass `guard-divisions`.
 
-A processor stops the program at a division by zero and at `INT_MIN / -1`. Graph ops bring their own checks; this pass gives
-them to divisions written by hand.
+A processor stops the program at a division by zero and at `INT_MIN / -1`. Graph ops bring their own checks. This pass
+gives them to divisions written by hand.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.diagnostics import fail
-from ..core.locations import copy_location
-from ..core.passes import StepwellPass
-from ..core.walk import ops_of
+from ...core.ir.literals import constant_of
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import copy_location
+from ...core.passes.base import StepwellPass
 
 QUOTIENTS = (arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 SIGNED = (*QUOTIENTS, arith.RemSIOp)
@@ -33,7 +34,7 @@ class GuardDivisionsPass(StepwellPass):
     Before: `%q = arith.divsi %a, %b : i32`
     After: `cf.assert` that `%b` is not 0; then `%a / %b` for a divisor other than -1, and `0 - %a` for -1.
 
-    Left alone: divisors that are constants or selections known to differ from those values, and vectors.
+    Divisors that are constants or selections known to differ from those values stay, and so do vectors.
     """
 
     name = "guard-divisions"
@@ -53,14 +54,14 @@ class GuardDivisionsPass(StepwellPass):
 
 
 def excluded_values(divisor: SSAValue) -> set[int]:
-    """Of 0 and -1, the values that `divisor` cannot have: it is a constant, or a selection that replaces them."""
+    """Returns those of 0 and -1 that `divisor` cannot have: it is a constant, or a selection that replaces them."""
     candidates = {0, -1}
-    constant = _constant(divisor)
+    constant = constant_of(divisor)
     if constant is not None:
         return candidates - {constant}
     if not isinstance(divisor.owner, arith.SelectOp):
         return set()
-    replacement, kept = _constant(divisor.owner.lhs), divisor.owner.rhs
+    replacement, kept = constant_of(divisor.owner.lhs), divisor.owner.rhs
     if replacement is None or replacement in candidates:
         return set()
     found: set[int] = set()
@@ -70,15 +71,9 @@ def excluded_values(divisor: SSAValue) -> set[int]:
         if isinstance(test, arith.OrIOp):
             pending += test.operands
         elif isinstance(test, arith.CmpiOp) and test.predicate.value.data == 0 and test.lhs is kept:
-            value = _constant(test.rhs)
+            value = constant_of(test.rhs)
             found |= set() if value is None else {value}
     return candidates & found
-
-
-def _constant(value: SSAValue) -> int | None:
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None
 
 
 def _insert(before: Operation, op: Operation) -> SSAValue | None:
@@ -95,7 +90,7 @@ def _literal(before: Operation, value: int, type_: Attribute) -> SSAValue:
 
 
 def _refuse_in_map(op: Operation) -> None:
-    """The body of a `tile.map` computes whole vectors and cannot fail."""
+    """Refuses a division in the body of a `tile.map`, which computes whole vectors and cannot fail."""
     parent = op.parent_op()
     if parent is not None and parent.name == "tile.map":
         fail(
@@ -112,7 +107,7 @@ def _check_divisor(op: Operation) -> None:
 
 
 def _wrap_at_minus_one(op: Operation) -> None:
-    """`x / -1` is `0 - x`, wrapping; the remainder by 1, which stands in for -1, is 0 as it should be."""
+    """Replaces `x / -1` by `0 - x`, which wraps. The remainder by 1, which stands in for -1, is 0 as it should be."""
     dividend, divisor = op.operands
     test = arith.CmpiOp(divisor, _literal(op, -1, divisor.type), "eq")
     _insert(op, test)

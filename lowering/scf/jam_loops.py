@@ -1,4 +1,4 @@
-"""A loop that stores a row and the loop after it that sums it up, as one."""
+"""The jamming of a loop that stores a row with the loop after it that sums the row up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .vector_body import VectorBody, is_marked, vector_body
 
 def jam_into(loop: scf.ForOp) -> bool:
     """
-    Lets the loop after `loop` run together with it where that one carries sums, maxima or minima and stores nothing; whether it does.
+    Lets the loop after `loop` run together with it where that one carries sums, maxima or minima and stores nothing.
+
+    Returns whether it does.
 
     Before:
 
@@ -22,7 +24,7 @@ def jam_into(loop: scf.ForOp) -> bool:
 
         %s = scf.for %j iter_args(%t = %zero) { … memref.store %e, %b[%i, %j] … } {stepwell.loop = "vectorize"}
 
-    What the second reads of what the first stores is at the index of the iteration itself, and only constants stand between them.
+    The second reads what the first stores at the index of the iteration only, and only constants stand between them.
     """
     after = _following(loop)
     if after is None or loop.iter_args or not after.iter_args:
@@ -45,7 +47,7 @@ def _following(loop: scf.ForOp) -> scf.ForOp | None:
 
 
 def _known(first: VectorBody, second: VectorBody) -> dict[Operation, SSAValue] | None:
-    """The loads of `second` that give what `first` has stored; `None` where one reads that at other indices."""
+    """Returns the loads of `second` that read what `first` stores, or None where one reads at other indices."""
     stored = {op.memref: op for op in first.moving if isinstance(op, memref.StoreOp)}
     found: dict[Operation, SSAValue] = {}
     for op in (*second.moving, *second.kept):
@@ -60,7 +62,7 @@ def _known(first: VectorBody, second: VectorBody) -> dict[Operation, SSAValue] |
 
 
 def _jam(loop: scf.ForOp, after: scf.ForOp, known: dict[Operation, SSAValue]) -> None:
-    """The second loop takes the ops of the first before its own."""
+    """Moves the ops of the first loop before those of the second."""
     between: list[Operation] = []
     op = loop.next_op
     while op is not None and op is not after:

@@ -22,11 +22,11 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..analysis.arithmetic import Arithmetic, bytes_given
-from ..core.diagnostics import fail
-from ..core.locations import copy_location, nearest_source_point
-from ..core.passes import StepwellPass
-from ..core.roles import NAME, PROFILE, ROLE, SIGNATURE
+from ...analysis.arithmetic import Arithmetic, bytes_given
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import copy_location, nearest_source_point
+from ...core.passes.base import StepwellPass
+from ...core.roles import NAME, PROFILE, ROLE, SIGNATURE
 
 NOW, ADD, RESET = "profile_now", "profile_add", "profile_reset"
 
@@ -79,7 +79,8 @@ func.func private @profile_reset(%profile: memref<ROWSx2xi64>) {
 @dataclass(frozen=True)
 class ProfileKernelsPass(StepwellPass):
     """
-    Makes an entry measure the calls of kernels: one more result holds how often each ran, and how many nanoseconds it took.
+    Makes an entry measure the calls of kernels: one more result holds how often each ran, and how many nanoseconds it
+    took.
 
     Before:
 
@@ -90,7 +91,8 @@ class ProfileKernelsPass(StepwellPass):
 
     After:
 
-        func.func @main(%x: ..., %y: ..., %profile: memref<2x2xi64> {stepwell.role = "output", stepwell.name = "profile"}) attributes
+        func.func @main(%x: ..., %y: ..., %profile: memref<2x2xi64> {stepwell.role = "output",
+            stepwell.name = "profile"}) attributes
             {stepwell.profile = [{kernel = "relu", place = "model.mlir:3:8", operations = 8 : i64, bytes = 64 : i64}]} {
           func.call @profile_reset(%profile) : (memref<2x2xi64>) -> ()
           %start = func.call @profile_now() : () -> i64
@@ -101,8 +103,9 @@ class ProfileKernelsPass(StepwellPass):
           func.return
         }
 
-    A row per call, in the order of the program, then one for the whole entry; each holds calls and nanoseconds. What the rows stand
-    for is in `stepwell.profile`. For the scf stair, after `lower-loops-to-scf`. The clock is that of POSIX, `clock_gettime` of libc.
+    The result has a row per call, in the order of the program, then one for the whole entry. Each holds calls and
+    nanoseconds. `stepwell.profile` says what the rows stand for. The pass is for the scf level, after
+    `lower-loops-to-scf`. The clock is that of POSIX, `clock_gettime` of libc.
     """
 
     name = "profile-kernels"
@@ -148,7 +151,7 @@ def _row(call: func.CallOp, callee: func.FuncOp | None, counts: Arithmetic) -> D
 
 
 def _add_result(entry: func.FuncOp, type_: MemRefType) -> BlockArgument:
-    """The argument for one more result of an entry on buffers."""
+    """Adds the argument for one more result of an entry on buffers."""
     block = entry.body.blocks[0]
     added = block.insert_arg(type_, len(block.args))
     added.name_hint = "profile"

@@ -1,8 +1,9 @@
 """
-Which rows loops ask for ahead of time.
+The rows that loops prefetch.
 
-Where several loops work on one row after the other, all but the first find it in the first-level cache; the processor, which fetches what
-follows on a stream of misses, sees none meanwhile and starts anew with each row. So the loops that miss nothing ask for the next row.
+Where several loops work on one row after the other, all but the first find it in the first-level cache. The processor,
+which fetches what follows on a stream of misses, sees none meanwhile and starts anew with each row. So the loops that
+miss nothing prefetch the next row.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
-from .vector_body import VectorBody, constant_index
+from ...core.ir.literals import constant_of
+from .vector_body import VectorBody
 
 BYTES = 4
-"""Of an f32."""
+"""Size of an f32 in bytes."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """The elements of `access` in the next iteration of the loop around, `ahead` elements further on."""
+    """A prefetch of the elements of `access` in the next iteration of the loop around, `ahead` elements further on."""
 
     access: memref.LoadOp | memref.StoreOp
     ahead: int
@@ -31,9 +33,11 @@ class Request:
 
 def requests_of(bodies: Sequence[VectorBody], l1_bytes: int) -> dict[Operation, list[Request]]:
     """
-    For each loop the rows that it asks for: what an earlier loop beside it has read, to be read, and what it is the first to write.
+    Returns the rows that each loop prefetches.
 
-    None where this row and the next one of all that is asked for do not fit the first-level cache together.
+    These are rows that an earlier loop beside it has read, and rows that it is the first to write.
+
+    A loop prefetches nothing where this row and the next one of all of that do not fit the first-level cache together.
     """
     beside: dict[Block, list[VectorBody]] = {}
     for body in bodies:
@@ -69,8 +73,12 @@ def _of_rows(group: Sequence[VectorBody], outer: scf.ForOp) -> dict[Operation, l
 
 
 def _ahead(op: memref.LoadOp | memref.StoreOp, outer: scf.ForOp) -> int | None:
-    """How many elements further on the access is in the next iteration of `outer`; None where that is not known, or not further."""
-    step = constant_index(outer.step)
+    """
+    Returns how many elements further on the access is in the next iteration of `outer`.
+
+    Returns None where that is not known, or not further.
+    """
+    step = constant_of(outer.step)
     rows = [number for number, index in enumerate(op.indices) if index is outer.body.block.args[0]]
     assert isinstance(op.memref.type, MemRefType)
     shape = op.memref.type.get_shape()

@@ -23,12 +23,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..analysis.work import GRAIN, chunk_of, grain_of, nanoseconds_of_iteration, trip_count
-from ..core.passes import StepwellPass
-from ..core.roles import NOALIAS, PARALLEL
-from ..core.walk import ops_of, walk
-from .llvm.builder import constant_of
-from .llvm.parallel import CHUNK, TASK
+from ...analysis.work import GRAIN, chunk_of, grain_of, nanoseconds_of_iteration, trip_count
+from ...core.ir.literals import constant_of
+from ...core.ir.symbols import fresh_name
+from ...core.ir.walk import ops_of, walk
+from ...core.passes.base import StepwellPass
+from ...core.roles import CHUNK, NOALIAS, PARALLEL, TASK
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class OutlineParallelLoopsPass(StepwellPass):
           scf.for %i = %lower to %upper step %c1 { ... }
         }
 
-    A chunk is what takes about `grain` nanoseconds, or `stepwell.grain` of the function, by an estimate of the work; how many threads there will be does not
-    matter, so results cannot depend on it. Loops stay serial that make less than two chunks, carry values, have bounds
-    not known, or use a value from outside that no frame can hold (a vector). Of loops in each other the outermost is
-    taken. A stack buffer used in the loop only becomes one of each chunk.
+    A chunk is what takes about `grain` nanoseconds, or `stepwell.grain` of the function, by an estimate of the work.
+    The number of threads does not matter, so results cannot depend on it. Loops stay serial that make less than two
+    chunks, carry values, have unknown bounds, or use a value from outside that no frame can hold (a vector). Of nested
+    loops the outermost is taken. A stack buffer used in the loop only becomes one of each chunk.
     """
 
     name = "outline-parallel-loops"
@@ -73,7 +73,7 @@ class OutlineParallelLoopsPass(StepwellPass):
 
 
 def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:
-    """The marked loops that are in no marked one. All marks go."""
+    """Yields the marked loops that are in no marked one. All marks go."""
     marked = [op for op in ops_of(function, scf.ForOp) if PARALLEL in op.attributes]
     for op in marked:
         del op.attributes[PARALLEL]
@@ -96,14 +96,14 @@ class _Outlining:
         self.private: list[memref.AllocaOp] = []
 
     def run(self, taken: set[str]) -> func.FuncOp | None:
-        """The new function, the loop having become its call; None when the loop stays."""
+        """Makes the loop a call and returns the function that it calls, or None when the loop stays."""
         trips, step = trip_count(self.loop), constant_of(self.loop.step)
         if trips is None or step is None or self.loop.iter_args:
             return None
         chunk = chunk_of(trips, nanoseconds_of_iteration(self.loop), self.grain)
         if chunk >= trips or not self._sort_outer_values():
             return None
-        name = _fresh(f"{self.function.sym_name.data}_part", taken)
+        name = fresh_name(f"{self.function.sym_name.data}_part", taken)
         lower, upper = self.loop.lb, self.loop.ub
         captured = list(self.captured)
         call = func.CallOp(name, [lower, upper, *captured], [])
@@ -113,7 +113,7 @@ class _Outlining:
         return self._part(name, captured)
 
     def _sort_outer_values(self) -> bool:
-        """Decides for each value from outside how the function gets it; False when one cannot."""
+        """Decides for each value from outside how the function gets it. Returns False when one cannot get there."""
         values: dict[SSAValue, None] = {}
         inside = set(walk(self.loop.body))
         for op in walk(self.loop.body):
@@ -180,12 +180,12 @@ class _Outlining:
 
 
 def _for_llvm(attributes: DictionaryAttr) -> DictionaryAttr:
-    """What LLVM may assume of an argument holds in the part, too; its role does not."""
+    """Keeps what LLVM may assume of an argument, which holds in the part too. The role of the argument does not."""
     return DictionaryAttr({name: each for name, each in attributes.data.items() if name.startswith("llvm.")})
 
 
 def _is_inside(value: SSAValue, loop: scf.ForOp, inside: set[Operation]) -> bool:
-    """Whether `value` is made in the loop."""
+    """Returns whether `value` is made in the loop."""
     if isinstance(value, BlockArgument):
         parent = value.block.parent_op()
         return parent is loop or parent in inside
@@ -193,7 +193,7 @@ def _is_inside(value: SSAValue, loop: scf.ForOp, inside: set[Operation]) -> bool
 
 
 def _fits_frame(type_: Attribute) -> bool:
-    """Whether a value is at most 8 bytes: a number or the pointer of a buffer."""
+    """Returns whether a value is at most 8 bytes: a number or the pointer of a buffer."""
     if isinstance(type_, IntegerType):
         return type_.width.data <= 64
     if isinstance(type_, AnyFloat):
@@ -202,18 +202,9 @@ def _fits_frame(type_: Attribute) -> bool:
 
 
 def _is_buffer_of_its_own(value: SSAValue) -> bool:
-    """Whether nothing else that is captured can be the same memory; true for what is no buffer."""
+    """Returns whether nothing else that is captured can be the same memory. It is true for what is no buffer."""
     if not isinstance(value.type, MemRefType):
         return True
     if isinstance(value, BlockArgument):
         return isinstance(value.block.parent_op(), func.FuncOp)
     return isinstance(value.owner, memref.AllocOp | memref.AllocaOp)
-
-
-def _fresh(wish: str, taken: set[str]) -> str:
-    name, number = wish, 0
-    while name in taken:
-        number += 1
-        name = f"{wish}_{number}"
-    taken.add(name)
-    return name

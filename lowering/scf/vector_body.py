@@ -1,21 +1,25 @@
-"""What the body of a loop does that is marked for vectors: which indices move with the loop, what is loaded, computed, stored, summed up."""
+"""
+The parts of the body of a loop that is marked for vectors: indices that move with the loop, and what is loaded,
+computed, stored and summed up.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import Float32Type, IndexType, IntegerAttr, MemRefType, NoneAttr, i1, i32
+from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, i1, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..core.roles import LOOP
+from ...core.ir.literals import constant_of
+from ...core.roles import LOOP
 
 NUMBERS = (Float32Type(), i1, i32)
 """Types that the body may compute with."""
 
 TRAPPING = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
-"""And the like: they have no place in a `tile.map`, whose lanes cannot fail one by one."""
+"""Ops that have no place in a `tile.map`, whose lanes cannot fail one by one."""
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -49,7 +53,7 @@ class VectorBody:
     kept: list[Operation] = field(default_factory=list)
     """Index arithmetic, and loads of what is the same in every iteration."""
     moving: dict[Operation, int] = field(default_factory=dict)
-    """Loads and stores of neighbours: the dimension in which they move."""
+    """The dimension in which each load or store of neighbours moves."""
     computed: list[Operation] = field(default_factory=list)
     """Ops on the numbers of one iteration."""
     reductions: list[Reduction] = field(default_factory=list)
@@ -63,28 +67,20 @@ class VectorBody:
         return self.block.args[0]
 
 
-def constant_index(value: SSAValue) -> int | None:
-    """The number that an `index` value is known to be."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
-
-
 def is_marked(op: Operation) -> bool:
-    """Whether `op` is a loop that asks for vectors."""
+    """Returns whether `op` is a loop that asks for vectors."""
     hint = op.attributes.get(LOOP)
     return isinstance(op, scf.ForOp) and hint is not None and getattr(hint, "data", "") == "vectorize"
 
 
 def extent_of(loop: scf.ForOp) -> int | None:
-    """How often a loop from 0 by steps of 1 runs, where that is known."""
-    bounds = [constant_index(value) for value in (loop.lb, loop.ub, loop.step)]
+    """Returns how often a loop from 0 by steps of 1 runs, where that is known."""
+    bounds = [constant_of(value) for value in (loop.lb, loop.ub, loop.step)]
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 else None
 
 
 def vector_body(loop: scf.ForOp) -> VectorBody | None:
-    """The parts of the body of `loop`; `None` where there is one that has no form on tiles."""
+    """Returns the parts of the body of `loop`, or None where there is one that has no form on tiles."""
     extent = extent_of(loop)
     if extent is None:
         return None
@@ -101,7 +97,11 @@ def vector_body(loop: scf.ForOp) -> VectorBody | None:
 
 
 def _take(body: VectorBody, op: Operation, steps: dict[SSAValue, int]) -> bool:
-    """Files `op` under what it is; False where it is nothing that is known. `steps` is how far indices move per iteration."""
+    """
+    Files `op` under what it is, or returns False where it is nothing that is known.
+
+    `steps` is how far indices move per iteration.
+    """
     if isinstance(op, memref.LoadOp | memref.StoreOp):
         return _take_access(body, op, steps)
     if op.regions or len(op.results) != 1 or op.dialect_name() not in ("arith", "math"):
@@ -129,7 +129,7 @@ def _step_of(value: SSAValue, steps: dict[SSAValue, int], block: Block) -> int |
 
 
 def _index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int | None:
-    """How far an index moves per iteration, where that is the same everywhere."""
+    """Returns how far an index moves per iteration, where that is the same everywhere."""
     if isinstance(op, arith.ConstantOp):
         return 0
     parts = [_step_of(operand, steps, block) for operand in op.operands]
@@ -142,7 +142,7 @@ def _index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int 
     if isinstance(op, arith.SubiOp):
         return parts[0] - parts[1]
     if isinstance(op, arith.MuliOp):
-        factors = [constant_index(operand) for operand in op.operands]
+        factors = [constant_of(operand) for operand in op.operands]
         if factors[1] is not None:
             return parts[0] * factors[1]
         if factors[0] is not None:
@@ -167,7 +167,11 @@ def _take_access(body: VectorBody, op: Access, steps: dict[SSAValue, int]) -> bo
 
 
 def _reductions(body: VectorBody) -> bool:
-    """Finds what becomes of the carried values; False where that is no sum, maximum or minimum that may be regrouped."""
+    """
+    Finds what becomes of the carried values.
+
+    Returns False where that is no sum, maximum or minimum that may be regrouped.
+    """
     last = body.block.last_op
     assert isinstance(last, scf.YieldOp)
     for argument, value in zip(body.block.args[1:], last.arguments, strict=True):
@@ -186,7 +190,7 @@ def _reductions(body: VectorBody) -> bool:
 
 
 def _no_hazards(body: VectorBody) -> bool:
-    """Whether what is stored is read, if at all, at the very index of the store."""
+    """Returns whether what is stored is read, if at all, at the very index of the store."""
     stores = [op for op in body.moving if isinstance(op, memref.StoreOp)]
     if not stores and not body.reductions:
         return False

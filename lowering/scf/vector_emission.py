@@ -1,4 +1,4 @@
-"""The iterations of a loop side by side, on register tiles of one row."""
+"""The loops that run the iterations of a loop side by side, on register tiles of one row."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.roles import LOOP
-from ..dialects import tile
+from ...core.roles import LOOP
+from ...dialects import tile
+from ...dialects.tile.ops import LANES
 from .row_prefetch import Request
 from .vector_body import IDENTITY, VectorBody
-
-LANES = 16
-"""Elements of f32 in a register of 64 bytes."""
 
 REGISTERS = 4
 """Registers that one iteration works on: the latencies of their chains of instructions overlap."""
 
 
 def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:
-    """Puts loops over tiles, and the tiles that are left, in the place of the loop of `body`, which asks for rows ahead of time."""
+    """
+    Puts loops over tiles, and the tiles that are left, in the place of the loop of `body`.
+
+    The loops prefetch what `requests` say.
+    """
     loop = body.loop
     width = LANES * min(REGISTERS, body.extent // LANES)
     whole = body.extent - body.extent % width
     aligned = body.extent - body.extent % LANES
     chunks = [(start, end - start) for start, end in ((whole, aligned), (aligned, body.extent)) if end > start]
-    emitter = _Emitter(body, requests)
+    loops = _TileLoops(body, requests)
     totals = list(loop.iter_args)
-    totals = emitter.combined(totals, emitter.loop(whole, width))
+    totals = loops.combined(totals, loops.loop(whole, width))
     for start, columns in chunks:
-        totals = emitter.combined(totals, emitter.row(emitter.index(start), columns, emitter.identities(columns)))
+        totals = loops.combined(totals, loops.row(loops.index(start), columns, loops.identities(columns)))
     Rewriter.replace_op(loop, [], totals)
 
 
-class _Emitter:
-    """Inserts ops before the loop of `body`."""
+class _TileLoops:
+    """Loops over tiles, and single tiles, before the loop of `body`."""
 
     def __init__(self, body: VectorBody, requests: Sequence[Request]):
         self.body = body
@@ -60,7 +62,7 @@ class _Emitter:
         return self.add(arith.ConstantOp(IntegerAttr(number, IndexType()))).results[0]
 
     def identities(self, columns: int) -> list[SSAValue]:
-        """For each sum, maximum or minimum a tile to start from."""
+        """Returns a tile to start from for each sum, maximum or minimum."""
         type_ = VectorType(Float32Type(), [1, columns])
         return [
             self.add(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]))).results[0]
@@ -68,7 +70,7 @@ class _Emitter:
         ]
 
     def combined(self, totals: Sequence[SSAValue], tiles: Sequence[SSAValue]) -> list[SSAValue]:
-        """The numbers so far with all elements of the tiles."""
+        """Returns the numbers so far, combined with all elements of the tiles."""
         result: list[SSAValue] = []
         for total, found, each in zip(totals, tiles, self.body.reductions, strict=True):
             number = self.add(tile.ReduceOp(each.kind, found, each.update.fastmath)).results[0]
@@ -76,7 +78,7 @@ class _Emitter:
         return result
 
     def loop(self, extent: int, width: int) -> list[SSAValue]:
-        """The loop over tiles of `width` columns; the tiles that it carries."""
+        """Emits the loop over tiles of `width` columns and returns the tiles that it carries."""
         start = self.identities(width)
         block = Block(arg_types=[IndexType(), *(value.type for value in start)])
         block.args[0].name_hint = self.body.variable.name_hint
@@ -92,7 +94,7 @@ class _Emitter:
         return list(self.add(loop).results)
 
     def row(self, start: SSAValue, columns: int, carried: Sequence[SSAValue]) -> list[SSAValue]:
-        """The iterations from `start` on as one row; what becomes of the carried tiles."""
+        """Emits the iterations from `start` on as one row and returns what becomes of the carried tiles."""
         body = self.body
         type_ = VectorType(Float32Type(), [1, columns])
         kept: dict[SSAValue, SSAValue] = {body.variable: start}
@@ -119,7 +121,7 @@ class _Emitter:
         return [tiles[each.update.results[0]] for each in body.reductions]
 
     def _ask_ahead(self, start: SSAValue, columns: int) -> None:
-        """The same columns of the rows that the loop asks for."""
+        """Prefetches the same columns of the rows that the loop asks for."""
         for request in self.requests:
             access = request.access
             place = [start if index is self.body.variable else index for index in access.indices]
@@ -138,7 +140,7 @@ class _Emitter:
         kept: dict[SSAValue, SSAValue],
         tiles: dict[SSAValue, SSAValue],
     ) -> SSAValue:
-        """The tile of `value` in each iteration: one that is there, or a map over those that it is computed from."""
+        """Returns the tile of `value`: one that is there, or a map over those that it is computed from."""
         if value in tiles:
             return tiles[value]
         needed = self._slice(value, tiles)
@@ -162,7 +164,11 @@ class _Emitter:
         return tiles[value]
 
     def _copies(self, op: Operation, copies: dict[SSAValue, SSAValue]) -> list[Operation]:
-        """What stands for `op` in a map: a copy, or the choice that is a maximum of a carried number, never NaN, and any other."""
+        """
+        Returns the ops that stand for `op` in a map.
+
+        They are a copy, or the choice that is a maximum of a carried number, which is never NaN, and any other.
+        """
         if not isinstance(op, arith.MaxnumfOp) or all(op is not each.update for each in self.body.reductions):
             return [op.clone(copies)]
         carried = next(each.argument for each in self.body.reductions if each.update is op)
@@ -174,7 +180,10 @@ class _Emitter:
         return [is_larger, larger]
 
     def _slice(self, value: SSAValue, tiles: dict[SSAValue, SSAValue]) -> list[Operation]:
-        """The ops, in order, that compute `value` from the tiles that are there and from what is the same everywhere."""
+        """
+        Returns the ops, in order, that compute `value` from the tiles that are there and from what is the same
+        everywhere.
+        """
         computed = set(self.body.computed)
         found: set[Operation] = set()
         pending = [value]

@@ -8,10 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.passes import StepwellPass
-from ..core.walk import ops_of
-from ..schedule.targets import chosen_target
-from ..schedule.wide_registers import has_wide_registers
+from ...core.ir.walk import ops_of
+from ...core.passes.base import StepwellPass
+from ...machine.host import may_use_wide_registers
+from ...machine.named import chosen_machine
 from .jam_loops import jam_into
 from .row_prefetch import requests_of
 from .vector_body import is_marked, vector_body
@@ -42,10 +42,12 @@ class VectorizeLoopsPass(StepwellPass):
           tile.store %y, %b[%i, %j] along [-1, 1] : vector<1x64xf32>, memref<8x1024xf32>
         } {stepwell.loop = "no-unroll"}
 
-    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the end. What is left
-    of the iterations is a narrower row, or two. A loop that sums up what the one before it stored runs together with it
-    (`jam_loops.py`), and loops after each other on a row ask for the next one (`row_prefetch.py`). Left to LLVM's vectoriser are loops of less than 16 or of unknown iterations, those that work on other types than
-    f32, copies, and accesses other than to neighbours in a row. `wide` says whether there are such registers, the target if left out.
+    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the
+    end. What is left of the iterations is a narrower row, or two. A loop that sums up what the one before it stored
+    runs together with it (`jam_loops.py`), and loops after each other on a row prefetch the next one
+    (`row_prefetch.py`). LLVM's vectoriser gets loops of less than 16 or of unknown iterations, those that work on
+    other types than f32, copies, and accesses other than to neighbours in a row. `wide` says whether there are such
+    registers. The target says so if it is left out.
     """
 
     name = "vectorize-loops"
@@ -54,8 +56,8 @@ class VectorizeLoopsPass(StepwellPass):
     wide: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = chosen_target(self.target)
-        wide = has_wide_registers(target) if self.wide is None else self.wide
+        target = chosen_machine(self.target)
+        wide = may_use_wide_registers(target) if self.wide is None else self.wide
         if not wide:
             return
         for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:

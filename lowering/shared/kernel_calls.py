@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..core.locations import copy_location
-from ..dialects.graph.calls import CallKernelOp
+from ...core.messages.locations import copy_location
+from ...dialects.graph.calls import CallKernelOp
 
 
 def replace_by_call(op: Operation, kernel: SymbolRefAttr) -> None:

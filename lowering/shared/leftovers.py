@@ -7,9 +7,9 @@ from collections import Counter
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..core.diagnostics import fail
-from ..core.locations import location_string
-from ..core.walk import walk
+from ...core.ir.walk import walk
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import location_string
 
 LISTED = 10
 """Most leftovers named in the message."""

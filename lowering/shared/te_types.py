@@ -6,47 +6,34 @@ from functools import cache, lru_cache
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     IndexType,
     IntegerType,
     MemRefType,
-    Signedness,
     TensorType,
 )
 from xdsl.ir import Attribute
 
-from .. import te
-
-_FLOATS: dict[str, Attribute] = {
-    "f16": Float16Type(),
-    "bf16": BFloat16Type(),
-    "f32": Float32Type(),
-    "f64": Float64Type(),
-    "index": IndexType(),
-}
-
-_PREFIXES = {Signedness.SIGNLESS: "i", Signedness.UNSIGNED: "ui", Signedness.SIGNED: "si"}
+from ... import te
+from ...core.ir.element_types import FLOATS, dtype_name
+from ...te import dtypes
 
 
 @cache
 def compute_type(dtype: str) -> Attribute:
-    """The type of a value of element type `dtype` in a register: integers are signless, `i1` is `i1`."""
-    if dtype in _FLOATS:
-        return _FLOATS[dtype]
-    return IntegerType(te.dtypes.bit_width(dtype))
+    """Returns the type of a value of element type `dtype` in a register: integers are signless, `i1` is `i1`."""
+    if dtype == "index":
+        return IndexType()
+    return FLOATS.get(dtype) or IntegerType(dtypes.bit_width(dtype))
 
 
 @cache
 def storage_type(dtype: str) -> Attribute:
-    """The type of an element in memory: as `compute_type`, but `i1` takes an `i8`."""
+    """Returns the type of an element in memory: as `compute_type`, but `i1` takes an `i8`."""
     return IntegerType(8) if dtype == "i1" else compute_type(dtype)
 
 
 def storage_of(element_type: Attribute) -> Attribute:
-    """The type in memory of a tensor's element type."""
+    """Returns the type in memory of a tensor's element type."""
     if isinstance(element_type, IntegerType):
         return storage_type(dtype_of(element_type))
     return element_type
@@ -54,25 +41,22 @@ def storage_of(element_type: Attribute) -> Attribute:
 
 @lru_cache(256)
 def dtype_of(element_type: Attribute) -> str:
-    """The te name of a tensor's element type: `f32`, `i8`, `ui8`, `i1` …"""
-    if isinstance(element_type, IntegerType):
-        prefix = _PREFIXES[element_type.signedness.data]
-        return f"{prefix}{element_type.width.data}"
-    return str(element_type)
+    """Returns the te name of a tensor's element type: `f32`, `i8`, `ui8`, `i1` …"""
+    return dtype_name(element_type) or str(element_type)
 
 
 def is_static(type_: TensorType | MemRefType) -> bool:
-    """Whether every size of a type is known."""
+    """Returns whether every size of a type is known."""
     return all(size >= 0 for size in type_.get_shape())
 
 
 def buffer_type(tensor: te.Tensor) -> MemRefType:
-    """The buffer that holds `tensor`. Symbolic sizes become `?`."""
+    """Returns the type of the buffer that holds `tensor`. Symbolic sizes become `?`."""
     shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in tensor.shape]
     return MemRefType(storage_type(tensor.dtype), shape)
 
 
 @lru_cache(4096)
 def buffer_of(type_: TensorType) -> MemRefType:
-    """The memref type that holds a tensor type."""
+    """Returns the memref type that holds a tensor type."""
     return MemRefType(storage_of(type_.get_element_type()), type_.get_shape())

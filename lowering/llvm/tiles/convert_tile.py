@@ -1,4 +1,4 @@
-"""The `tile` dialect to loads, stores, broadcasts and fused multiply-adds of vector registers."""
+"""The conversion of the `tile` dialect: loads, stores, broadcasts and fused multiply-adds of vector registers."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects import tile
-from . import convert_arith
-from .builder import Builder, ConversionTable
-from .convert_memref import is_place_of_views
-from .convert_vector import broadcast
-from .small_floats import change_format, element_type
-from .tile_cursor import PlaceCursor
-from .tile_groups import convert_mma_of_groups
-from .tile_registers import convert_store_of_tile_registers
-from .tiles import Piece, convert_splat, is_tile, pieces_of
+from ....dialects import tile
+from .. import convert_arith
+from ..convert_memref import is_place_of_views
+from ..convert_vector import broadcast
+from ..llvm_body import ConversionTable, LLVMBody
+from ..pieces import Piece, is_tile, piece_types, pieces_of
+from ..small_floats import change_format, element_type
+from .cursor import PlaceCursor
+from .groups import convert_mma_of_groups
+from .registers import convert_store_of_tile_registers
 
 SIDE_BY_SIDE = 4
 """Registers of a tile on which a `tile.map` works at a time."""
 
 
-def convert_load(builder: Builder, op: tile.LoadOp) -> None:
+def convert_load(builder: LLVMBody, op: tile.LoadOp) -> None:
     assert isinstance(op.result.type, VectorType)
     cursor = PlaceCursor(builder, op.place)
     same_rows = cursor.steps[0] == 0
@@ -43,7 +43,7 @@ def convert_load(builder: Builder, op: tile.LoadOp) -> None:
     builder.pieces[op.result] = pieces
 
 
-def convert_store(builder: Builder, op: tile.StoreOp) -> None:
+def convert_store(builder: LLVMBody, op: tile.StoreOp) -> None:
     assert isinstance(op.tile.type, VectorType)
     if convert_store_of_tile_registers(builder, op):
         return
@@ -52,10 +52,11 @@ def convert_store(builder: Builder, op: tile.StoreOp) -> None:
         cursor.put_row(row, column, value)
 
 
-def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
+def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
     """
-    Per step of the depth: the vectors of a row of B, then for each row of the tile one element of A in all lanes, and its
-    multiply-adds. The accumulators stay in registers: they are values.
+    Emits, per step of the depth, the vectors of a row of B, then the products with each row of the tile.
+
+    For these, one element of A is in all lanes. The accumulators stay in registers: they are values.
     """
     assert isinstance(op.acc.type, VectorType)
     if op.groups is not None:
@@ -84,7 +85,7 @@ def convert_mma(builder: Builder, op: tile.MmaOp) -> None:
     builder.pieces[op.result] = totals
 
 
-def _widened(builder: Builder, value: SSAValue, target: Attribute, *, signed: bool = True) -> SSAValue:
+def _widened(builder: LLVMBody, value: SSAValue, target: Attribute, *, signed: bool = True) -> SSAValue:
     wanted = element_type(target)
     if element_type(value.type) == wanted:
         return value
@@ -93,7 +94,7 @@ def _widened(builder: Builder, value: SSAValue, target: Attribute, *, signed: bo
     return change_format(builder, value, target)
 
 
-def _accumulate(builder: Builder, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
+def _accumulate(builder: LLVMBody, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
     spread = _spread(builder, scalar, total.type)
     if isinstance(element_type(total.type), IntegerType):
         return builder.add(total, builder.mul(spread, vector))
@@ -101,17 +102,21 @@ def _accumulate(builder: Builder, scalar: SSAValue, vector: SSAValue, total: SSA
     return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), total.type)
 
 
-def _spread(builder: Builder, scalar: SSAValue, type_: Attribute) -> SSAValue:
-    """`scalar` in all lanes, once per block."""
+def _spread(builder: LLVMBody, scalar: SSAValue, type_: Attribute) -> SSAValue:
+    """Returns `scalar` in all lanes, made once per block."""
     return builder.cached(("broadcast", scalar, type_), lambda: broadcast(builder, scalar, type_))
 
 
-def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
-    """A constant; a tile of one number, or a number in the body of a `tile.map`, in all lanes. Places of views become part of them."""
+def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
+    """
+    Converts a constant. A tile of one number, or a number in the body of a `tile.map`, is in all lanes.
+
+    Places of views become part of them.
+    """
     if is_place_of_views(op):
         return
     if is_tile(op.result.type):
-        convert_splat(builder, op)
+        _convert_splat(builder, op)
     elif builder.types.lanes is not None and isinstance(op.value, FloatAttr | IntegerAttr):
         type_ = builder.types.convert(op.result.type)
         dense = DenseIntOrFPElementsAttr.from_list(type_, [op.value.value.data])  # pyright: ignore
@@ -120,10 +125,29 @@ def convert_constant(builder: Builder, op: arith.ConstantOp) -> None:
         convert_arith.convert_constant(builder, op)
 
 
-def convert_map(builder: Builder, op: tile.MapOp, convert: Callable[[Builder, Operation], None]) -> None:
+def _convert_splat(builder: LLVMBody, op: arith.ConstantOp) -> None:
+    """Converts a constant tile, all elements of which are one number."""
+    assert isinstance(op.result.type, VectorType)
+    if not isinstance(op.value, DenseIntOrFPElementsAttr) or not op.value.is_splat():
+        builder.error("a constant tile must be a splat")
+        return
+    made: dict[Attribute, SSAValue] = {}
+    number = op.value.get_values()[0]
+    for type_ in dict.fromkeys(piece_types(builder.types, op.result.type)):
+        if isinstance(number, float):
+            made[type_] = builder.float_constant(number, type_)
+        else:
+            assert isinstance(number, int)
+            made[type_] = builder.constant(number, type_)
+    builder.pieces[op.result] = [made[type_] for type_ in piece_types(builder.types, op.result.type)]
+
+
+def convert_map(builder: LLVMBody, op: tile.MapOp, convert: Callable[[LLVMBody, Operation], None]) -> None:
     """
-    The body on vectors, for a few pieces at a time: each op for all of them before the next, so that the processor need not look
-    far ahead for work while one of them waits. What the body uses from outside is in all lanes.
+    Converts the body on vectors, for a few pieces at a time.
+
+    Each op is done for all of them before the next op, so that the processor need not look far ahead for work while one
+    of them waits. What the body uses from outside is in all lanes.
     """
     assert isinstance(op.result.type, VectorType)
     outside = {value: builder.values[value] for value in _outside_values(op)}
@@ -139,7 +163,7 @@ def convert_map(builder: Builder, op: tile.MapOp, convert: Callable[[Builder, Op
 
 
 def _groups_of(pieces: Sequence[Piece]) -> list[tuple[int, int, int]]:
-    """First piece, number of pieces and lanes of the groups that a map works on: neighbours of like width."""
+    """Returns first piece, number of pieces and lanes of the groups that a map works on: neighbours of one width."""
     groups: list[tuple[int, int, int]] = []
     for number, piece in enumerate(pieces):
         if groups and groups[-1][1] < SIDE_BY_SIDE and groups[-1][2] == piece.lanes:
@@ -151,9 +175,9 @@ def _groups_of(pieces: Sequence[Piece]) -> list[tuple[int, int, int]]:
 
 
 def _map_pieces(
-    builder: Builder, op: tile.MapOp, numbers: range, convert: Callable[[Builder, Operation], None]
+    builder: LLVMBody, op: tile.MapOp, numbers: range, convert: Callable[[LLVMBody, Operation], None]
 ) -> list[SSAValue]:
-    """The registers of the result for these pieces, which are of one width; constants are made once for all."""
+    """Returns the registers of the result for these pieces of one width. Constants are made once for all."""
     block = op.body.block
     known: list[dict[SSAValue, SSAValue]] = [
         {argument: builder.pieces[source][number] for argument, source in zip(block.args, op.tiles, strict=True)}

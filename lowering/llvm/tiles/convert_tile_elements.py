@@ -1,4 +1,6 @@
-"""`tile.scale`, `tile.limit` and `tile.lookup` to instructions of AVX-512, `tile.reduce` to reductions of vector registers."""
+"""
+The conversion of `tile.scale`, `tile.limit` and `tile.lookup` to instructions of AVX-512, and of `tile.reduce`.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,29 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Inte
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
-from ...dialects import llvm_ext, tile
-from .addressing import address, layout_of
-from .builder import Builder, ConversionTable, fastmath
-from .small_floats import element_type
-from .tiles import LANES
+from ....dialects import llvm_ext, tile
+from ....dialects.tile.ops import LANES
+from ..addressing import address, layout_of
+from ..attributes import fastmath
+from ..llvm_body import ConversionTable, LLVMBody
+from ..small_floats import element_type
 
 I16 = IntegerType(16)
 
 SMALLER_SIZE = 0b0010
-"""Of the two operands of `vrangeps` the one of smaller size, with the sign of the first."""
+"""Selects that operand of `vrangeps` which is smaller in size, with the sign of the first."""
 
 AS_THE_PROCESSOR_ROUNDS = 4
 
 CACHE_LINE = 64
 NEAREST, SECOND, DATA = 3, 2, 1
-"""Of `llvm.prefetch`: into all caches, into all but the first; data, not instructions."""
+"""Operands of `llvm.prefetch`: into all caches, into all but the first, and data, not instructions."""
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 
 
-def _resized(builder: Builder, value: SSAValue, lanes: int) -> SSAValue:
-    """The first `lanes` lanes of a vector, with lanes of any value after its last."""
+def _resized(builder: LLVMBody, value: SSAValue, lanes: int) -> SSAValue:
+    """Returns the first `lanes` lanes of a vector, with lanes of any value after its last."""
     assert isinstance(value.type, VectorType)
     (before,) = value.type.get_shape()
     if before == lanes:
@@ -41,8 +44,8 @@ def _resized(builder: Builder, value: SSAValue, lanes: int) -> SSAValue:
     return builder.emit(llvm.ShuffleVectorOp, (value, value), type_, properties)
 
 
-def _on_whole_registers(builder: Builder, operands: Sequence[SSAValue], name: str, *more: int) -> SSAValue:
-    """A masked intrinsic of two operands on registers of 16 lanes, all of which count."""
+def _on_whole_registers(builder: LLVMBody, operands: Sequence[SSAValue], name: str, *more: int) -> SSAValue:
+    """Calls a masked intrinsic of two operands on registers of 16 lanes, all of which count."""
     type_ = operands[0].type
     assert isinstance(type_, VectorType)
     first, second = (_resized(builder, operand, LANES) for operand in operands)
@@ -54,19 +57,19 @@ def _on_whole_registers(builder: Builder, operands: Sequence[SSAValue], name: st
     return _resized(builder, result, type_.get_shape()[0])
 
 
-def convert_scale(builder: Builder, op: tile.ScaleOp) -> None:
+def convert_scale(builder: LLVMBody, op: tile.ScaleOp) -> None:
     operands = builder.values_of(op.operands)
     builder.bind(op.result, _on_whole_registers(builder, operands, "llvm.x86.avx512.mask.scalef.ps.512"))
 
 
-def convert_limit(builder: Builder, op: tile.LimitOp) -> None:
+def convert_limit(builder: LLVMBody, op: tile.LimitOp) -> None:
     operands = builder.values_of(op.operands)
     name = "llvm.x86.avx512.mask.range.ps.512"
     builder.bind(op.result, _on_whole_registers(builder, operands, name, SMALLER_SIZE))
 
 
-def convert_lookup(builder: Builder, op: tile.LookupOp) -> None:
-    """A permutation of the register that holds the table, or of the two that do."""
+def convert_lookup(builder: LLVMBody, op: tile.LookupOp) -> None:
+    """Permutes the register that holds the table, or the two that do."""
     numbers = op.table.get_values()
     index = builder.value(op.index)
     assert isinstance(index.type, VectorType)
@@ -84,13 +87,13 @@ def convert_lookup(builder: Builder, op: tile.LookupOp) -> None:
     builder.bind(op.result, _resized(builder, result, index.type.get_shape()[0]))
 
 
-def _table(builder: Builder, numbers: Sequence[float], register: VectorType) -> SSAValue:
+def _table(builder: LLVMBody, numbers: Sequence[float], register: VectorType) -> SSAValue:
     dense = DenseIntOrFPElementsAttr.from_list(register, numbers)  # pyright: ignore
     return builder.emit(llvm.ConstantOp, (), register, {"value": dense})
 
 
-def convert_reduce(builder: Builder, op: tile.ReduceOp) -> None:
-    """The registers in pairs, those of a full row first, then the lanes of what is left."""
+def convert_reduce(builder: LLVMBody, op: tile.ReduceOp) -> None:
+    """Combines the registers in pairs, those of a full row first, then the lanes of what is left."""
     pieces = list(builder.pieces[op.tile])
     element = element_type(pieces[0].type)
     while len(pieces) > 1 and pieces[0].type == pieces[1].type:
@@ -111,7 +114,7 @@ def _flags(op: tile.ReduceOp) -> llvm.FastMathAttr:
     return fastmath(REGROUPED if op.kind.data == "addf" else op.fastmath)
 
 
-def _combined(builder: Builder, op: tile.ReduceOp, a: SSAValue, b: SSAValue) -> SSAValue:
+def _combined(builder: LLVMBody, op: tile.ReduceOp, a: SSAValue, b: SSAValue) -> SSAValue:
     flags = _flags(op)
     if op.kind.data == "addf":
         return builder.binary(llvm.FAddOp, a, b, {"fastmathFlags": flags})
@@ -120,7 +123,7 @@ def _combined(builder: Builder, op: tile.ReduceOp, a: SSAValue, b: SSAValue) -> 
     return builder.intrinsic_value(f"llvm.{op.kind.data.removesuffix('f')}", (a, b), a.type, flags)
 
 
-def _across(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
+def _across(builder: LLVMBody, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
     element, flags = element_type(vector.type), _flags(op)
     if op.kind.data == "maxnumf":
         return _largest_lane(builder, op, vector)
@@ -131,8 +134,8 @@ def _across(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
     return builder.intrinsic_value(name, (vector,), element, flags)
 
 
-def _largest_lane(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
-    """The lanes in halves; an odd one out is compared with the first."""
+def _largest_lane(builder: LLVMBody, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
+    """Compares the lanes in halves. An odd one out is compared with the first."""
     assert isinstance(vector.type, VectorType)
     (lanes,) = vector.type.get_shape()
     while lanes > 1:
@@ -146,8 +149,8 @@ def _largest_lane(builder: Builder, op: tile.ReduceOp, vector: SSAValue) -> SSAV
     return builder.emit(llvm_ext.ExtractElementOp, (vector, builder.constant(0)), element)
 
 
-def convert_prefetch(builder: Builder, op: tile.PrefetchOp) -> None:
-    """One instruction per cache line."""
+def convert_prefetch(builder: LLVMBody, op: tile.PrefetchOp) -> None:
+    """Emits one instruction per cache line."""
     layout = layout_of(builder, op.buffer)
     corner = address(builder, op.buffer, layout, op.indices, inbounds=op.second is None)
     step = max(1, CACHE_LINE // layout.element_bytes)

@@ -1,4 +1,4 @@
-"""`tile.transpose` to shuffles of vector registers."""
+"""The conversion of `tile.transpose` to shuffles of vector registers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from xdsl.dialects import llvm
 from xdsl.ir import SSAValue
 
-from ...dialects import tile
-from .builder import Builder, ConversionTable, numbers32
+from ....dialects import tile
+from ....dialects.tile.ops import LANES
+from ..attributes import numbers32
+from ..llvm_body import ConversionTable, LLVMBody
 
-LANES = 16
 QUARTER = 4
 
 LOW = tuple(lane + offset for block in range(0, LANES, QUARTER) for lane in (block, block + 1) for offset in (0, LANES))
@@ -26,10 +27,11 @@ EVEN_QUARTERS = tuple(block * QUARTER + lane for block in (0, 2, 4, 6) for lane 
 ODD_QUARTERS = tuple(lane + QUARTER for lane in EVEN_QUARTERS)
 
 
-def convert_transpose(builder: Builder, op: tile.TransposeOp) -> None:
+def convert_transpose(builder: LLVMBody, op: tile.TransposeOp) -> None:
     """
-    Four rounds of 16 shuffles, each one instruction of x86: the 4x4 blocks are transposed inside the quarters of the
-    vectors, then the quarters change places.
+    Emits four rounds of 16 shuffles, each one instruction of x86.
+
+    They transpose the 4x4 blocks inside the quarters of the vectors, then the quarters change places.
     """
 
     def shuffled(first: SSAValue, second: SSAValue, lanes: Sequence[int]) -> SSAValue:

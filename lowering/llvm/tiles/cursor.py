@@ -6,17 +6,17 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from ...dialects import llvm_ext
-from ...dialects.tile import Place
-from .addressing import address, lane_alignment, layout_of, load_value, store_value
-from .builder import Builder
-from .convert_vector import broadcast
+from ....dialects import llvm_ext
+from ....dialects.tile import Place
+from ..addressing import address, lane_alignment, layout_of, load_value, store_value
+from ..convert_vector import broadcast
+from ..llvm_body import LLVMBody
 
 
 class PlaceCursor:
-    """Addresses in the buffer of a place; each is made once per block."""
+    """Addresses in the buffer of a place. Each is made once per block."""
 
-    def __init__(self, builder: Builder, place: Place):
+    def __init__(self, builder: LLVMBody, place: Place):
         self.builder = builder
         self.layout = layout_of(builder, place.buffer)
         self.corner = address(builder, place.buffer, self.layout, place.indices)
@@ -26,7 +26,7 @@ class PlaceCursor:
         )
 
     def at(self, first: int, second: int) -> SSAValue:
-        """The pointer to element (first, second) of the place."""
+        """Returns the pointer to element (first, second) of the place."""
         offset = first * self.steps[0] + second * self.steps[1]
         if offset == 0:
             return self.corner
@@ -37,12 +37,12 @@ class PlaceCursor:
         )
 
     def scalar(self, first: int, second: int) -> SSAValue:
-        """That element."""
+        """Loads element (first, second)."""
         type_ = self.layout.value_type
         return load_value(self.builder, self.at(first, second), type_, lane_alignment(type_))
 
     def row(self, first: int, second: int, lanes: int) -> SSAValue:
-        """`lanes` elements from (first, second) on."""
+        """Loads `lanes` elements from (first, second) on."""
         builder = self.builder
         type_ = builder.types.vector(self.layout.value_type, lanes)
         if self.steps[1] == 1 or lanes == 1:

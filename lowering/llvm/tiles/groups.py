@@ -1,9 +1,10 @@
 """
-`tile.mma` of groups: dot products of four bytes, added to 32-bit integers (by `amx`: `tile_registers.py`).
+The conversion of `tile.mma` of groups: dot products of four bytes, added to 32-bit integers (by `amx`: `registers.py`).
 
-A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. `vpdpbusd` multiplies and adds a piece at
-once. Elsewhere the first bytes of all groups are multiplied and added, then the second ones, and so on. (The intrinsic
-`llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither saturates: the results are the same.
+A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. `vpdpbusd` multiplies and
+adds a piece at once. Elsewhere the first bytes of all groups are multiplied and added, then the second ones, and so on.
+(The intrinsic `llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither
+saturates, so the results are the same.
 """
 
 from __future__ import annotations
@@ -12,24 +13,24 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8, i16, i32
 from xdsl.ir import SSAValue
 
-from ...dialects import tile
-from ...dialects.tile.mma import GROUP
-from .builder import Builder
-from .convert_vector import broadcast
-from .tile_cursor import PlaceCursor
-from .tile_registers import convert_mma_on_tile_registers
-from .tiles import pieces_of
+from ....dialects import tile
+from ....dialects.tile.mma import GROUP
+from ..convert_vector import broadcast
+from ..llvm_body import LLVMBody
+from ..pieces import pieces_of
+from .cursor import PlaceCursor
+from .registers import convert_mma_on_tile_registers
 
 VPDPBUSD = {
     16: "llvm.x86.avx512.vpdpbusd.512",
     8: "llvm.x86.avx512.vpdpbusd.256",
     4: "llvm.x86.avx512.vpdpbusd.128",
 }
-"""By lanes of the sum."""
+"""The intrinsic for each number of lanes of the sum."""
 
 
-def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
-    """Per step of the depth: the groups of a row of B, then for each row one group of A in all lanes."""
+def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
+    """Emits, per step of the depth, the groups of a row of B, then for each row one group of A in all lanes."""
     assert isinstance(op.acc.type, VectorType)
     if op.uses_amx:
         convert_mma_on_tile_registers(builder, op)
@@ -55,8 +56,8 @@ def convert_mma_of_groups(builder: Builder, op: tile.MmaOp) -> None:
     builder.pieces[op.result] = totals
 
 
-def _accumulate(builder: Builder, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
-    """`total` and the dot products of a group of A with each group of a piece of B."""
+def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
+    """Returns the sum of `total` and the dot products of a group of A with each group of a piece of B."""
     assert isinstance(total.type, VectorType) and isinstance(vector.type, VectorType)
     (lanes,) = total.type.get_shape()
     spread = builder.cached(
@@ -77,8 +78,8 @@ def _accumulate(builder: Builder, op: tile.MmaOp, group: SSAValue, vector: SSAVa
     return total
 
 
-def _part(builder: Builder, groups: SSAValue, mask: DenseArrayBase, element: int, signed: bool) -> SSAValue:
-    """That element of each group, in 16 bits."""
+def _part(builder: LLVMBody, groups: SSAValue, mask: DenseArrayBase, element: int, signed: bool) -> SSAValue:
+    """Returns one element of each group, in 16 bits."""
     lanes = len(mask)
     short, wide = builder.types.vector(i8, lanes), builder.types.vector(i16, lanes)
 

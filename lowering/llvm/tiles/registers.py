@@ -1,13 +1,14 @@
 """
-`tile.mma … using "amx"`: products on the tile registers of AMX.
+The conversion of `tile.mma … using "amx"`: products on the tile registers of AMX.
 
-A register holds 16 rows of 64 bytes. Sums take registers 0 to 3 (two by two of 16x16), rows of A 4 and 5, columns of B 6 and 7, so a
-step of 16 groups is four loads and four products. All registers always have their full shape, so one configuration does for a whole
-program: a function that multiplies so loads it at its start, again after each call, and gives the registers up before it returns
-(the system then need not save them). Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18.
+A register holds 16 rows of 64 bytes. Sums take registers 0 to 3 (two by two of 16x16), rows of A 4 and 5, columns of B
+6 and 7, so a step of 16 groups is four loads and four products. All registers always have their full shape, so one
+configuration does for a whole program: a function that multiplies so loads it at its start, again after each call, and
+gives the registers up before it returns (the system then need not save them). Intel 64 and IA-32 Architectures Software
+Developer's Manual, volume 1, chapter 18.
 
-Sums become values by way of memory, as there is no other; where they are only stored they go straight to their place, and a product
-right after another that adds to its sums finds them in their registers.
+Sums become values by way of memory, as there is no other way. Where they are only stored they go straight to their
+place. A product right after another that adds to its sums finds them in their registers.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, VectorType, i8, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects import tile
-from ...dialects.tile.mma import AMX_MOST, AMX_ROWS, group_of
-from .builder import NSW, NUW, Builder
-from .tile_cursor import PlaceCursor
-from .tiles import Piece, pieces_of
-from .types import element_bytes
+from ....dialects import tile
+from ....dialects.tile.mma import AMX_MOST, AMX_ROWS, group_of
+from ..attributes import NSW, NUW
+from ..llvm_body import LLVMBody
+from ..pieces import Piece, pieces_of
+from ..types import element_bytes
+from .cursor import PlaceCursor
 
 ROW_BYTES = 64
 """Bytes of a row of a tile register."""
@@ -33,12 +35,14 @@ SUM_BYTES = 4
 
 REGISTERS = 8
 _LEFT, _RIGHT = 4, 6
-"""The first registers of A and of B; those before hold sums."""
+"""The first registers of A and of B. Those before hold sums."""
 
 CONFIGURATION = bytes(
     [1, *[0] * 15, *[ROW_BYTES, 0] * REGISTERS, *[0] * 16, *[AMX_ROWS] * REGISTERS, *[0] * 8],
 )
-"""The operand of `ldtilecfg`: palette 1, from byte 16 the bytes of a row of each register (2 each), from 48 its rows."""
+"""
+The operand of `ldtilecfg`: palette 1, from byte 16 the bytes of a row of each register (2 each), from 48 its rows.
+"""
 
 _MULTIPLY = {
     (True, True): "llvm.x86.tdpbssd",
@@ -46,11 +50,11 @@ _MULTIPLY = {
     (False, True): "llvm.x86.tdpbusd",
     (False, False): "llvm.x86.tdpbuud",
 }
-"""By whether the bytes of A and those of B have a sign."""
+"""The intrinsic for each answer to whether the bytes of A and those of B have a sign."""
 
 
-def convert_mma_on_tile_registers(builder: Builder, op: tile.MmaOp) -> None:
-    """Zeros or the initial sums, a loop over steps of 16 groups, and the sums as values."""
+def convert_mma_on_tile_registers(builder: LLVMBody, op: tile.MmaOp) -> None:
+    """Emits zeros or the initial sums, a loop over steps of 16 groups, and the sums as values."""
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     if left.steps[1] != 1 or right.steps[1] != group_of(op.a_place.type.element_type) or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
@@ -108,7 +112,7 @@ class _Grid:
 
 @dataclass(frozen=True)
 class _Operand:
-    """Registers of one side of a product, and where they come from; all but the counts in bytes."""
+    """The registers of one side of a product, and where they come from. All but the counts are in bytes."""
 
     instruction: str
     """`t1`: what is loaded need not stay in the first-level cache, where it would push out the other side."""
@@ -116,14 +120,14 @@ class _Operand:
     first: int
     count: int
     stride: int
-    """Between the rows of a register."""
+    """Bytes between the rows of a register."""
     between: int
-    """Between registers."""
+    """Bytes between registers."""
     step: int
-    """Between steps of the sum."""
+    """Bytes between steps of the sum."""
 
-    def load(self, builder: Builder, number: SSAValue | None) -> None:
-        """The registers of step `number`."""
+    def load(self, builder: LLVMBody, number: SSAValue | None) -> None:
+        """Loads the registers of step `number`."""
         corner = self.corner
         if number is not None:
             offset = builder.mul(number, builder.constant(self.step), NSW | NUW)
@@ -133,8 +137,8 @@ class _Operand:
             _move(builder, self.instruction, self.first + index, place, self.stride)
 
 
-def convert_store_of_tile_registers(builder: Builder, op: tile.StoreOp) -> bool:
-    """Stores sums that still are in tile registers; whether they are."""
+def convert_store_of_tile_registers(builder: LLVMBody, op: tile.StoreOp) -> bool:
+    """Stores sums that still are in tile registers. Returns whether they are."""
     product = op.tile.owner
     if not isinstance(product, tile.MmaOp) or not product.uses_amx or _only_stored(product) is not op:
         return False
@@ -150,7 +154,7 @@ def convert_store_of_tile_registers(builder: Builder, op: tile.StoreOp) -> bool:
 
 
 def _only_stored(op: tile.MmaOp) -> tile.StoreOp | None:
-    """The one use of the sums, where that is a store of whole registers right after the product."""
+    """Returns the one use of the sums, where that is a store of whole registers right after the product."""
     following = _only_use(op)
     assert isinstance(op.result.type, VectorType)
     if not isinstance(following, tile.StoreOp):
@@ -161,7 +165,7 @@ def _only_stored(op: tile.MmaOp) -> tile.StoreOp | None:
 
 
 def _goes_on(sums: SSAValue) -> tile.MmaOp | None:
-    """The product right after the one that made `sums` that adds to them, where nothing else uses them."""
+    """Returns the next product where it adds to `sums` and nothing else uses them."""
     product = sums.owner
     if not isinstance(product, tile.MmaOp) or not product.uses_amx:
         return None
@@ -172,7 +176,7 @@ def _goes_on(sums: SSAValue) -> tile.MmaOp | None:
 
 
 def _only_use(op: tile.MmaOp) -> Operation | None:
-    """The op that alone uses the sums, once, where nothing but arithmetic on indices is in between."""
+    """Returns the op that alone uses the sums, once, where only arithmetic on indices is in between."""
     following: Operation | None = op.next_op
     while isinstance(following, arith.ConstantOp | arith.AddiOp | arith.MuliOp):
         following = following.next_op
@@ -180,7 +184,7 @@ def _only_use(op: tile.MmaOp) -> Operation | None:
     return following if len(uses) == 1 and uses[0].operation is following else None
 
 
-def _register(builder: Builder, number: int) -> SSAValue:
+def _register(builder: LLVMBody, number: int) -> SSAValue:
     return builder.constant(number, i8)
 
 
@@ -193,13 +197,13 @@ def _is_zero(value: SSAValue) -> bool:
     )
 
 
-def _move(builder: Builder, name: str, register: int, place: SSAValue, stride: int) -> None:
-    """Loads or stores a register; rows are `stride` bytes apart."""
+def _move(builder: LLVMBody, name: str, register: int, place: SSAValue, stride: int) -> None:
+    """Loads or stores a register whose rows are `stride` bytes apart."""
     builder.intrinsic(name, (_register(builder, register), place, builder.constant(stride)), None)
 
 
-def _repeat(builder: Builder, count: int, step: Callable[[SSAValue | None], None]) -> None:
-    """`step` for each number below `count`, in a loop where there are several."""
+def _repeat(builder: LLVMBody, count: int, step: Callable[[SSAValue | None], None]) -> None:
+    """Calls `step` for each number below `count`, in a loop where there are several."""
     if count == 1:
         step(None)
         return
@@ -218,27 +222,31 @@ def _repeat(builder: Builder, count: int, step: Callable[[SSAValue | None], None
 # Sums as values
 
 
-def _places(builder: Builder, grid: _Grid) -> Iterator[tuple[int, SSAValue]]:
-    """Each register of the sums and where it lies in memory."""
+def _places(builder: LLVMBody, grid: _Grid) -> Iterator[tuple[int, SSAValue]]:
+    """Yields each register of the sums and where it lies in memory."""
     for number in grid.sums():
         row, column = divmod(number, grid.columns)
         yield number, _in_slot(builder, (row * AMX_ROWS * grid.columns + column) * ROW_BYTES)
 
 
-def _in_slot(builder: Builder, offset: int) -> SSAValue:
-    """Stack memory for all sums, rows of registers next to each other, from a byte on; one for all products of a function."""
+def _in_slot(builder: LLVMBody, offset: int) -> SSAValue:
+    """
+    Returns the stack memory for all sums from a byte on, with rows of registers next to each other.
+
+    All products of a function share it.
+    """
     if builder.tile_slot is None:
         builder.tile_slot = builder.stack_slot(i32, AMX_MOST * AMX_MOST, ROW_BYTES)
     slot = builder.tile_slot
     return builder.cached(("slot", offset), lambda: builder.gep(slot, offset, i8)) if offset else slot
 
 
-def _lane(builder: Builder, grid: _Grid, piece: Piece) -> SSAValue:
-    """Where a piece of a row of the sums lies."""
+def _lane(builder: LLVMBody, grid: _Grid, piece: Piece) -> SSAValue:
+    """Returns where a piece of a row of the sums lies."""
     return _in_slot(builder, piece.row * grid.columns * ROW_BYTES + piece.column * SUM_BYTES)
 
 
-def _take(builder: Builder, result: SSAValue, grid: _Grid) -> None:
+def _take(builder: LLVMBody, result: SSAValue, grid: _Grid) -> None:
     """Lets vectors stand for the sums."""
     for number, place in _places(builder, grid):
         _move(builder, "llvm.x86.tilestored64", number, place, grid.columns * ROW_BYTES)
@@ -254,7 +262,7 @@ def _take(builder: Builder, result: SSAValue, grid: _Grid) -> None:
     ]
 
 
-def _put(builder: Builder, value: SSAValue, grid: _Grid) -> None:
+def _put(builder: LLVMBody, value: SSAValue, grid: _Grid) -> None:
     """Brings vectors into the registers of the sums."""
     assert isinstance(value.type, VectorType)
     for piece, vector in zip(pieces_of(value.type), builder.pieces[value], strict=True):
@@ -266,10 +274,10 @@ def _put(builder: Builder, value: SSAValue, grid: _Grid) -> None:
 # The configuration
 
 
-def configure_tile_registers(builder: Builder) -> None:
+def configure_tile_registers(builder: LLVMBody) -> None:
     """
-    Gives tile registers their shapes at the start of the function and after each call, and gives them up before it returns. Does
-    nothing in a function that does not use them.
+    Gives tile registers their shapes at the start of the function and after each call, and gives them up before it
+    returns. Does nothing in a function that does not use them.
     """
     if not builder.uses_tile_registers:
         return
@@ -287,12 +295,12 @@ def configure_tile_registers(builder: Builder) -> None:
                 block.insert_op_before(_called(builder, "llvm.x86.tilerelease"), op)
 
 
-def _called(builder: Builder, name: str, *operands: SSAValue) -> Operation:
+def _called(builder: LLVMBody, name: str, *operands: SSAValue) -> Operation:
     return _made(builder, lambda: builder.intrinsic(name, operands, None))
 
 
-def _made(builder: Builder, emit: Callable[[], object]) -> Operation:
-    """The op that `emit` appends, in no block."""
+def _made(builder: LLVMBody, emit: Callable[[], object]) -> Operation:
+    """Returns the op that `emit` appends, in no block."""
     block, builder.block = builder.block, Block()
     emit()
     op = builder.block.last_op

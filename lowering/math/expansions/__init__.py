@@ -1,4 +1,8 @@
-"""Expansions of f32 math functions to straight-line `arith`, one file per family: `EXPANSIONS[op type](builder, *operands)`."""
+"""
+Expansions of f32 math functions to straight-line `arith`, one file per family.
+
+`EXPANSIONS[op type](ops, *operands)` makes one.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,13 @@ from collections.abc import Callable
 from xdsl.dialects import math
 from xdsl.ir import Operation
 
-from .builder import MathBuilder as MathBuilder
-from .builder import Value as Value
 from .error_function import erf
 from .exponential import exp, exp2, exp2_in_wide_registers, exp_in_wide_registers, expm1
 from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
 from .inverse_trigonometric import acos, asin, atan, atan2
 from .logarithm import log, log1p, log2, log10
+from .math_ops import MathOps as MathOps
+from .math_ops import Value as Value
 from .piecewise import erf_in_wide_registers, tanh_in_wide_registers
 from .power import cbrt, fpowi, powf, rsqrt
 from .rounding import round_half_away
@@ -47,7 +51,7 @@ EXPANSIONS: dict[type[Operation], Callable[..., Value]] = {
     math.TanOp: tan,
     math.TanhOp: tanh,
 }
-"""Every op here on f32 is replaced; on f64 it stays."""
+"""The expansion of each op on f32. On f64 an op stays."""
 
 IN_WIDE_REGISTERS: dict[type[Operation], Callable[..., Value]] = {
     math.ErfOp: erf_in_wide_registers,
@@ -55,4 +59,4 @@ IN_WIDE_REGISTERS: dict[type[Operation], Callable[..., Value]] = {
     math.Exp2Op: exp2_in_wide_registers,
     math.TanhOp: tanh_in_wide_registers,
 }
-"""What takes their place in the body of a `tile.map` on a machine with the instructions of AVX-512."""
+"""The expansions that take their place in the body of a `tile.map` on a machine with the instructions of AVX-512."""

@@ -1,4 +1,4 @@
-"""Coefficients printed by `bench/fit_math_polynomials.py`; do not edit."""
+"""Coefficients printed by `bench/fit_math_polynomials.py`, not to be edited."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """
-Formulas of several functions that have a form of their own: found by their shape, as `te` and the graph dialect write them, and replaced
-as a whole.
+Formulas of several functions that have an expansion of their own.
+
+They are found by their shape, as `te` and the graph dialect write them, and replaced as a whole.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Operation, SSAValue
 
-from .builder import MathBuilder, Value
 from .coefficients import NORMAL_TAIL
 from .logistic import sigmoid, silu
+from .math_ops import MathOps, Value
 from .piecewise import gelu_by_tanh_in_wide_registers, gelu_in_wide_registers
 
 TAIL_MIDDLE = 2.75
 """Half of the interval on which NORMAL_TAIL holds, and its middle."""
 
 Shape = str | float | tuple["Shape", ...]
-"""The variable `x`; a constant; or the name of an op, for a comparison with its predicate, and the shapes of its operands."""
+"""
+The variable `x`, a constant, or the name of an op with the shapes of its operands.
+
+The name of a comparison has its predicate.
+"""
 
 COMMUTATIVE = ("arith.addf", "arith.mulf")
 OEQ, OGE, OLT = 1, 3, 4
@@ -65,16 +70,19 @@ class Composite:
 
     name: str
     shape: Shape
-    expand: Callable[[MathBuilder, Value], Value]
+    expand: Callable[[MathOps, Value], Value]
     wide: bool
-    """Whether that needs `tile.scale` and the like."""
+    """The replacement needs `tile.scale` and the like."""
 
 
-def gelu(m: MathBuilder, x: Value) -> Value:
+def gelu(m: MathOps, x: Value) -> Value:
     """
-    x/2 (1 + erf(x / sqrt 2)) = max(x, -0) - |x| Q(|x|), Q(a) = erfc(a / sqrt 2) / 2 by a polynomial of degree 17 around 2.75.
+    Computes x/2 (1 + erf(x / sqrt 2)) = max(x, -0) - |x| Q(|x|).
 
-    Beyond 5.5 the second term counts as it does there, 1e-7. That is -0 at both zeros, and the first term has the sign of `x`.
+    Q(a) = erfc(a / sqrt 2) / 2 is a polynomial of degree 17 around 2.75.
+
+    Beyond 5.5 the second term counts as it does there, 1e-7. That is -0 at both zeros, and the first term has the sign
+    of `x`.
     """
     size = x.abs().minimum(2 * TAIL_MIDDLE)
     tail = m.polynomial(size - TAIL_MIDDLE, NORMAL_TAIL)
@@ -89,14 +97,14 @@ COMPOSITES = (
     Composite("gelu by tanh", GELU_BY_TANH, gelu_by_tanh_in_wide_registers, wide=True),
     Composite("gelu", GELU, gelu, wide=False),
 )
-"""Those that hold others first, and of two with one shape the better."""
+"""All formulas: those that hold others first, and of two with one shape the better."""
 
 LAST_OPS = (arith.MulfOp, arith.DivfOp, arith.SelectOp)
-"""Of these shapes."""
+"""The last ops of these shapes."""
 
 
 def composite_of(op: Operation, wide: bool) -> tuple[Composite, SSAValue] | None:
-    """The formula on f32 that `op` is the last op of, and its variable."""
+    """Returns the formula on f32 that `op` is the last op of, and its variable."""
     if not isinstance(op, LAST_OPS) or op.result.type != Float32Type():
         return None
     for found in COMPOSITES:
@@ -131,7 +139,7 @@ def _name(op: Operation) -> str:
 
 
 def _number(value: SSAValue) -> float | None:
-    """The number that a constant is."""
+    """Returns the number that a constant is."""
     op = value.owner
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, FloatAttr):
         return op.value.value.data

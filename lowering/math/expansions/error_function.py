@@ -1,18 +1,19 @@
-"""erf in f32."""
+"""The function erf in f32."""
 
 from __future__ import annotations
 
-from .builder import MathBuilder, Value
 from .coefficients import ERF_SMALL, ERFC_LOG2
 from .exponential import MAGIC, exp2_of_fraction, power_of_biased
+from .math_ops import MathOps, Value
 from .power import ONE_BITS
 
 
-def erf(m: MathBuilder, x: Value) -> Value:
+def erf(m: MathOps, x: Value) -> Value:
     """
     erf(x) = x + x P(x^2) for |x| < 1 (degree 15), 1 - 2^Q(|x|) from 1 to 4 (Q fits log2 of erfc, degree 7), 1 beyond.
 
-    erfc(4) = 1.5e-8 is below half an ulp of 1; where erfc matters it is at most 0.16, so its relative error counts little.
+    erfc(4) = 1.5e-8 is below half an ulp of 1. Where erfc matters it is at most 0.16, so its relative error counts
+    little.
     """
     near = m.fma(x, m.polynomial(x * x, ERF_SMALL), x)
     size = x.abs()

@@ -1,10 +1,10 @@
 """
-Writes straight-line `arith` code as equations: `x * y + 1.0` on `Value` makes the ops, for scalars and vectors alike.
+Straight-line `arith` code as equations: `x * y + 1.0` on `Value` makes the ops, for scalars and vectors alike.
 
-xDSL's `arith` has comparisons, selections and integer casts on scalars only. On vectors a comparison is therefore the sign of a
-difference, spread over the lane (a *mask*: all ones or all zeros), and a selection is `(a & mask) | (b & ~mask)`; LLVM
-recognises both. Comparisons are of integers, mostly of the bits of a float, whose order is that of
-non-negative floats.
+xDSL's `arith` has comparisons, selections and integer casts on scalars only. On vectors a comparison is therefore the
+sign of a difference, spread over the lane (a *mask*: all ones or all zeros), and a selection is
+`(a & mask) | (b & ~mask)`; LLVM recognises both. Comparisons are of integers, mostly of the bits of a float, whose
+order is that of non-negative floats.
 """
 
 from __future__ import annotations
@@ -19,38 +19,21 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     LocationAttr,
     VectorType,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects import tile
+from ....core.ir.element_types import ATTRIBUTES, FLOATS
+from ....dialects import tile
+from ....te import dtypes
 
 Number = int | float
 
-ELEMENT: dict[str, Attribute] = {
-    "f16": f16,
-    "bf16": bf16,
-    "f32": f32,
-    "f64": f64,
-    "i1": i1,
-    "i8": i8,
-    "i16": i16,
-    "i32": i32,
-    "i64": i64,
-}
+ELEMENT: dict[str, Attribute] = {**FLOATS, **{name: ATTRIBUTES[name] for name in ("i1", *dtypes.SIGNED)}}
 KIND_OF = {element: kind for kind, element in ELEMENT.items()}
 _CLASSES = frozenset(map(type, ELEMENT.values()))
-WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
-BITS_OF = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}
+WIDTH = {kind: dtypes.bit_width(kind) for kind in ELEMENT}
+BITS_OF = {kind: f"i{dtypes.bit_width(kind)}" for kind in dtypes.FLOATS}
 
 NO_FASTMATH = arith.FastMathFlagsAttr("none")
 NO_OVERFLOW = arith.IntegerOverflowAttr("none")
@@ -61,18 +44,18 @@ ConstantKey = tuple[Attribute, bytes]
 
 
 def element_kind(type_: Attribute) -> str | None:
-    """`f32` for `f32` and `vector<8xf32>`; None for types the expansions do not know."""
+    """Returns `f32` for `f32` and `vector<8xf32>`, None for types the expansions do not know."""
     if type(type_) is VectorType:
         type_ = type_.element_type
     # the hash of a memref type, of which most operands are, takes longer than all else here
     return KIND_OF.get(type_) if type(type_) in _CLASSES else None
 
 
-class MathBuilder:
+class MathOps:
     """
-    Inserts ops before `anchor`; every value it makes has the shape of `shape_of` (scalar, or its vector shape).
+    Ops before `anchor`. Every value has the shape of `shape_of` (scalar, or its vector shape).
 
-    `constants` is shared by all builders of one block, so that a constant is written once per block.
+    All expansions in one block share `constants`, so that a constant is written once per block.
     """
 
     def __init__(self, anchor: Operation, shape_of: Attribute, constants: dict[ConstantKey, SSAValue]):
@@ -88,7 +71,7 @@ class MathBuilder:
         return self._shape is not None
 
     def type(self, kind: str) -> Attribute:
-        """The type of values of element type `kind` here."""
+        """Returns the type of values of element type `kind` here."""
         if self._shape is None:
             return ELEMENT[kind]
         if (found := self._types.get(kind)) is None:
@@ -97,7 +80,7 @@ class MathBuilder:
         return found
 
     def value(self, ssa: SSAValue) -> Value:
-        """An operand of the op under expansion."""
+        """Returns an operand of the op under expansion as a `Value`."""
         kind = element_kind(ssa.type)
         assert kind is not None
         return Value(self, ssa, kind)
@@ -109,7 +92,7 @@ class MathBuilder:
         kind: str,
         properties: dict[str, Attribute] | None = None,
     ) -> Value:
-        """A new op with one result of element type `kind`."""
+        """Inserts a new op with one result of element type `kind`."""
         op = op_type.create(
             operands=[operand.ssa for operand in operands],
             result_types=[self.type(kind)],
@@ -124,7 +107,7 @@ class MathBuilder:
         return Value(self, op.results[0], kind)
 
     def constant(self, number: Number, kind: str) -> Value:
-        """`number` rounded to `kind`, in every lane."""
+        """Returns `number` rounded to `kind`, in every lane."""
         type_ = self.type(kind)
         is_float = kind in BITS_OF
         key = (type_, struct.pack("<d", number) if is_float else struct.pack("<q", int(number)))
@@ -142,35 +125,35 @@ class MathBuilder:
         return made
 
     def fma(self, x: Value, y: Value | Number, z: Value | Number) -> Value:
-        """`x * y + z`, rounded once."""
+        """Computes `x * y + z`, rounded once."""
         return self.emit(math.FmaOp, (x, x.like(y), x.like(z)), x.kind, {"fastmath": NO_FASTMATH})
 
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
-        """`c[0] + c[1] x + c[2] x^2 + ...` by Horner's rule, one fma a step."""
+        """Computes `c[0] + c[1] x + c[2] x^2 + ...` by Horner's rule, one fma a step."""
         total = x.like(coefficients[-1])
         for coefficient in reversed(coefficients[:-1]):
             total = self.fma(total, x, coefficient)
         return total
 
     def scale(self, number: Value, exponent: Value) -> Value:
-        """`number * 2^floor(exponent)`, rounded once: `tile.scale`."""
+        """Computes `number * 2^floor(exponent)`, rounded once: `tile.scale`."""
         return self._insert(tile.ScaleOp(number.ssa, exponent.ssa), number.kind)
 
     def limit(self, number: Value, bound: Value | Number) -> Value:
-        """`number` within `bound` of 0, finite even of a NaN: `tile.limit`."""
+        """Limits `number` to `bound` around 0, finite even of a NaN: `tile.limit`."""
         return self._insert(tile.LimitOp(number.ssa, number.like(bound).ssa), number.kind)
 
     def larger(self, x: Value, y: Value) -> Value:
-        """`x` where `x > y`, else `y`, for scalars: with NaNs as `vmaxps` has it, so that it is one instruction."""
+        """Returns `x` where `x > y`, else `y`, for scalars. It treats NaNs as `vmaxps` does, to be one instruction."""
         assert not self.is_vector
         return self.select(self.emit(arith.CmpfOp, (x, y), "i1", GREATER), x, y)
 
     def lookup(self, index: Value, table: Sequence[float]) -> Value:
-        """`table[index mod size]`, of 16 or 32 numbers: `tile.lookup`."""
+        """Returns `table[index mod size]`, of 16 or 32 numbers: `tile.lookup`."""
         return self._insert(tile.LookupOp(index.ssa, table), "f32")
 
     def select(self, mask: Value, then: Value | Number, otherwise: Value) -> Value:
-        """`then` where `mask` holds, else `otherwise`; `mask` comes from a comparison of the same lane width."""
+        """Selects `then` where `mask` holds, else `otherwise`. `mask` comes from a comparison of one lane width."""
         then = otherwise.like(then)
         if not self.is_vector:
             return self.emit(arith.SelectOp, (mask, then, otherwise), otherwise.kind)
@@ -180,17 +163,17 @@ class MathBuilder:
 
 
 class Value:
-    """An SSA value with operators; `kind` is its element type. Integer division and unsigned order are not needed."""
+    """An SSA value with operators. `kind` is its element type. Integer division and unsigned order are not needed."""
 
     __slots__ = ("_builder", "kind", "ssa")
 
-    def __init__(self, builder: MathBuilder, ssa: SSAValue, kind: str):
+    def __init__(self, builder: MathOps, ssa: SSAValue, kind: str):
         self._builder = builder
         self.ssa = ssa
         self.kind = kind
 
     def like(self, other: Value | Number) -> Value:
-        """`other` as a value of my kind."""
+        """Returns `other` as a value of the same kind."""
         if isinstance(other, Value):
             assert other.kind == self.kind, f"{other.kind} used with {self.kind}"
             return other
@@ -234,11 +217,11 @@ class Value:
         return self._unary(arith.NegfOp)
 
     def maximum(self, other: Value | Number) -> Value:
-        """The larger; NaN if either is."""
+        """Returns the larger, or NaN if either is."""
         return self._float(arith.MaximumfOp, other)
 
     def minimum(self, other: Value | Number) -> Value:
-        """The smaller; NaN if either is."""
+        """Returns the smaller, or NaN if either is."""
         return self._float(arith.MinimumfOp, other)
 
     def abs(self) -> Value:
@@ -259,19 +242,19 @@ class Value:
     # Formats
 
     def extend(self, kind: str) -> Value:
-        """The same number in a wider float format."""
+        """Returns the same number in a wider float format."""
         return self._builder.emit(arith.ExtFOp, (self,), kind)
 
     def narrow(self, kind: str) -> Value:
-        """Rounded to nearest even in a narrower float format."""
+        """Rounds to nearest even in a narrower float format."""
         return self._builder.emit(arith.TruncFOp, (self,), kind)
 
     def bits(self) -> Value:
-        """The bits of a float as an integer."""
+        """Returns the bits of a float as an integer."""
         return self._builder.emit(arith.BitcastOp, (self,), BITS_OF[self.kind])
 
     def as_float(self, kind: str) -> Value:
-        """The float that has these bits."""
+        """Returns the float that has these bits."""
         return self._builder.emit(arith.BitcastOp, (self,), kind)
 
     # Integers and masks
@@ -292,24 +275,24 @@ class Value:
         return self._integer(arith.ShLIOp, amount, flags=True)
 
     def __rshift__(self, amount: int) -> Value:
-        """Arithmetic shift."""
+        """Shifts arithmetically."""
         return self._integer(arith.ShRSIOp, amount)
 
-    # Comparisons of integers; see the head of the file
+    # Comparisons of integers: see the head of the file
 
     def less(self, other: Value | int) -> Value:
-        """Mask of `self < other`, signed. The difference must not overflow (both of one sign, say)."""
+        """Returns the mask of `self < other`, signed. The difference must not overflow (both of one sign, say)."""
         if not self._builder.is_vector:
             return self._builder.emit(arith.CmpiOp, (self, self.like(other)), "i1", {"predicate": PREDICATE["slt"]})
         difference = self if isinstance(other, int) and other == 0 else self - other
         return difference >> (WIDTH[self.kind] - 1)
 
     def greater(self, other: Value | int) -> Value:
-        """Mask of `self > other`, as `less`."""
+        """Returns the mask of `self > other`, as `less`."""
         return self.like(other).less(self)
 
     def equal(self, other: Value | int) -> Value:
-        """Mask of `self == other`."""
+        """Returns the mask of `self == other`."""
         if not self._builder.is_vector:
             return self._builder.emit(arith.CmpiOp, (self, self.like(other)), "i1", {"predicate": PREDICATE["eq"]})
         difference = self if isinstance(other, int) and other == 0 else self ^ other

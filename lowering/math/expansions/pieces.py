@@ -1,4 +1,4 @@
-"""Piecewise polynomials printed by `bench/fit_math_polynomials.py --pieces`; do not edit."""
+"""Piecewise polynomials printed by `bench/fit_math_polynomials.py --pieces`, not to be edited."""
 
 from __future__ import annotations
 

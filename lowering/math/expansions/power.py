@@ -1,18 +1,19 @@
 """
-powf, fpowi, cbrt and rsqrt in f32.
+The functions powf, fpowi, cbrt and rsqrt in f32.
 
-Method: |x|^y = 2^(y log2|x|) with log2 and the product in f64 (relative error of log2 below 2^-44, so the exponent, at most 150, is known
-to 2^-36); the fraction of the exponent goes through the f32 polynomial of exp2. f64 vectors cost less than a double-float logarithm.
+Method: |x|^y = 2^(y log2|x|) with log2 and the product in f64 (relative error of log2 below 2^-44, so the exponent, at
+most 150, is known to 2^-36). The fraction of the exponent goes through the f32 polynomial of exp2. f64 vectors cost
+less than a double-float logarithm.
 """
 
 from __future__ import annotations
 
 import math as pymath
 
-from .builder import MathBuilder, Value
 from .coefficients import LOG2_ATANH
 from .exponential import MAGIC, TWO_BIASES, exp2_of_fraction, integer_to_float, scale
 from .logarithm import ABS, INFINITY_BITS
+from .math_ops import MathOps, Value
 
 SQRT_HALF_BITS64 = 0x3FE6A09E667F3BCD
 MAGIC64 = 6755399441055744.0
@@ -22,11 +23,12 @@ ONE_BITS = 0x3F800000
 SIGN = -(1 << 31)
 
 
-def log2_f64(m: MathBuilder, x: Value) -> Value:
+def log2_f64(m: MathOps, x: Value) -> Value:
     """
-    log2 of a positive normal f64: x = 2^e c with c in [sqrt(1/2), sqrt(2)), s = (c - 1)/(c + 1), log2(c) = 2 atanh(s)/ln 2 = s Q(s^2).
+    Computes log2 of a positive normal f64.
 
-    Q has degree 5 (largest relative error 2^-45).
+    x = 2^e c with c in [sqrt(1/2), sqrt(2)), s = (c - 1)/(c + 1), log2(c) = 2 atanh(s)/ln 2 = s Q(s^2). Q has degree 5
+    (largest relative error 2^-45).
     """
     bits = x.bits()
     e = (bits - SQRT_HALF_BITS64) >> 52
@@ -36,8 +38,8 @@ def log2_f64(m: MathBuilder, x: Value) -> Value:
     return m.fma(s, m.polynomial(s * s, LOG2_ATANH), exponent)
 
 
-def exp2_of_f64(m: MathBuilder, t: Value) -> Value:
-    """2^t in f32 for an f64; overflow to inf, underflow to 0 through the denormals."""
+def exp2_of_f64(m: MathOps, t: Value) -> Value:
+    """Computes 2^t in f32 for an f64. It overflows to inf, and underflows to 0 through the denormals."""
     t = t.maximum(-160.0).minimum(160.0)
     k = t.round_even()
     biased = k.narrow("f32") + (MAGIC + TWO_BIASES)
@@ -45,17 +47,17 @@ def exp2_of_f64(m: MathBuilder, t: Value) -> Value:
 
 
 def is_integer(y: Value) -> Value:
-    """Mask of floats without fraction; infinities count."""
+    """Returns the mask of floats without fraction, infinities included."""
     return y.trunc().bits().equal(y.bits())
 
 
-def power_with_edges(m: MathBuilder, x: Value, exponent: Value, signed: tuple[Value, Value, Value]) -> Value:
+def power_with_edges(m: MathOps, x: Value, exponent: Value, signed: tuple[Value, Value, Value]) -> Value:
     """
-    x^y for `exponent` = y in f64; `signed` are the masks y < 0, y odd, y an integer.
+    Computes x^y for `exponent` = y in f64. `signed` are the masks y < 0, y odd, y an integer.
 
-    The magnitude of 0 and inf to a power is 0 or inf: the base itself, or for y < 0 the other one (the sum of their bits is
-    that of inf). |x| = 1 has magnitude 1 also for an infinite y. An odd y keeps the sign of x, a y with a fraction makes a negative
-    finite x NaN.
+    The magnitude of 0 and inf to a power is 0 or inf: the base itself, or for y < 0 the other one (the sum of their
+    bits is that of inf). |x| = 1 has magnitude 1 also for an infinite y. An odd y keeps the sign of x, a y with a
+    fraction makes a negative finite x NaN.
     """
     negative, odd, integer = signed
     bits = x.bits()
@@ -70,8 +72,8 @@ def power_with_edges(m: MathBuilder, x: Value, exponent: Value, signed: tuple[Va
     return m.select(bits.less(0) & ~extreme & ~integer, pymath.nan, result)
 
 
-def powf(m: MathBuilder, x: Value, y: Value) -> Value:
-    """x^y with the special cases of IEEE 754 `pow`: pow(x, 0) = pow(1, y) = 1 even for a NaN, other NaNs propagate."""
+def powf(m: MathOps, x: Value, y: Value) -> Value:
+    """Computes x^y as IEEE 754 `pow`: pow(x, 0) = pow(1, y) = 1 even for a NaN, other NaNs propagate."""
     bits_x, bits_y = x.bits(), y.bits()
     size_x, size_y = bits_x & ABS, bits_y & ABS
     integer = is_integer(y)
@@ -82,8 +84,8 @@ def powf(m: MathBuilder, x: Value, y: Value) -> Value:
     return m.select(size_y.equal(0) | bits_x.equal(ONE_BITS), 1.0, result)
 
 
-def fpowi(m: MathBuilder, x: Value, n: Value) -> Value:
-    """x^n for an i32 n: as powf, with n exact in f64 from its two halves."""
+def fpowi(m: MathOps, x: Value, n: Value) -> Value:
+    """Computes x^n for an i32 n: as powf, with n exact in f64 from its two halves."""
     high, low = n >> 16, n & 0xFFFF
     exponent = m.fma(integer_to_float(high).extend("f64"), 65536.0, integer_to_float(low).extend("f64"))
     always = n.equal(n)
@@ -92,15 +94,15 @@ def fpowi(m: MathBuilder, x: Value, n: Value) -> Value:
     return m.select(n.equal(0), 1.0, result)
 
 
-def cbrt(m: MathBuilder, x: Value) -> Value:
-    """sign(x) 2^(log2|x| / 3); 0, inf and NaN are themselves."""
+def cbrt(m: MathOps, x: Value) -> Value:
+    """Computes sign(x) 2^(log2|x| / 3). 0, inf and NaN are themselves."""
     size = x.bits() & ABS
     root = exp2_of_f64(m, log2_f64(m, x.abs().extend("f64")) * (1.0 / 3.0)).copysign(x)
     ordinary = size.greater(0) & size.less(INFINITY_BITS)
     return m.select(ordinary, root, x)
 
 
-def rsqrt(m: MathBuilder, x: Value) -> Value:
-    """1/sqrt(x), two correctly rounded steps; rsqrt(-0) is -inf."""
+def rsqrt(m: MathOps, x: Value) -> Value:
+    """Computes 1/sqrt(x) in two correctly rounded steps. rsqrt(-0) is -inf."""
     del m
     return 1.0 / x.sqrt()

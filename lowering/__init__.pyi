@@ -1,0 +1,17 @@
+from .buffers.bufferize import BufferizePass as BufferizePass
+from .buffers.flatten_dynamic_buffers import FlattenDynamicBuffersPass as FlattenDynamicBuffersPass
+from .graph_to_loops.convert_te_to_tensor_loop import create_prim_func as create_prim_func
+from .graph_to_loops.lower_external_functions import LowerExternalFunctionsPass as LowerExternalFunctionsPass
+from .graph_to_loops.lower_graph_to_loops import LowerGraphToLoopsPass as LowerGraphToLoopsPass
+from .graph_to_loops.merge_prepare_functions import MergePrepareFunctionsPass as MergePrepareFunctionsPass
+from .llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass as LowerToLLVMDialectPass
+from .llvm_text.emit_llvm_text import emit_llvm_text as emit_llvm_text
+from .loops.fuse_loops import FuseLoopsPass as FuseLoopsPass
+from .loops.inline_loops import InlineLoopsPass as InlineLoopsPass
+from .loops.split_loops import SplitLoopsPass as SplitLoopsPass
+from .loops_to_scf.lower_loops_to_scf import LowerLoopsToSCFPass as LowerLoopsToSCFPass
+from .math.expand_math import ExpandMathPass as ExpandMathPass
+from .scf.guard_divisions import GuardDivisionsPass as GuardDivisionsPass
+from .scf.profile_kernels import ProfileKernelsPass as ProfileKernelsPass
+from .scf.threads import OutlineParallelLoopsPass as OutlineParallelLoopsPass
+from .scf.vectorize_loops import VectorizeLoopsPass as VectorizeLoopsPass

@@ -1,0 +1,1 @@
+"""The lowering of tensors to buffers in one arena."""

@@ -1,0 +1,1 @@
+"""The lowering of graph ops to loop functions."""

@@ -1,0 +1,82 @@
+"""Conversions between element types, one element at a time: the row `astype` of docs/semantics.md."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from ...te import dtypes
+from ..shared.te_types import compute_type
+from .scalar_ops import ScalarOps
+
+
+def emit_cast(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    """Converts `value` of element type `source` to element type `target`."""
+    if source == target:
+        return value
+    if target == "i1":
+        zero = ops.constant(0, source)
+        if dtypes.is_float(source):
+            return ops.compare_float("une", value, zero)
+        return ops.compare_int("ne", value, zero)
+    if dtypes.is_float(source):
+        if dtypes.is_float(target):
+            return _float_to_float(ops, value, source, target)
+        return _float_to_integer(ops, value, source, target)
+    if dtypes.is_float(target):
+        return _integer_to_float(ops, value, source, target)
+    return _integer_to_integer(ops, value, source, target)
+
+
+def _float_to_float(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    """Rounds once, to nearest even. f16 and bf16 meet in f32, which holds both exactly."""
+    widths = dtypes.bit_width(source), dtypes.bit_width(target)
+    if widths[0] == widths[1]:
+        return _float_to_float(ops, _float_to_float(ops, value, source, "f32"), "f32", target)
+    op = arith.ExtFOp if widths[0] < widths[1] else arith.TruncFOp
+    return ops.add(op(value, compute_type(target)))  # pyright: ignore[reportArgumentType]
+
+
+def _float_to_integer(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    """
+    Rounds towards zero and saturates. NaN becomes 0.
+
+    The conversion itself only sees values inside the range, since it is undefined outside. The bounds `low` and
+    `high + 1` are powers of two or zero and so exact in f32.
+    """
+    if source in ("f16", "bf16"):
+        value, source = _float_to_float(ops, value, source, "f32"), "f32"
+    width_type = "i64" if target == "index" else target
+    low, high = dtypes.integer_range(width_type)
+    below = ops.compare_float("olt", value, ops.constant(float(low), source))
+    above = ops.compare_float("oge", value, ops.constant(float(high + 1), source))
+    outside = ops.add(arith.OrIOp(ops.add(arith.OrIOp(below, above)), ops.compare_float("uno", value, value)))
+    inside = ops.select(outside, ops.constant(0.0, source), value)
+    convert = arith.FPToUIOp if dtypes.is_unsigned(width_type) else arith.FPToSIOp
+    result = ops.add(convert(inside, compute_type(width_type)))  # pyright: ignore[reportArgumentType]
+    result = ops.select(above, ops.constant(high, width_type), result)
+    result = ops.select(below, ops.constant(low, width_type), result)
+    return emit_cast(ops, result, width_type, target)
+
+
+def _integer_to_float(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    if source == "index":
+        value, source = emit_cast(ops, value, "index", "i64"), "i64"
+    convert = arith.UIToFPOp if dtypes.is_unsigned(source) else arith.SIToFPOp
+    return ops.add(convert(value, compute_type(target)))  # pyright: ignore[reportArgumentType]
+
+
+def _integer_to_integer(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    """Widens, which keeps the value, or narrows, which wraps. An index is a 64-bit signed integer."""
+    if "index" in (source, target):
+        if dtypes.is_unsigned(source):
+            value = _integer_to_integer(ops, value, source, "i64")
+        type_ = compute_type(target)
+        return ops.add(arith.IndexCastOp(value, type_))
+    widths = dtypes.bit_width(source), dtypes.bit_width(target)
+    if widths[0] == widths[1]:
+        return value
+    if widths[0] > widths[1]:
+        return ops.add(arith.TruncIOp(value, compute_type(target)))  # pyright: ignore[reportArgumentType]
+    op = arith.ExtUIOp if dtypes.is_unsigned(source) else arith.ExtSIOp
+    return ops.add(op(value, compute_type(target)))  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,1 @@
+"""Passes on loop functions: fusing, inlining and splitting."""

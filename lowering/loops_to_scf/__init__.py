@@ -1,0 +1,1 @@
+"""The lowering of blocks and loops to scf and memref."""

@@ -1,0 +1,1 @@
+"""Passes on the scf level: vectors on tiles, parallel tasks, guards, profiles."""
