@@ -2,8 +2,8 @@
 The compile cache on disk: one file per program, written atomically, checksummed, bounded in bytes.
 
 A file is `MAGIC`, the SHA-256 of the rest, the length of the JSON description (8 bytes), the description, the object
-code. A file that does not fit its checksum is deleted and reported as absent. Environment: `STEPWELL_CACHE_DIR` (default
-`$XDG_CACHE_HOME/stepwell` or `~/.cache/stepwell`), `STEPWELL_CACHE_BYTES` (default 256 MiB).
+code. A file that does not fit its checksum is deleted and reported as absent. Environment: `STEPWELL_CACHE_DIR`
+(default `$XDG_CACHE_HOME/stepwell` or `~/.cache/stepwell`), `STEPWELL_CACHE_BYTES` (default 256 MiB).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
 from .errors import CompileError
 
-ROOMS = ("analysis", "core", "dialects", "lowering", "rewrites", "runtime", "schedule", "te")
+ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rewrites", "runtime", "schedule", "te")
 """The rooms of this package that have a say in what code a program becomes."""
 
 MAGIC = b"STEPWELL1\n"
@@ -32,7 +32,7 @@ DEFAULT_LIMIT = 256 * 1024 * 1024
 
 
 def cache_directory() -> Path:
-    """Where compiled programs are kept; it may not exist yet."""
+    """Returns the folder where compiled programs are kept. It may not exist yet."""
     if chosen := os.environ.get("STEPWELL_CACHE_DIR"):
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
@@ -41,8 +41,8 @@ def cache_directory() -> Path:
 
 def tuning_path() -> Path | None:
     """
-    The tuning database to use where none is named: the file of `STEPWELL_TUNING_DB`, none when that is empty, else `tuning.jsonl`
-    beside the compiled programs. It may not exist yet.
+    Returns the tuning database to use where none is named: the file of `STEPWELL_TUNING_DB`, or `tuning.jsonl` beside
+    the compiled programs. There is none when `STEPWELL_TUNING_DB` is empty. The file may not exist yet.
     """
     chosen = os.environ.get("STEPWELL_TUNING_DB")
     if chosen is None:
@@ -51,12 +51,12 @@ def tuning_path() -> Path | None:
 
 
 def program_key(*parts: str) -> str:
-    """The name under which a program is kept: a hash of everything that decides its machine code."""
+    """Returns the name under which a program is kept: a hash of everything that decides its machine code."""
     return code_key(*parts, source_fingerprint())
 
 
 def code_key(*parts: str) -> str:
-    """The name for what does not depend on the compiler above LLVM: a hash of `parts`."""
+    """Returns the name of code that does not depend on the compiler above LLVM: a hash of `parts`."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -68,8 +68,9 @@ def code_key(*parts: str) -> str:
 @cache
 def source_fingerprint() -> str:
     """
-    A hash over what compiles: the text of this package's Python and rule files, that of installed plug-ins, and the
-    version of xDSL. A changed compiler never meets old code.
+    Returns a hash of the compiler, so that a changed compiler never meets old code.
+
+    It covers the Python and rule files of this package and of installed plug-ins, and the version of xDSL.
     """
     root = Path(__file__).resolve().parent.parent
     folders = [root / room for room in ROOMS] + plugin_folders()
@@ -83,7 +84,7 @@ def source_fingerprint() -> str:
 
 
 def plugin_folders() -> list[Path]:
-    """The folders (or single files) of the packages that other distributions plug in, sorted."""
+    """Returns the folders (or single files) of the packages that other distributions plug in, sorted."""
     modules = {
         entry.module.partition(".")[0]
         for group in (UNIVERSE_GROUP, PLUGIN_GROUP)
@@ -100,7 +101,7 @@ def plugin_folders() -> list[Path]:
 
 
 def load(key: str, kind: str = PROGRAMS) -> tuple[dict[str, Any], bytes] | None:
-    """The description and object code kept under `key`, or None when there is none or it is damaged."""
+    """Returns the description and object code kept under `key`, or None when there is none or it is damaged."""
     path = cache_directory() / f"{key}{kind}"
     try:
         data = path.read_bytes()
@@ -126,8 +127,9 @@ def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 def store(key: str, description: dict[str, Any], object_code: bytes, kind: str = PROGRAMS) -> None:
     """
-    Keeps a program; a directory that cannot be written is no error, the program is just not kept. Raises CompileError where
-    `STEPWELL_CACHE_BYTES` is no number.
+    Keeps a program. It is not kept where the directory cannot be written, which is no error.
+
+    Raises CompileError where `STEPWELL_CACHE_BYTES` is not a number.
     """
     limit = _limit()
     text = json.dumps(description).encode()
@@ -150,7 +152,7 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
 
 
 def _limit() -> int:
-    """The bytes that the cache may have."""
+    """Returns how many bytes the cache may have. Raises CompileError where that is not a number."""
     given = os.environ.get("STEPWELL_CACHE_BYTES", str(DEFAULT_LIMIT))
     if not given.isdecimal():
         raise CompileError(f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes")
@@ -158,7 +160,7 @@ def _limit() -> int:
 
 
 def _evict(directory: Path, limit: int) -> None:
-    """Deletes the entries unused for longest until at most `limit` bytes remain."""
+    """Deletes the entries that were unused for longest until at most `limit` bytes remain."""
     entries: list[tuple[float, int, Path]] = []
     for path in (*directory.glob(f"*{PROGRAMS}"), *directory.glob(f"*{CALLS}")):
         with contextlib.suppress(OSError):

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from ..core.diagnostics import Diagnostic, StepwellError
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.texts import takes_arguments
 
 
 class ArgumentError(ValueError):
-    """An argument does not fit the program: the message names it and says what was found and what was expected."""
+    """An argument does not fit the program. The message names it and says what was found and what was expected."""
+
+
+def wrong_count(program: str, names: Sequence[str], arrays: Sequence[Any]) -> ArgumentError:
+    """Returns the error for `arrays` that are not as many as the arguments `names` of `program`."""
+    return ArgumentError(takes_arguments(program, names, len(arrays)))
 
 
 class ExecutionError(RuntimeError):
     """
     The program failed while it ran: an index out of range, an integer division by zero, no memory.
 
-    `reason` names the op (`graph.take: index out of range`), `location` where it stands (`file:line:column`).
+    `reason` names the op and what happened (`graph.take: index out of range`). `location` is the place of the op
+    (`file:line:column`).
     """
 
     def __init__(self, reason: str, location: str):
@@ -23,7 +33,7 @@ class ExecutionError(RuntimeError):
 
 
 class ExternalError(ExecutionError, StepwellError):
-    """Code from outside failed: `__cause__` is what a Python function raised."""
+    """Code from outside failed. `__cause__` is what a Python function raised."""
 
     def __init__(self, reason: str, location: str):
         ExecutionError.__init__(self, reason, location)
@@ -34,4 +44,4 @@ class ExternalError(ExecutionError, StepwellError):
 
 
 class CompileError(RuntimeError):
-    """The program cannot be compiled as it stands: the message says what was found, expected, and what to add."""
+    """The program cannot be compiled as it stands. The message says what was found, expected, and what to add."""

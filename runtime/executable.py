@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.forks import free_in_children
-from .arrays import ArrayType, check_type
-from .dlpack import as_inputs
-from .errors import ArgumentError
-from .program import BoundEntry, Program
+from ..core.messages.forks import free_in_children
+from .errors import ArgumentError, wrong_count
+from .program.arrays import ArrayType, check_type
+from .program.dlpack import as_inputs
+from .program.program import BoundEntry, Program
+from .source import Source
 from .specialisations import Shapes, Specialisations
 
+# What calls do not need is imported inside methods, since it takes long to load.
 if TYPE_CHECKING:
     from ..analysis.memory import Memory
-    from .compile import Source
-    from .export import Exported
-    from .profile import Measuring, Profile
-    from .trace import Trace
+    from .exporting.export import Exported
+    from .looking.profile import Measuring, Profile
+    from .looking.trace import Trace
 
 NO_SHAPE = (-1,)
-"""In place of the shape of what is no array."""
+"""This stands for the shape of a value that is not an array."""
 
 
 class Executable:
@@ -73,17 +74,18 @@ class Executable:
 
     @property
     def input_types(self) -> tuple[tuple[str, ArrayType], ...]:
-        """Name and type of each argument."""
+        """The name and type of each argument."""
         return self._inputs
 
     @property
     def output_types(self) -> tuple[tuple[str, ArrayType], ...]:
-        """Name and type of each result."""
+        """The name and type of each result."""
         return self._outputs
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         """
-        The results, newly allocated; contiguous inputs are not copied. Arrays of other libraries are read by DLPack.
+        Returns the results, newly allocated. Contiguous inputs are not copied. Arrays of other libraries are read by
+        DLPack.
 
         Raises ArgumentError when an array does not fit, ExecutionError when the program fails.
         """
@@ -98,7 +100,7 @@ class Executable:
             raise
 
     def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
-        """Like a call, but writes the results into `outputs`: contiguous arrays that overlap no other argument."""
+        """Runs the program and writes its results into `outputs`: contiguous arrays that overlap no other argument."""
         if self._bound is not None:
             self._bound.run_into(outputs, *arrays)
             return
@@ -112,7 +114,7 @@ class Executable:
 
     def ir(self, stair: str, shapes: Shapes | None = None) -> str:
         """
-        The program's text on a stair: `graph`, `tensor_loop`, `scf`, `llvm`, `llvm-ir` or `asm`.
+        Returns the program's text on a stair: `graph`, `tensor_loop`, `scf`, `llvm`, `llvm-ir` or `asm`.
 
         A program with `?` needs the `shapes` of its inputs for any stair below the graph.
         """
@@ -125,12 +127,12 @@ class Executable:
 
     def memory_for(self, shapes: Shapes | None) -> Memory:
         """
-        The plan of the arena for inputs of these `shapes`, sizes in bytes, read off the IR at the foot of `scf`.
+        Returns the plan of the arena for inputs of these `shapes`, with sizes in bytes.
 
-        It is lowered again for this. A program with `?` needs `shapes`.
+        The program is lowered to the foot of `scf` again, where the plan is read. A program with `?` needs `shapes`.
         """
         from ..analysis.memory import memory_of
-        from ..core.parsing import make_context, parse_text
+        from ..core.text.parsing import make_context, parse_text
 
         return memory_of(parse_text(make_context(), self._text_of("scf", shapes)), self.entry)
 
@@ -144,24 +146,27 @@ class Executable:
         shapes: Shapes | None = None,
     ) -> Exported:
         """
-        Writes the program as `model.o` or `model.so`, with `model.h` and the weights `model.safetensors` beside it, for use from C
-        without Python (docs/shipping.md). A program with `?` needs `shapes`.
+        Writes the program as `model.o` or `model.so`, with `model.h` and the weights `model.safetensors` beside it, for
+        use from C without Python (docs/shipping.md). A program with `?` needs `shapes`.
 
-        `target`: the machine it is for, one of docs/targets.md. `threads`: at most so many; `STEPWELL_THREADS` or all usable CPUs
-        of the machine it runs on when None. Raises CompileError where the path has another suffix, the program calls
-        code that cannot be written down, or there is no `cc` to make a `.so` with.
+        `target`: the machine it is for, one of docs/targets.md. `threads`: at most so many; `STEPWELL_THREADS` or all
+        usable CPUs of the machine it runs on when None. Raises CompileError where the path has another suffix, the
+        program calls code that cannot be written down, or there is no `cc` to make a `.so` with.
         """
-        from .export import export
+        from .exporting.export import export
 
         return export(self._source(), Path(path), header, target, threads, shapes)
 
     def profile(self, *arrays: Any, rounds: int | None = None) -> Profile:
         """
-        How long each kernel takes on these arrays: medians over `rounds` calls, or as many as 0.3 seconds allow. `print` shows a table.
+        Measures how long each kernel takes on these arrays. `print` shows the result as a table.
 
-        The first time for some shapes, the program is compiled once more, with clocks around the calls of kernels (docs/profiling.md).
+        Times are medians over `rounds` calls, or over as many as 0.3 seconds allow.
+
+        The first time for some shapes, the program is compiled once more, with clocks around the calls of kernels
+        (docs/profiling.md).
         """
-        from .profile import measuring_program
+        from .looking.profile import measuring_program
 
         arrays = self._own(arrays)
         self._check(arrays)
@@ -173,13 +178,14 @@ class Executable:
 
     def trace(self, *arrays: Any, tolerance: float | None = None) -> Trace:
         """
-        Every value that the program computes from these arrays, beside the reference; `.first` is the first that diverges, `print`
-        shows a table (docs/profiling.md). `tolerance`: relative errors of floats that are none, in place of those of the types.
+        Compares every value that the program computes from these arrays with the reference (docs/profiling.md).
 
-        Slow: the program is compiled once more, to return them all, and the reference is NumPy. Raises CompileError for a program that
-        is not on the graph stair.
+        `.first` is the first value that diverges, and `print` shows a table. `tolerance` is the relative error up to
+        which floats count as equal, in place of those of their types. This is slow: the program is compiled once more,
+        to return all values, and the reference is NumPy. Raises CompileError for a program that is not on the graph
+        stair.
         """
-        from .trace import trace
+        from .looking.trace import trace
 
         arrays = self._own(arrays)
         self._check(arrays)
@@ -189,29 +195,40 @@ class Executable:
         return trace(self._source(), self._for(arrays), arrays, shapes, tolerance)
 
     def programs(self) -> dict[Shapes | None, Program]:
-        """The programs loaded by now: one, by None, or for a program with `?` those for the shapes met and not yet given up."""
+        """
+        Returns the programs loaded by now, by shapes.
+
+        A program without `?` is one, under None. A program with `?` has one for all shapes met and not yet given up.
+        """
         if self._program is not None:
             return {None: self._program}
         return {shapes: bound.program for shapes, bound in self.specialisations.entries().items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """
-        Executables can be pickled (docs/shipping.md): machine code, the program's text, and weights, given arrays by content and
-        a side-car by path and hash.
-        """
-        from .pickling import restore, state_of
+        Executables can be pickled (docs/shipping.md).
 
-        return restore, (state_of(self, self._source()),)
+        A pickle holds machine code, the program's text, and weights: given arrays by content, a side-car by path and
+        hash.
+        """
+        from .pickling import state_of
+
+        state = state_of(self._source(), self.entry_names, self._inputs, self._outputs, self.programs())
+        return restored, (state,)
 
     def __repr__(self) -> str:
         return f"<stepwell.Executable {self.signature}>"
 
     def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        """`arrays`, those of other libraries as NumPy arrays over the same memory."""
+        """Returns `arrays`, those of other libraries as NumPy arrays over the same memory."""
         return tuple(as_inputs(arrays, [name for name, _ in self._inputs]))
 
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
-        """The entry specialised to the shapes of `arrays`, compiled on first use; other arguments fit it or it says why not."""
+        """
+        Returns the entry specialised to the shapes of `arrays`, which is compiled on first use.
+
+        Raises ArgumentError where other arguments do not fit.
+        """
         shapes = tuple([array.shape if isinstance(array, np.ndarray) else NO_SHAPE for array in arrays])
         if (known := self.specialisations.find(shapes)) is not None:
             return known
@@ -227,7 +244,18 @@ class Executable:
     def _check(self, arrays: Sequence[Any]) -> None:
         """Raises ArgumentError when `arrays` are not of the declared types, which may have `?`."""
         if len(arrays) != len(self._inputs):
-            names = ", ".join(f"'{name}'" for name, _ in self._inputs)
-            raise ArgumentError(f"'{self.entry}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}")
+            raise wrong_count(f"'{self.entry}'", [name for name, _ in self._inputs], arrays)
         for value, (name, type_) in zip(arrays, self._inputs, strict=True):
             check_type(value, type_, name)
+
+
+def restored(state: dict[str, Any]) -> Executable:
+    """Returns the executable that was pickled as `state`. Raises the errors of `Kept`."""
+    from .pickling import Kept
+
+    kept = Kept(state)
+    program = kept.load(None) if state["is_static"] else None
+    return Executable(
+        *(state["entry"], kept.inputs, kept.outputs, state["entry_names"]),
+        *(kept.load, lambda *asked: kept.source.text_of(*asked), program, lambda: kept.source),
+    )

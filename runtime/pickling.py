@@ -1,61 +1,73 @@
 """
-Executables as pickles: what is kept of one, and one from that (docs/shipping.md).
+Turns executables into pickles, and pickles into executables (docs/shipping.md).
 
-A pickle is plain data. Machine code is used as it is where the target and this package are those that made it; elsewhere the program is compiled
-anew from its text. Weights that were given as arrays are in the pickle; a side-car is named by its path, and must have the same content
-where the pickle is read.
+A pickle is plain data. Machine code is used as it is where the target and this package are those that made it.
+Elsewhere the program is compiled anew from its text. Weights that were given as arrays are in the pickle. A side-car is
+named by its path, and must have the same content where the pickle is read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import copy_context
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..core.diagnostics import Diagnostic
-from ..core.parsing import make_context, parse_text
-from ..core.pass_context import PassContext
+from ..core.messages.diagnostics import Diagnostic
+from ..core.passes.context import PassContext
+from ..core.roles import prepare_function
+from ..core.text.parsing import make_context, parse_text
 from ..core.weights import HASH_KEY, WeightsError, open_weights
 from ..dialects.graph.constants import WeightOp
 from . import cache as disk
-from .arrays import ArrayType
-from .compile import Source, thread_count
 from .errors import CompileError
-from .executable import Executable
-from .jit import host_target
-from .program import Description, Program
+from .native.jit import describe_host
+from .native.threads import thread_count
+from .program.arrays import ArrayType
+from .program.description import Description
+from .program.program import Program
+from .program.weights import bind_weights
+from .source import Source, loaded
 from .specialisations import Shapes
 from .stairs import set_signatures
-from .weights import bind_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FORMAT = 1
 """Changes whenever `state_of` does."""
 
 
 def maker() -> tuple[str, str]:
-    """What machine code depends on beside the program: the target, and the sources of this package and its plug-ins."""
-    return host_target().describe(), disk.source_fingerprint()
+    """Returns what machine code depends on beside the program: the target, and a hash of the compiler."""
+    return describe_host(), disk.source_fingerprint()
 
 
-def state_of(executable: Executable, source: Source) -> dict[str, Any]:
-    """All that makes the executable again, as plain data and arrays. Raises WeightsError when its side-car is gone."""
-    programs = executable.programs()
+NamedTypes = Sequence[tuple[str, ArrayType]]
+"""The names and types of arguments or results."""
+
+
+def state_of(
+    source: Source,
+    entry_names: Sequence[str],
+    inputs: NamedTypes,
+    outputs: NamedTypes,
+    programs: Mapping[Shapes | None, Program],
+) -> dict[str, Any]:
+    """
+    Returns all that makes an executable again, as plain data and arrays.
+
+    Raises WeightsError when its side-car is gone.
+    """
     name, text = source.written or ("<pickle>", str(source.module))
     return {
         "format": FORMAT,
         "maker": maker(),
-        "entry": executable.entry,
-        "entry_names": executable.entry_names,
-        "inputs": _plain(executable.input_types),
-        "outputs": _plain(executable.output_types),
+        "entry": source.entry,
+        "entry_names": tuple(entry_names),
+        "inputs": _plain(inputs),
+        "outputs": _plain(outputs),
         "programs": [(shapes, each.description.to_json(), each.object_code) for shapes, each in programs.items()],
         "is_static": None in programs,
         "name": name,
@@ -68,22 +80,26 @@ def state_of(executable: Executable, source: Source) -> dict[str, Any]:
     }
 
 
-def _plain(types: Sequence[tuple[str, ArrayType]]) -> list[tuple[str, str, tuple[int | None, ...]]]:
+def _plain(types: NamedTypes) -> list[tuple[str, str, tuple[int | None, ...]]]:
     return [(name, type_.dtype, type_.shape) for name, type_ in types]
 
 
+def _types(plain: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> NamedTypes:
+    return [(name, ArrayType(dtype, shape)) for name, dtype, shape in plain]
+
+
 def _context_state() -> tuple[Any, ...]:
-    """The pass context without its instruments, which watch in their own process."""
+    """Returns the pass context without its instruments, which watch in their own process."""
     found = PassContext.current()
     return found.opt_level, sorted(found.disabled), sorted(found.required), dict(found.config)
 
 
 def _weights_state(source: Source, descriptions: Sequence[Description]) -> Any:
-    """Arrays by key, or the path of a side-car and what identifies it; None without weights."""
+    """Returns arrays by key, or the path of a side-car and what identifies it. There is None without weights."""
     keys = {op.weight_key for op in source.module.walk() if isinstance(op, WeightOp)}
     for description in descriptions:
         for entry in description.entries:
-            keys |= {argument.key for argument in entry.of("weight") if not argument.key.startswith("@")}
+            keys |= {argument.key for argument in entry.of("weight") if prepare_function(argument.key) is None}
     if not keys:
         return None
     if isinstance(source.weights, Mapping):
@@ -97,7 +113,7 @@ def _weights_state(source: Source, descriptions: Sequence[Description]) -> Any:
 
 @cache
 def _known_identity(path: str, modified: int, size: int) -> str:
-    """The hash of a side-car; that of its data is in the header where we wrote it."""
+    """Returns the hash of a side-car. The header holds that of the data where this package wrote the file."""
     file = open_weights(path)
     digest = hashlib.sha256()
     with open(path, "rb") as opened:
@@ -108,59 +124,41 @@ def _known_identity(path: str, modified: int, size: int) -> str:
 
 
 def _identity(path: str) -> str:
-    """The hash of a side-car as it is now; raises WeightsError where it cannot be read."""
+    """Returns the hash of a side-car as it is now. Raises WeightsError where it cannot be read."""
     open_weights(path)
     status = Path(path).stat()
     return _known_identity(path, status.st_mtime_ns, status.st_size)
 
 
-def restore(state: dict[str, Any]) -> Executable:
-    """
-    The executable that `state` was made of.
-
-    Raises CompileError for a state of another format, WeightsError when its side-car is not there or has another content.
-    """
-    if state.get("format") != FORMAT:
-        raise CompileError(
-            f"the pickle of the executable has format {state.get('format')}, expected {FORMAT}: "
-            "it was made by another version of stepwell; compile the program again"
-        )
-    kept = Kept(state)
-    program = kept.load(None) if state["is_static"] else None
-    return Executable(
-        state["entry"],
-        [(name, ArrayType(dtype, shape)) for name, dtype, shape in state["inputs"]],
-        [(name, ArrayType(dtype, shape)) for name, dtype, shape in state["outputs"]],
-        state["entry_names"],
-        kept.load,
-        kept.text_of,
-        program,
-        lambda: kept.source,
-    )
-
-
 class Kept:
-    """What a pickle holds; its text is read when something is to be compiled or shown."""
+    """
+    What a pickle holds. Its text is read when something is to be compiled or shown.
+
+    Raises CompileError for a state of another format, WeightsError when its side-car is not there or has another
+    content.
+    """
 
     def __init__(self, state: dict[str, Any]):
+        if state.get("format") != FORMAT:
+            raise CompileError(
+                f"the pickle of the executable has format {state.get('format')}, expected {FORMAT}: "
+                "it was made by another version of stepwell; compile the program again"
+            )
         self._state = state
+        self.inputs, self.outputs = (_types(state[side]) for side in ("inputs", "outputs"))
         self._weights = _found_weights(state["weights"])
         same = state["maker"] == maker()
         self._programs = {shapes: (text, code) for shapes, text, code in state["programs"]} if same else {}
 
     def load(self, shapes: Shapes | None) -> Program:
-        """The program for `shapes`: machine code of the pickle where it fits, else compiled."""
+        """Returns the program for `shapes`: machine code of the pickle where it fits, else compiled."""
         if shapes not in self._programs:
             return self.source.load(shapes)
         text, code = self._programs[shapes]
         description = Description.from_json(text)
         arrays = bind_weights(description, None, None, self._weights)
         use_cache, _, threads = self._state["options"]
-        return Program(description, code, arrays, use_cache, thread_count(threads))
-
-    def text_of(self, stair: str, shapes: Shapes | None) -> str:
-        """The text on `stair`."""
-        return self.source.text_of(stair, shapes)
+        return loaded(description, code, arrays, use_cache, thread_count(threads))
 
     @cached_property
     def source(self) -> Source:
@@ -188,7 +186,7 @@ class Kept:
 
 
 def _found_weights(kept: Any) -> Path | Mapping[str, Any] | None:
-    """The arrays, or the side-car once it is known to be the one."""
+    """Returns the arrays, or the side-car. Raises WeightsError where it is not the one of the pickle."""
     if kept is None or isinstance(kept, dict):
         return kept
     path, identity = kept

@@ -6,18 +6,15 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from ..core.forks import free_in_children
+from ..core.messages.forks import free_in_children
 from .errors import ArgumentError
-
-if TYPE_CHECKING:
-    from .program import BoundEntry
+from .program.program import BoundEntry
 
 Shapes = tuple[tuple[int, ...], ...]
 
 MOST_SPECIALISATIONS = 32
-"""Programs kept at first; the one unused for longest goes first."""
+"""The number of programs kept unless `limit` is set. The one that was unused for longest goes first."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Specialisation:
     calls: int
     """Calls that found it ready: all but the first one."""
     seconds: float
-    """What it took to compile and load it, or to take it from the compile cache on disk."""
+    """The time to compile and load it, or to take it from the compile cache on disk."""
 
     def __str__(self) -> str:
         shapes = ", ".join("x".join(map(str, shape)) or "scalar" for shape in self.shapes)
@@ -39,8 +36,8 @@ class Specialisations:
     """
     The programs kept, in the order of their last use, and how many had to go.
 
-    At most `limit` are kept, which may be set at any time: `exe.specialisations.limit = 4`. A program that went is compiled, or taken from
-    the compile cache on disk, when its shapes come again. Safe for several threads.
+    At most `limit` are kept, which may be set at any time: `exe.specialisations.limit = 4`. A program that went is
+    compiled, or taken from the compile cache on disk, when its shapes come again. Several threads may use this.
     """
 
     def __init__(self, limit: int = MOST_SPECIALISATIONS):
@@ -52,7 +49,7 @@ class Specialisations:
 
     @property
     def limit(self) -> int:
-        """How many are kept at most. Raises ArgumentError when set to less than one."""
+        """The number of programs kept at most. Raises ArgumentError when set to less than one."""
         return self._limit
 
     @limit.setter
@@ -65,7 +62,7 @@ class Specialisations:
 
     @property
     def given_up(self) -> int:
-        """How many were dropped because there were too many."""
+        """The number of programs that were dropped because there were too many."""
         return self._given_up
 
     def __iter__(self) -> Iterator[Specialisation]:
@@ -82,7 +79,7 @@ class Specialisations:
     # For the executable
 
     def find(self, shapes: Shapes) -> BoundEntry | None:
-        """The entry for `shapes` if it is ready; it becomes the one used last."""
+        """Returns the entry for `shapes` if it is ready, and makes it the one used last."""
         with self._lock:
             found = self._kept.get(shapes)
             if found is None:
@@ -93,13 +90,13 @@ class Specialisations:
         return bound
 
     def add(self, shapes: Shapes, bound: BoundEntry, seconds: float) -> None:
-        """Keeps an entry that took so long to make; the ones unused for longest go where there are too many."""
+        """Keeps an entry that took `seconds` to make. Where there are too many, those unused for longest go."""
         with self._lock:
             self._kept[shapes] = bound, Specialisation(shapes, 0, seconds)
             self._shrink()
 
     def entries(self) -> dict[Shapes, BoundEntry]:
-        """What is kept, by shapes."""
+        """Returns what is kept, by shapes."""
         with self._lock:
             return {shapes: bound for shapes, (bound, _) in self._kept.items()}
 

@@ -1,5 +1,5 @@
 """
-Taking a module down the stairs from wherever it stands, and keeping the text of each stair.
+Takes a module down the stairs from wherever it stands, and keeps the text of each stair.
 
 The pipeline asked for runs first, then `finish`, which lowers whatever is left and does nothing on what is not there.
 """
@@ -15,24 +15,26 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ..core.pipelines import Instrument, parse_pipeline, run_pipeline
+from ..core.ir.verification import verify_module
+from ..core.passes.instrument import Instrument
+from ..core.passes.pipeline_text import parse_pipeline
+from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
-from ..core.verification import verify_module
-from ..lowering.emit_llvm_text import emit_llvm_text
+from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import PIPELINES, pipeline_text
-from ..lowering.te_types import dtype_of, is_static
+from ..lowering.shared.te_types import dtype_of, is_static
 from ..te import dtypes
-from .describe import (
+from .errors import CompileError
+from .program.describe import (
     MISSING_ROLES,
     functions,
     is_public,
     signature,
     signature_of_roles,
 )
-from .errors import CompileError
 
 STAIRS = ("graph", "tensor_loop", "scf", "llvm", "llvm-ir", "asm")
-"""The names `Executable.ir` knows, top down."""
+"""The names that `Executable.ir` knows, top down."""
 
 _LAST_PASS_OF_STAIR = {
     "lower-external-functions": "graph",
@@ -58,8 +60,12 @@ class StairTexts(Instrument):
         self.texts["llvm"] = str(module)
 
 
-def chosen_pipeline(pipeline: str | None, opt_level: int, numerics: str) -> str:
-    """The text of all passes to run: those of the level, or `pipeline` and whatever it leaves to lower."""
+NUMERICS = ("default", "strict", "fast")
+"""What `compile` may do to rounding."""
+
+
+def chosen_pipeline(pipeline: str | None = None, opt_level: int = 3, numerics: str = "default") -> str:
+    """Returns all passes to run: those of the level, or `pipeline` and whatever it leaves to lower."""
     if pipeline is None:
         return pipeline_text(opt_level, numerics)
     return f"{pipeline},finish" if pipeline else "finish"
@@ -76,16 +82,17 @@ def take_down(
     tuning: Path | None = None,
 ) -> str:
     """
-    Lowers `module` in place to the llvm dialect and returns its LLVM text. `apply-tuning` takes its schedules from `tuning`.
+    Lowers `module` in place to the llvm dialect and returns its LLVM text. `apply-tuning` takes its schedules from
+    `tuning`.
 
-    The input must have been verified. The last stair is the LLVM text, which LLVM verifies; the llvm dialect is verified here
-    unless the passes are all ours (a quarter of the time to compile), what lies between with `verify_each`. Raises
-    CompileError when `entry` cannot be an entry, and the passes' own errors.
+    The input must have been verified. LLVM verifies its text. The llvm dialect is verified here unless the passes are
+    all ours, since that takes a quarter of the time to compile. With `verify_each`, every pass is followed by the
+    verifier. Raises CompileError when `entry` cannot be an entry, and the passes' own errors.
     """
     set_signatures(module, entry)
     passes = parse_pipeline(pipeline)
     if tuning is not None:
-        from ..schedule.apply_tuning import with_database
+        from ..schedule.tuned.apply_tuning import with_database
 
         passes = with_database(passes, tuning)
     run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
@@ -136,6 +143,6 @@ def _check_all_tensors(name: str, function: Operation) -> None:
 
 
 def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
-    """Whether the entry takes a tensor with a `?` dimension; one on buffers is compiled for all sizes."""
+    """Returns whether the entry takes a tensor with a `?` dimension. An entry on buffers is compiled for all sizes."""
     types = functions(module)[entry].get_attr_or_prop("function_type")
     return isinstance(types, FunctionType) and any(isinstance(t, TensorType) and not is_static(t) for t in types.inputs)

@@ -1,5 +1,5 @@
 """
-`stepwell.calibrate`: what goes into and comes out of the functions made for external code generators.
+`stepwell.calibrate` records what goes into and comes out of the functions made for external code generators.
 
 The program is rewritten so that it returns this data (`calibrate-map,calibrate-module`), and then run like any other.
 """
@@ -15,24 +15,21 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from ..core.diagnostics import Diagnostic, did_you_mean, listening, render
-from ..core.locations import source_directory
-from ..core.parsing import make_context, parse
-from ..core.pipelines import run_pipeline
-from ..core.roles import WEIGHTS
-from ..core.verification import verify_module
-from ..dialects.graph.constants import WeightOp
-from ..reference.run import run as run_reference
-from ..rewrites.calibrate_module import CalibrateMapPass, CalibrateModulePass
-from ..rewrites.calibration_plan import Slice, read_map
-from ..rewrites.remove_unused_functions import RemoveUnusedFunctionsPass
-from .arrays import check_type
-from .calibration_statistics import SIDES, StatisticsOptions, TensorStatistics
-from .compile import compile, input_names
-from .describe import array_type, functions
-from .errors import ArgumentError
-from .program import Argument, Description, Entry
-from .weights import bind_weights
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import Diagnostic, did_you_mean, listening, render
+from ...core.passes.pipelines import run_pipeline
+from ...core.text.parsing import make_context, parse
+from ...reference.run import run as run_reference
+from ...rewrites.calibration.calibrate_module import CalibrateMapPass, CalibrateModulePass
+from ...rewrites.calibration.plan import Slice, read_map
+from ...rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
+from ..compile import compile
+from ..errors import ArgumentError
+from ..program.arrays import check_type
+from ..program.describe import array_type, functions, input_names
+from ..program.weights import reference_weights
+from ..source import copy_of
+from .statistics import SIDES, StatisticsOptions, TensorStatistics
 
 Array = np.ndarray[Any, Any]
 CallData = dict[str, list[Array]]
@@ -40,15 +37,15 @@ CallData = dict[str, list[Array]]
 
 
 class CalibrationWarning(UserWarning):
-    """What calibration leaves out."""
+    """A warning about what calibration leaves out."""
 
 
 class Calibrator:
     """
     A program made ready to give its calibration data, batch by batch.
 
-    `calls` says of every recorded function, in call order, how many inputs and outputs each of its calls has; `warnings`
-    what is not recorded and why. The parameters are those of `calibrate`.
+    `calls` says of every recorded function, in call order, how many inputs and outputs each of its calls has.
+    `warnings` say what is not recorded and why. The parameters are those of `calibrate`.
     """
 
     def __init__(
@@ -68,14 +65,14 @@ class Calibrator:
         self.entry = entry
         self.warnings: list[Diagnostic] = []
         self.module = self._calibration_module(module_or_path, recursive, multi)
-        """What runs: a copy; the module given is not changed."""
+        """The module that runs: a copy, so that the module given is not changed."""
         function = functions(self.module)[entry]
         assert isinstance(function, func.FuncOp)
         self.calls: dict[str, list[Slice]] = read_map(function)
         self.result_types = [str(type_) for type_ in function.function_type.outputs]
         types = [array_type(type_) for type_ in function.function_type.inputs]
         self.inputs = list(zip(input_names(function), types, strict=True))
-        """Name and type of every argument of the entry."""
+        """The name and type of every argument of the entry."""
         self._run: Callable[..., tuple[Array, ...]]
         if reference:
             arrays = reference_weights(self.module, weights)
@@ -95,8 +92,7 @@ class Calibrator:
 
     def _calibration_module(self, module_or_path: ModuleOp | str | Path, recursive: bool, multi: str) -> ModuleOp:
         if isinstance(module_or_path, ModuleOp):
-            module = module_or_path.clone()
-            module.location = module_or_path.location
+            module = copy_of(module_or_path)
             verify_module(module)
         else:
             module = parse(module_or_path)
@@ -116,7 +112,7 @@ class Calibrator:
 
     def run(self, batch: Mapping[str, Any]) -> dict[str, list[CallData]]:
         """
-        The data of every call of every recorded function on one set of arguments, by name.
+        Returns the data of every call of every recorded function on one set of arguments, by name.
 
         Raises ArgumentError when these do not fit, and whatever the program fails with.
         """
@@ -145,18 +141,6 @@ class Calibrator:
         return [batch[name] for name in names]
 
 
-def reference_weights(module: ModuleOp, given: str | Path | Mapping[str, Any] | None = None) -> dict[str, Array]:
-    """The weights that the ops of `module` ask for, from `given` or from the file that the module names."""
-    named = module.attributes.get(WEIGHTS)
-    wanted = [op for op in module.walk() if isinstance(op, WeightOp)]
-    arguments = {
-        op.weight_key: Argument("weight", op.weight_key, array_type(op.results[0].type), op.weight_key) for op in wanted
-    }
-    description = Description((Entry("weights", tuple(arguments.values())),), ())
-    file = getattr(named, "data", None)
-    return bind_weights(description, file, source_directory(module), given)
-
-
 def calibrate(
     module_or_path: ModuleOp | str | Path,
     data: Mapping[str, Any] | Iterable[Mapping[str, Any]],
@@ -180,12 +164,12 @@ def calibrate(
     themselves, of an iterable all batches stacked along a new first axis. With `statistics` there is a
     `TensorStatistics` in place of each array, and only one batch at a time is held in memory.
 
-    `recursive` records calls in functions that `entry` calls too. `multi="list"` allows several calls of a function, and
-    gives for each function a list with one element per call. `reference` runs the program in NumPy, op by op, instead of
-    compiling it; the other parameters are those of `compile`. Functions run as ordinary parts of the program, whether or
-    not the code generator they are meant for is there. The module given is not changed.
+    `recursive` records calls in functions that `entry` calls too. `multi="list"` allows several calls of a function,
+    and gives for each function a list with one element per call. `reference` runs the program in NumPy, op by op,
+    instead of compiling it; the other parameters are those of `compile`. Functions run as ordinary parts of the
+    program, whether or not the code generator they are meant for is there. The module given is not changed.
 
-    What is not recorded is told as a `CalibrationWarning`. Raises ArgumentError when there is no batch or one does not
+    A `CalibrationWarning` says what is not recorded. Raises ArgumentError when there is no batch or one does not
     fit, CompileError and the errors of `calibrate-module` when the program cannot be calibrated.
     """
     calibrator = Calibrator(
@@ -216,7 +200,7 @@ def calibrate(
 
 
 def run_batches(calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], collectors: Iterable[Collector]) -> int:
-    """Runs every batch and hands its data to every collector; returns how many there were, at least one."""
+    """Runs every batch and hands its data to every collector. Returns the number of batches, at least one."""
     chosen = list(collectors)
     count = 0
     for count, batch in enumerate(batches, 1):
@@ -236,7 +220,7 @@ def run_batches(calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], co
 
 
 def without_lists(result: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """The data of the only call of each function."""
+    """Returns the data of the only call of each function."""
     return {name: calls[0] for name, calls in result.items()}
 
 
@@ -248,11 +232,11 @@ class Collector:
         raise NotImplementedError
 
     def result(self) -> dict[str, list[Any]]:
-        """By function, by call."""
+        """Returns what was collected, by function, by call."""
         raise NotImplementedError
 
     def remarks(self) -> list[str]:
-        """What the user should know of the data."""
+        """Returns what the user should know of the data."""
         return []
 
 
@@ -291,7 +275,7 @@ def _stacked(name: str, side: str, index: int, arrays: tuple[Array, ...]) -> Arr
 
 
 class StatisticsCollector(Collector):
-    """Keeps statistics of every tensor; its size does not depend on the number of batches."""
+    """Keeps statistics of every tensor. Its size does not depend on the number of batches."""
 
     def __init__(self, calibrator: Calibrator, options: StatisticsOptions):
         self._result: dict[str, list[dict[str, list[TensorStatistics]]]] = {}

@@ -1,9 +1,9 @@
 """
 A histogram of bounded size that grows with its data, and comes out the same in whatever order and portions it is fed.
 
-Bins are as wide as a power of two and start at multiples of it. When a value does not fit, bins are merged in pairs, which
-is exact: `floor(floor(x / w) / 2) = floor(x / 2w)`. The width is the least with which all values fit in the number of
-bins; that depends on the smallest and the largest value only.
+Bins are as wide as a power of two and start at multiples of it. When a value does not fit, bins are merged in pairs,
+which is exact: `floor(floor(x / w) / 2) = floor(x / 2w)`. The width is the least with which all values fit in the
+number of bins. It depends on the smallest and the largest value only.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _INDEX_BITS = 40
 """Bins are numbered from zero on by integers of at most so many bits, so that float64 holds bin and place in it."""
 
 _LEAST_EXPONENT = -1074
-"""Of the least positive float64."""
+"""The exponent of the least positive float64."""
 
 
 def _bin(value: float, exponent: int) -> int:
-    """`floor(value / 2^exponent)`, in exact arithmetic."""
+    """Returns `floor(value / 2^exponent)`, in exact arithmetic."""
     index = math.floor(math.ldexp(value, -exponent))
     return -1 if index == 0 and value < 0 else index  # the quotient was too small for a float
 
 
 def _exponent(smallest: float, largest: float, bins: int, least: int = _LEAST_EXPONENT) -> int:
-    """The least exponent, from `least` on, with which the values from `smallest` to `largest` lie in `bins` bins."""
+    """Returns the least exponent, from `least` on, with which `smallest` to `largest` lie in `bins` bins."""
     magnitude = max(abs(smallest), abs(largest))
     exponent = max(least, math.frexp(magnitude)[1] - _INDEX_BITS if magnitude else least)
     while _bin(largest, exponent) - _bin(smallest, exponent) >= bins:
@@ -46,7 +46,7 @@ class Histogram:
 
     @staticmethod
     def of(values: np.ndarray[Any, Any], bins: int) -> Histogram:
-        """The histogram of finite float64 `values`, at least one, in at most `bins` bins."""
+        """Returns the histogram of finite float64 `values`, at least one, in at most `bins` bins."""
         smallest, largest = float(values.min()), float(values.max())
         exponent = _exponent(smallest, largest, bins)
         with np.errstate(under="ignore"):
@@ -57,7 +57,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many values are counted."""
+        """The number of values counted."""
         return sum(self.counts)
 
     @property
@@ -72,7 +72,7 @@ class Histogram:
             return np.ldexp(self.first + np.arange(len(self.counts) + 1, dtype=np.float64), self.exponent)
 
     def coarser(self, exponent: int) -> Histogram:
-        """The same counts in bins of width `2^exponent`, which is no less than that of these."""
+        """Returns the same counts in bins of width `2^exponent`, which is no less than that of these."""
         shift = min(exponent - self.exponent, 63)
         numbers = (self.first + np.arange(len(self.counts), dtype=np.int64)) >> shift
         merged = np.zeros(int(numbers[-1] - numbers[0]) + 1, np.int64)
@@ -80,7 +80,7 @@ class Histogram:
         return Histogram(exponent, int(numbers[0]), tuple(merged.tolist()))
 
     def merged(self, other: Histogram, smallest: float, largest: float, bins: int) -> Histogram:
-        """The histogram of the values of both, which lie between `smallest` and `largest`."""
+        """Returns the histogram of the values of both, which lie between `smallest` and `largest`."""
         exponent = _exponent(smallest, largest, bins, max(self.exponent, other.exponent))
         one, two = self.coarser(exponent), other.coarser(exponent)
         first = min(one.first, two.first)
@@ -91,7 +91,7 @@ class Histogram:
         return Histogram(exponent, first, tuple(counts.tolist()))
 
     def ordered(self, ranks: list[int]) -> list[float]:
-        """About the value of each rank (from 0) when all are sorted: right to within one bin."""
+        """Returns the value of each rank (from 0) among all values sorted, right to within one bin."""
         ends = np.cumsum(np.asarray(self.counts, np.int64))
         found: list[float] = []
         for rank in ranks:

@@ -1,7 +1,7 @@
 """
 What calibration keeps of a tensor instead of its data: range, mean, spread, histogram and percentiles over all batches.
 
-Of each tensor one histogram of bounded size and a few numbers are kept, however many batches there are. Histogram,
+For each tensor, one histogram of bounded size and a few numbers are kept, however many batches there are. Histogram,
 counts, least and greatest value do not depend on the order of the batches or on how the data is divided into them.
 """
 
@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from ..core.files import write_atomically
-from .calibration_histogram import Histogram
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.files import cannot, write_atomically
+from .histogram import Histogram
 
 FORMAT: Final = "stepwell-calibration"
 VERSION: Final = 1
@@ -27,7 +27,7 @@ SIDES: Final = ("inputs", "outputs")
 
 @dataclass(frozen=True)
 class StatisticsOptions:
-    """`bins`: most bins of a histogram, at least 4. `percentiles`: those to report, each from 0 to 100."""
+    """The most `bins` of a histogram, at least 4, and the `percentiles` to report, each from 0 to 100."""
 
     bins: int = 2048
     percentiles: tuple[float, ...] = (0.1, 1.0, 50.0, 99.0, 99.9)
@@ -46,8 +46,8 @@ class TensorStatistics:
     """
     Statistics of all elements of one tensor over all batches so far.
 
-    `count`, `minimum`, `maximum`, `mean`, `standard_deviation` (of the whole, divided by `count`) and `histogram` are of
-    the finite elements; the others are counted. Without finite elements `minimum` and all that follows is `None`.
+    `count`, `minimum`, `maximum`, `mean`, `standard_deviation` (of the whole, divided by `count`) and `histogram` are
+    of the finite elements. The others are counted. Without finite elements `minimum` and all that follows is `None`.
     `type` is the type of the tensor in the IR.
     """
 
@@ -106,13 +106,14 @@ class TensorStatistics:
 
     @property
     def not_finite(self) -> int:
-        """How many elements were NaN or infinite."""
+        """The number of elements that were NaN or infinite."""
         return self.nan + self.positive_infinity + self.negative_infinity
 
     def percentile(self, percent: float) -> float | None:
         """
-        The value that `percent` % of the finite elements do not exceed, with linear interpolation between neighbours
-        (NumPy's `linear`); `None` without any. It is off by one bin of the histogram at most.
+        Returns the value that `percent` % of the finite elements do not exceed, `None` without finite elements.
+
+        It interpolates between neighbours (NumPy's `linear`), and is off by one bin of the histogram at most.
         """
         if self.histogram is None or self.minimum is None or self.maximum is None:
             return None
@@ -132,7 +133,7 @@ class TensorStatistics:
         return {each: self.percentile(each) for each in self.options.percentiles}
 
     def to_json(self) -> dict[str, Any]:
-        """As in docs/calibration.md."""
+        """Returns plain data of the form that docs/calibration.md describes."""
         histogram = self.histogram
         return {
             "type": self.type,
@@ -157,7 +158,7 @@ class TensorStatistics:
 
     @staticmethod
     def from_json(data: Mapping[str, Any], bins: int) -> TensorStatistics:
-        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        """Returns what `to_json` made plain. Raises KeyError, TypeError or ValueError for anything else."""
         found = data["histogram"]
         histogram = None
         if found is not None:
@@ -173,7 +174,7 @@ class TensorStatistics:
 
 
 def _number(array: np.ndarray[Any, Any], value: Any) -> int | float:
-    """An element as a Python number: integers and i1 stay exact."""
+    """Returns an element as a Python number. Integers and i1 stay exact."""
     return int(value) if array.dtype.kind in "iub" else float(value)
 
 
@@ -182,7 +183,7 @@ def _shown(percent: float) -> str:
 
 
 def _moments(values: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Mean and standard deviation; scaled, so that squares of large numbers do not overflow."""
+    """Returns mean and standard deviation. Values are scaled, so that squares of large numbers do not overflow."""
     exponent = math.frexp(float(np.abs(values).max()))[1]
     scaled = np.ldexp(values, -exponent)
     return math.ldexp(float(scaled.mean()), exponent), math.ldexp(float(scaled.std()), exponent)
@@ -190,7 +191,7 @@ def _moments(values: np.ndarray[Any, Any]) -> tuple[float, float]:
 
 def _merged_moments(one: tuple[int, float, float], two: tuple[int, float, float]) -> tuple[float, float]:
     """
-    Mean and standard deviation of two sets together, from those of each.
+    Returns mean and standard deviation of two sets together, from those of each.
 
     `mean = (n1 m1 + n2 m2) / n`, `variance = (n1 v1 + n2 v2) / n + n1 n2 (m2 - m1)^2 / n^2`.
     Source: Chan, Golub, LeVeque, *Updating formulae and a pairwise algorithm for computing sample variances*, 1979.
@@ -214,15 +215,14 @@ def save_statistics(path: str | Path, statistics: Mapping[str, Any]) -> None:
 
 def load_statistics(path: str | Path) -> dict[str, Any]:
     """
-    What `save_statistics` was given.
+    Returns what `save_statistics` was given.
 
     Raises StepwellError when the file cannot be read or is not of this format and version.
     """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot read '{path}': {reason}")) from error
+        raise cannot("read", path, error) from error
     except ValueError as error:
         raise StepwellError(Diagnostic(f"'{path}' is not JSON: {error}")) from error
     found = (data.get("format"), data.get("version")) if isinstance(data, dict) else (None, None)
@@ -237,7 +237,7 @@ def load_statistics(path: str | Path) -> dict[str, Any]:
 
 
 def _mapped(functions: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    """The same table of functions, or of lists of calls, with every tensor changed."""
+    """Returns the same table of functions, or of lists of calls, with every tensor changed."""
 
     def of_call(call: Mapping[str, Any]) -> dict[str, Any]:
         return {side: [change(tensor) for tensor in call[side]] for side in SIDES}
@@ -254,7 +254,7 @@ def _tensors(functions: Mapping[str, Any]) -> list[TensorStatistics]:
 
 
 def _compact(text: str) -> str:
-    """Indented JSON with the counts of a histogram on one line."""
+    """Returns indented JSON with the counts of a histogram on one line."""
     lines: list[str] = []
     inside = False
     for line in text.split("\n"):

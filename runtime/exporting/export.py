@@ -1,8 +1,8 @@
 """
-`Executable.export`: a program as an object file or shared library that a C program calls, with no Python (docs/shipping.md).
+`Executable.export` makes a program an object file or shared library for C programs, with no Python (docs/shipping.md).
 
-What is written: the code, a C header, and the weights as a safetensors file. The code holds its own pool of threads, the layout
-of its context, and the first bytes of the weights file, so that it takes no other.
+What is written: the code, a C header, and the weights as a safetensors file. The code holds its own pool of threads,
+the layout of its context, and the first bytes of the weights file, so that it takes no other.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from ..core.files import write_atomically
-from ..core.pass_context import PassContext
-from ..core.weights import open_weights, write_weights
-from ..lowering.llvm.parallel import RUN_PARALLEL
-from ..schedule.targets import target_named
-from .errors import CompileError, ExecutionError
-from .export_cpu import cpu_text, needed_features
-from .export_header import header_text, identifier
-from .export_layout import Layout, layout_of
-from .export_system import WeightsFile
-from .export_text import Glue, glue_text
-from .jit import Target, compile_library, host_target, load_all_machines
-from .program import Description
-from .stairs import has_unknown_sizes
-from .threads_text import pool_text
-
-if TYPE_CHECKING:
-    from .compile import Source
-    from .specialisations import Shapes
+from ...core.messages.files import write_file
+from ...core.passes.context import PassContext
+from ...core.weights import open_weights, write_weights
+from ...lowering.llvm.parallel import RUN_PARALLEL
+from ...machine.code_target import CodeTarget, uses_tile_registers
+from ...machine.named import machine_named
+from ...machine.x86_64 import needed_features
+from ..errors import CompileError, ExecutionError
+from ..native.jit import compile_library, host_code_target, load_all_machines
+from ..native.threads import thread_count
+from ..native.threads_text import pool_text
+from ..program.description import Description
+from ..source import Source
+from ..specialisations import Shapes
+from ..stairs import has_unknown_sizes
+from .cpu import cpu_text
+from .header import header_text, identifier
+from .layout import Layout, layout_of
+from .system import WeightsFile
+from .text import Glue, glue_text
 
 SUFFIXES = (".o", ".so")
 
@@ -58,7 +58,7 @@ def export(
     threads: int | None,
     shapes: Shapes | None,
 ) -> Exported:
-    """Writes the program of `source`; see `Executable.export`."""
+    """Writes the program of `source`. The parameters and errors are those of `Executable.export`."""
     _check_request(source, path, threads, shapes)
     machine = machine_of(target)
     compiler = c_compiler(machine) if path.suffix == ".so" else None
@@ -75,21 +75,21 @@ def export(
         progress.then("machine code")
         code = _compiled(glue, text, machine)
     if compiler is None:
-        _write(path, code)
+        write_file(path, code)
     else:
         _link(compiler, path, code)
     written = path.with_suffix(".h") if header else None
     if written is not None:
-        _write(written, _header(glue, machine))
+        write_file(written, _header(glue, machine))
     return Exported(path, written, path.with_suffix(".safetensors") if weights else None, prefix)
 
 
 def _check_request(source: Source, path: Path, threads: int | None, shapes: Shapes | None) -> None:
-    """What can be said before anything is compiled."""
+    """Raises CompileError for what can be seen to be wrong before anything is compiled."""
     if path.suffix not in SUFFIXES:
         raise CompileError(f"cannot export to '{path}': expected a name that ends in .o or .so")
-    if threads is not None and threads < 1:
-        raise CompileError(f"the number of threads is {threads!r}, expected at least 1")
+    if threads is not None:
+        thread_count(threads)
     if shapes is None and has_unknown_sizes(source.module, source.entry):
         raise CompileError(
             f"@{source.entry} takes arrays of unknown sizes (?): exporting needs shapes=, one per argument"
@@ -106,21 +106,21 @@ def _check_exportable(description: Description, entry: str) -> None:
         raise CompileError(f"cannot export @{entry}: it takes sizes with each call, expected known sizes")
 
 
-def machine_of(target: str) -> Target:
-    """What LLVM makes code for when `target` is named; raises StepwellError for an unknown one."""
+def machine_of(target: str) -> CodeTarget:
+    """Returns what LLVM makes code for when `target` is named. Raises StepwellError for an unknown one."""
     if target == "host":
-        return host_target()
-    named = target_named(target)
-    if named.triple.partition("-")[0] != host_target().triple.partition("-")[0]:
+        return host_code_target()
+    named = machine_named(target).code_target
+    if named.architecture != host_code_target().architecture:
         load_all_machines()
-    return Target(named.triple, named.cpu, named.llvm_features)
+    return named
 
 
 def for_target(source: Source, target: str) -> Source:
-    """`source`, to be lowered for another machine, else under the pass context that it has."""
+    """Returns `source` such that it is lowered for the machine `target`. That is as it stands for the host."""
     if target == "host":
         return source
-    target_named(target)
+    machine_named(target)
     context = source.context.copy()
 
     def enter() -> None:
@@ -132,9 +132,9 @@ def for_target(source: Source, target: str) -> Source:
     return replace(source, context=context, texts={})
 
 
-def c_compiler(machine: Target) -> str:
-    """The `cc` that links a shared library. Raises CompileError where there is none, or none for that machine."""
-    wanted, here = (triple.partition("-")[0] for triple in (machine.triple, host_target().triple))
+def c_compiler(machine: CodeTarget) -> str:
+    """Returns the `cc` that links a shared library. Raises CompileError where there is none for that machine."""
+    wanted, here = machine.architecture, host_code_target().architecture
     if wanted != here:
         raise CompileError(
             f"cannot link a .so for {wanted} on {here}: export a .o and link it with a compiler for {wanted}"
@@ -152,9 +152,9 @@ def _glue(
     file: WeightsFile | None,
     text: str,
     threads: int | None,
-    machine: Target,
+    machine: CodeTarget,
 ) -> Glue:
-    uses_tiles = "@llvm.x86.ldtilecfg" in text
+    uses_tiles = uses_tile_registers(text)
     return Glue(
         prefix,
         layout,
@@ -164,29 +164,23 @@ def _glue(
         is_parallel=f"@{RUN_PARALLEL}(" in text,
         uses_tiles=uses_tiles,
         threads=threads,
-        is_apple="apple" in machine.triple or "darwin" in machine.triple,
+        is_apple=machine.is_apple,
     )
 
 
-def _compiled(glue: Glue, text: str, machine: Target) -> bytes:
+def _compiled(glue: Glue, text: str, machine: CodeTarget) -> bytes:
     others = [glue_text(glue), cpu_text(glue.features)]
     if glue.is_parallel:
-        others.append(pool_text(machine.triple).replace('asm sideeffect "isb", "~{memory}"()', _YIELD))
-        if _YIELD in others[-1]:
-            others[-1] += "declare void @llvm.aarch64.hint(i32)\n"
+        others.append(pool_text(machine, exported=True))
     return compile_library(text, others, glue.exported, machine)
-
-
-_YIELD = "@llvm.aarch64.hint(i32 1)"
-"""In place of text that needs an assembler, which there may be for this machine only."""
 
 
 def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: Path | None) -> WeightsFile | None:
     """
-    Writes the weights that the program uses, and says what the file holds; None where it uses none.
+    Writes the weights that the program uses, and returns what the file holds. There is None where it uses none.
 
-    Where `path` is the side-car `own` that they come from, that is used as it stands: the program would miss what is not written. Its
-    tensors must be aligned then, else CompileError.
+    Where `path` is the side-car `own` that they come from, that is used as it stands, so that it keeps all that it has.
+    Raises CompileError where its tensors are not aligned.
     """
     wanted = {key: arrays[key] for key in layout.weights}
     if not wanted:
@@ -203,28 +197,20 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
     return WeightsFile(path.name, header, path.stat().st_size, file.entries)
 
 
-def _header(glue: Glue, machine: Target) -> str:
+def _header(glue: Glue, machine: CodeTarget) -> str:
     layout, file = glue.layout, glue.file
     inputs, outputs = layout.entry.of("input"), layout.entry.of("output")
     ins = ", ".join(f"{each.name}: {each.type}" for each in inputs)
     outs = ", ".join(f"{each.name}: {each.type}" for each in outputs)
     signature = f"{layout.entry.name}({ins}) -> ({outs})"
     features = glue.features
-    shown = f"{machine.triple.partition('-')[0]}{' with ' if features else ''}{', '.join(features)}"
+    shown = f"{machine.architecture}{' with ' if features else ''}{', '.join(features)}"
     weights = list(layout.weights.values())
     return header_text(glue.prefix, signature, inputs, outputs, weights, None if file is None else file.name, shown)
 
 
-def _write(path: Path, data: bytes | str) -> None:
-    try:
-        write_atomically(path, data)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason}")) from error
-
-
 def _link(compiler: str, path: Path, code: bytes) -> None:
-    """Makes a shared library of object code; raises CompileError with what the compiler said when it refuses."""
+    """Makes a shared library of object code. Raises CompileError with what the compiler said when it refuses."""
     with tempfile.TemporaryDirectory() as folder:
         object_file, library = Path(folder) / "code.o", Path(folder) / path.name
         object_file.write_bytes(code)
@@ -233,5 +219,5 @@ def _link(compiler: str, path: Path, code: bytes) -> None:
         if done.returncode != 0:
             raise CompileError(f"'{compiler}' could not link '{path.name}': {done.stderr.strip()}")
         data = library.read_bytes()
-    _write(path, data)
+    write_file(path, data)
     path.chmod(0o755)

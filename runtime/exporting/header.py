@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .arrays import ArrayType
-from .program import Argument
+from ..program.arrays import ArrayType
+from ..program.description import Argument
 
 C_TYPES = {
     "f16": "16-bit floats (IEEE binary16)",
@@ -17,11 +17,11 @@ C_TYPES = {
     **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
     **{f"ui{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
 }
-"""What a C program knows the elements as."""
+"""The names of element types for C programs."""
 
 
 def identifier(text: str) -> str:
-    """`text` as part of a C identifier: letters, digits and underscores, no digit first."""
+    """Returns `text` as part of a C identifier: letters, digits and underscores, no digit first."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", text)
     return plain if plain and not plain[0].isdigit() else f"m_{plain}"
 
@@ -35,7 +35,7 @@ def header_text(
     weights_file: str | None,
     machine: str,
 ) -> str:
-    """The text of `prefix.h`: the four functions, and of each array its place, element type, shape and bytes."""
+    """Returns the text of `prefix.h`: four functions, and of each array its place, element type, shape and bytes."""
     guard = f"{prefix.upper()}_H"
     file = f"the path of '{weights_file}', written with this header" if weights_file else "not looked at (NULL will do)"
     lines = [
@@ -49,11 +49,20 @@ def header_text(
         f"typedef struct {prefix}_context {prefix}_context;",
         "",
         f"/* Makes a context: maps the weights, and prepares them for use. weights is {_comment(file)}.",
-        f"   Returns 0, or another number if it failed; then {prefix}_error says why, and *context is to be freed all the same. */",
+        (
+            f"   Returns 0, or another number if it failed; then {prefix}_error says why, and *context is to be "
+            "freed all the same. */"
+        ),
         f"int {prefix}_load(const char *weights, {prefix}_context **context);",
         "",
-        "/* Computes the outputs from the inputs. No output may overlap another array. Returns 0, or another number if the program",
-        f"   failed; then {prefix}_error says where and why, what the outputs hold is not defined, and the context can be used again. */",
+        (
+            "/* Computes the outputs from the inputs. No output may overlap another array. Returns 0, or another "
+            "number if the program"
+        ),
+        (
+            f"   failed; then {prefix}_error says where and why, what the outputs hold is not defined, and the "
+            "context can be used again. */"
+        ),
         f"int {prefix}_run({prefix}_context *context, const void *const *inputs, void *const *outputs);",
         "",
         "/* The message of the last load or run, valid until the next one; empty if it did not fail. */",
@@ -73,13 +82,13 @@ def header_text(
 
 
 def described(type_: ArrayType) -> str:
-    """`float, 4 x 784, 12544 bytes`."""
+    """Returns what a comment says about an array: `float, 4 x 784, 12544 bytes`."""
     shape = " x ".join(map(str, type_.sizes)) or "a scalar"
     return f"{C_TYPES[type_.dtype]}, {shape}, {type_.nbytes} bytes"
 
 
 def _arrays(prefix: str, role: str, arguments: Sequence[Argument]) -> Iterator[str]:
-    """How many arrays of a role there are, and of each its index and its bytes."""
+    """Yields lines that say how many arrays of a role there are, and of each its index and its bytes."""
     yield f"#define {prefix.upper()}_{role}S {len(arguments)}"
     taken: set[str] = set()
     for index, argument in enumerate(arguments):
@@ -94,5 +103,5 @@ def _arrays(prefix: str, role: str, arguments: Sequence[Argument]) -> Iterator[s
 
 
 def _comment(text: str) -> str:
-    """`text` as part of a comment."""
+    """Returns `text` such that it can stand in a comment."""
     return text.replace("*/", "* /").replace("\n", " ")

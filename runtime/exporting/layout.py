@@ -1,41 +1,38 @@
-"""What lies where in an exported program: its context in memory, its weights in the file beside it."""
+"""The layout of an exported program: of its context in memory, and of its weights in the file beside it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .arrays import ARENA_ALIGNMENT
-from .errors import CompileError
-from .program import Argument, Description, Entry
+from ...core.roles import BUFFER_ALIGNMENT, aligned, prepare_function, prepare_key
+from ..errors import CompileError
+from ..program.describe import ROLES
+from ..program.description import Argument, Description, Entry
 
 MESSAGE, MAPPED = 0, 8
-"""Bytes from the start of a context: the message of the last failure, the address of the mapped weights."""
+"""The offsets in a context, in bytes, of the message of the last failure and of the address of the mapped weights."""
 
-ROLES = ("input", "weight", "output", "arena")
-"""What arguments of an exported entry can be for."""
-
-POINTERS = ARENA_ALIGNMENT
-"""Bytes from the start of a context: what the entry is called with, a pointer per argument."""
+POINTERS = BUFFER_ALIGNMENT
+"""The offset in a context of what the entry is called with, a pointer per argument."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """
-    A context is one block of memory: the message and the mapping, then pointers, then results of prepare functions, then the
-    arena, each at a multiple of `ARENA_ALIGNMENT` bytes.
+    A context is one block of memory: the message and the mapping, then pointers, then results of prepare functions,
+    then the arena, each at a multiple of `BUFFER_ALIGNMENT` bytes.
     """
 
     entry: Entry
     prepares: tuple[Entry, ...]
-    """What runs when the program is loaded, in this order."""
+    """The functions that run when the program is loaded, in this order."""
     prepared: dict[str, int]
-    """Bytes from the start of a context to each result of those, by the key of the weight that it is."""
+    """The offset in a context of each result of those, by the key of the weight that it is."""
     arena: int
-    """Bytes from the start of a context to the arena, which the prepare functions use too."""
+    """The offset in a context of the arena, which the prepare functions use too."""
     size: int
-    """Bytes of a context."""
+    """The size of a context, in bytes."""
 
     @property
     def weights(self) -> dict[str, Argument]:
@@ -48,13 +45,8 @@ class Layout:
         }
 
 
-def result_key(entry: Entry, index: int) -> str:
-    """The key of a weight that is a result of a prepare function."""
-    return f"@{entry.name}#{index}"
-
-
 def layout_of(description: Description, name: str) -> Layout:
-    """The layout of a program with the entry `name`. Raises CompileError for an entry that takes more than arrays."""
+    """Returns the layout of a program with the entry `name`. Raises CompileError where that takes more than arrays."""
     entries = {entry.name: entry for entry in description.entries}
     entry = entries[name]
     for argument in entry.arguments:
@@ -64,34 +56,30 @@ def layout_of(description: Description, name: str) -> Layout:
                 "export it with known sizes"
             )
     prepares = tuple(_needed(entries, entry))
-    offset = _aligned(POINTERS + 8 * len(entry.arguments))
+    offset = aligned(POINTERS + 8 * len(entry.arguments))
     prepared: dict[str, int] = {}
     for each in prepares:
         for index, result in enumerate(each.of("output")):
-            prepared[result_key(each, index)] = offset
-            offset = _aligned(offset + result.type.nbytes)
+            prepared[prepare_key(each.name, index)] = offset
+            offset = aligned(offset + result.type.nbytes)
     arenas = [arena.type.nbytes for each in (*prepares, entry) for arena in each.of("arena")]
-    return Layout(entry, prepares, prepared, offset, _aligned(offset + max(arenas, default=0)))
+    return Layout(entry, prepares, prepared, offset, aligned(offset + max(arenas, default=0)))
 
 
 def _needed(entries: dict[str, Entry], entry: Entry) -> Iterator[Entry]:
-    """The prepare functions whose results `entry` uses, each after those whose results it uses itself."""
+    """Yields the prepare functions whose results `entry` uses, each after those whose results it uses itself."""
     done: set[str] = set()
     pending = [(entry, iter(entry.of("weight")))]
     while pending:
         at, weights = pending[-1]
         for weight in weights:
-            found = re.fullmatch(r"@(.+)#\d+", weight.key)
-            if found is not None and found[1] not in done:
-                done.add(found[1])
-                needed = entries[found[1]]
+            name = prepare_function(weight.key)
+            if name is not None and name not in done:
+                done.add(name)
+                needed = entries[name]
                 pending.append((needed, iter(needed.of("weight"))))
                 break
         else:
             pending.pop()
             if at is not entry:
                 yield at
-
-
-def _aligned(offset: int) -> int:
-    return -(-offset // ARENA_ALIGNMENT) * ARENA_ALIGNMENT

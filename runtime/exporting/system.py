@@ -1,16 +1,16 @@
-"""The LLVM text of what an exported program asks the system for: its weights mapped, the number of threads."""
+"""The LLVM text of what an exported program asks the system for: its mapped weights and the number of threads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..core.weights import WeightEntry
-from ..lowering.llvm.parallel import RUN_PARALLEL
-from .threads_text import MOST_THREADS, POOL
+from ...core.weights import WeightEntry
+from ...lowering.llvm.parallel import RUN_PARALLEL
+from ..native.threads_text import MOST_THREADS, POOL
 
 NO_MEMORY, WRONG_PROCESSOR, NO_FILE, OTHER_FILE = -1, -2, -3, -4
-"""What `load` returns beside 0 and the numbers of checks."""
+"""What `load` returns beside 0 and the numbers of checks that failed."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,17 @@ class WeightsFile:
 
 
 def constant_bytes(data: bytes) -> str:
-    """A constant of LLVM text, `[n x i8] c"…"`."""
+    """Returns a constant of LLVM text, `[n x i8] c"…"`."""
     plain = "".join(chr(byte) if 32 <= byte < 127 and byte not in (34, 92) else f"\\{byte:02X}" for byte in data)
     return f'[{len(data)} x i8] c"{plain}"'
 
 
 def mapping_text(file: WeightsFile, is_apple: bool) -> list[str]:
-    """`ptr map(path, ptr status)`: the mapped file, whose first bytes and size are those expected; else null and the status."""
+    """
+    Returns `ptr map(path, ptr status)`, which maps a file.
+
+    It gives null and a status where the first bytes or the size of the file are not those expected.
+    """
     close_on_exec = 0x1000000 if is_apple else 0x80000
     return f"""
 @header = internal constant {constant_bytes(file.header)}, align 16
@@ -78,7 +82,7 @@ no:
 
 
 def parallel_text(chosen: int | None, is_apple: bool) -> list[str]:
-    """What runs parallel loops, and `void count()`, which finds out on how many threads unless it is `chosen`."""
+    """Returns what runs parallel loops, and `void count()`, which sets the number of threads unless it is `chosen`."""
     head = f"""
 @threads = internal global i32 {min(chosen or 1, MOST_THREADS)}, align 4
 declare i32 @{POOL}(ptr, ptr, i64, i64, i64, i32)

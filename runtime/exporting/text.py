@@ -1,10 +1,12 @@
 """
 The LLVM text around an exported program: what a C program calls (docs/shipping.md), linked with the program's own code.
 
-`load` takes a context, one block of memory (`export_layout.py`), maps the weights and runs the prepare functions; `run` puts the pointers it
-is given beside those that stay and calls the entry. Nothing here depends on where it runs, apart from the constants of
-Linux and macOS. Of libc it uses posix_memalign, free, open, lseek, mmap, munmap, close, memcmp, and, for the number of
-threads, getenv, strtol, sched_getaffinity or sysconf; the pool of threads uses more (`threads_text.py`).
+`load` makes a context, one block of memory (`layout.py`), maps the weights and runs the prepare functions. `run` puts
+the pointers it is given beside those that stay, and calls the entry. Nothing here depends on where it runs, apart from
+the constants of Linux and macOS.
+
+Of libc it uses posix_memalign, free, open, lseek, mmap, munmap, close, memcmp, and, for the number of threads, getenv,
+strtol, sched_getaffinity or sysconf. The pool of threads uses more (`threads_text.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .export_cpu import CHECK
-from .export_layout import MAPPED, MESSAGE, POINTERS, Layout, result_key
-from .export_system import (
+from ...core.roles import BUFFER_ALIGNMENT, prepare_key
+from ..program.description import Argument, Entry
+from .cpu import CHECK
+from .layout import MAPPED, MESSAGE, POINTERS, Layout
+from .system import (
     NO_FILE,
     NO_MEMORY,
     WRONG_PROCESSOR,
@@ -23,14 +27,15 @@ from .export_system import (
     mapping_text,
     parallel_text,
 )
-from .program import Argument, Entry
 
 
 @dataclass(frozen=True)
 class Glue:
     """
-    What the text is made from: `prefix` of the functions' names, the messages of checks (`checks[n - 1]` for status n), the
-    features of the processor that the code needs, whether the program has parallel loops and uses tile registers, and on how many threads it runs (None: decided where it runs).
+    What the text is made from.
+
+    `prefix` begins the names of the functions. `checks[n - 1]` is the message of status n. `features` are those of the
+    processor that the code needs. The number of `threads` is decided where the program runs when it is None.
     """
 
     prefix: str
@@ -45,12 +50,12 @@ class Glue:
 
     @property
     def exported(self) -> tuple[str, ...]:
-        """The functions that a C program can call."""
+        """The names of the functions that a C program can call."""
         return tuple(f"{self.prefix}_{name}" for name in ("load", "run", "error", "free"))
 
 
 def glue_text(glue: Glue) -> str:
-    """All of it but `cpu_text` and the pool."""
+    """Returns all of the text but `cpu_text` and the pool."""
     return "\n".join(
         [
             *_DECLARATIONS,
@@ -98,8 +103,8 @@ def _entries(layout: Layout) -> Iterator[str]:
     return (f"declare i32 @{symbol}(ptr)" for symbol in symbols)
 
 
-class _Body:
-    """The lines of a function under construction; `place` and `store` make pointers into a context or the file."""
+class _FunctionText:
+    """The lines of a function. `place` and `store` add those for pointers into a context or the file."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -125,14 +130,14 @@ class _Body:
 
 
 def _load(glue: Glue) -> list[str]:
-    body, layout = _Body(), glue.layout
+    body, layout = _FunctionText(), glue.layout
     most = max([len(entry.arguments) for entry in layout.prepares], default=1)
     body.label("entry")
     body.add("%slot = alloca ptr, align 8")
     body.add("%status.at = alloca i32, align 4")
     body.add(f"%arguments = alloca [{max(most, 1)} x ptr], align 8")
     body.add("store ptr null, ptr %out")
-    body.add(f"%refused = call i32 @posix_memalign(ptr %slot, i64 64, i64 {layout.size})")
+    body.add(f"%refused = call i32 @posix_memalign(ptr %slot, i64 {BUFFER_ALIGNMENT}, i64 {layout.size})")
     body.add("%is.there = icmp eq i32 %refused, 0")
     body.add("br i1 %is.there, label %begin, label %none")
     body.label("begin")
@@ -158,8 +163,8 @@ def _load(glue: Glue) -> list[str]:
     return [f"define i32 @{glue.prefix}_load(ptr %path, ptr %out) {{", *body.lines, "}"]
 
 
-def _ask_for_tiles(body: _Body, glue: Glue) -> None:
-    """Leave to use tile registers (`core/amx.py`), where the program does."""
+def _ask_for_tiles(body: _FunctionText, glue: Glue) -> None:
+    """Adds the request for tile registers (`machine/amx.py`), where the program uses them."""
     if not glue.uses_tiles:
         body.add("br label %weights")
         return
@@ -168,7 +173,7 @@ def _ask_for_tiles(body: _Body, glue: Glue) -> None:
     body.add("br i1 %has.leave, label %weights, label %unfit")
 
 
-def _map_weights(body: _Body, glue: Glue) -> None:
+def _map_weights(body: _FunctionText, glue: Glue) -> None:
     if glue.file is None:
         return
     body.add("%data = call ptr @map(ptr %path, ptr %status.at)")
@@ -179,8 +184,8 @@ def _map_weights(body: _Body, glue: Glue) -> None:
     body.store("%data", "%context", MAPPED)
 
 
-def _fixed_place(body: _Body, glue: Glue, argument: Argument) -> str | None:
-    """The address of an argument that is the same on every call; None for inputs and outputs."""
+def _fixed_place(body: _FunctionText, glue: Glue, argument: Argument) -> str | None:
+    """Returns the address of an argument that is the same on every call, None for inputs and outputs."""
     if argument.role == "arena":
         return body.place("%context", glue.layout.arena)
     if argument.role != "weight":
@@ -191,12 +196,12 @@ def _fixed_place(body: _Body, glue: Glue, argument: Argument) -> str | None:
     return body.place("%data", glue.file.entries[argument.key].begin)
 
 
-def _prepare(body: _Body, glue: Glue, entry: Entry, number: int) -> None:
+def _prepare(body: _FunctionText, glue: Glue, entry: Entry, number: int) -> None:
     results = iter(range(len(entry.arguments)))
     for index, argument in enumerate(entry.arguments):
         place = _fixed_place(body, glue, argument)
         if place is None:
-            place = body.place("%context", glue.layout.prepared[result_key(entry, next(results))])
+            place = body.place("%context", glue.layout.prepared[prepare_key(entry.name, next(results))])
         body.store(place, "%arguments", 8 * index)
     status = body.name()
     body.add(f"{status} = call i32 @{entry.symbol}(ptr %arguments)")
@@ -207,8 +212,8 @@ def _prepare(body: _Body, glue: Glue, entry: Entry, number: int) -> None:
     body.label(f"prepared{number}")
 
 
-def _failures(body: _Body, glue: Glue) -> None:
-    """Where `load` ends when it cannot go on; a context that there is keeps the message."""
+def _failures(body: _FunctionText, glue: Glue) -> None:
+    """Adds the blocks in which `load` ends when it cannot go on. They keep the message in the context."""
     body.label("none")
     body.add(f"ret i32 {NO_MEMORY}")
     body.label("unfit")
@@ -227,7 +232,7 @@ def _failures(body: _Body, glue: Glue) -> None:
         body.add("ret i32 %failed.status")
 
 
-def _keep_message(body: _Body, status: str) -> None:
+def _keep_message(body: _FunctionText, status: str) -> None:
     index, place, message = body.name(), body.name(), body.name()
     body.add(f"{index} = sub i32 {status}, 1")
     body.add(f"{place} = getelementptr ptr, ptr @checks, i32 {index}")
@@ -236,7 +241,7 @@ def _keep_message(body: _Body, status: str) -> None:
 
 
 def _run(glue: Glue) -> list[str]:
-    body, seen = _Body(), {"input": 0, "output": 0}
+    body, seen = _FunctionText(), {"input": 0, "output": 0}
     body.label("entry")
     for index, argument in enumerate(glue.layout.entry.arguments):
         if argument.role in seen:

@@ -1,5 +1,5 @@
 """
-Code from outside, linked into a program when it is loaded: what code generators make of the functions given to them.
+Links a program with code from outside: what code generators make of the functions given to them.
 
 A program on the llvm stair calls `i32 @_stepwell_external_f(ptr, …)` and keeps the text of the function. Addresses are
 looked up here, anew in every process, so the compile cache holds none.
@@ -10,61 +10,62 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from ..core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
-from ..core.diagnostics import Diagnostic, StepwellError, emit_remark
-from ..core.parsing import make_context, parse_text
-from ..lowering.te_types import dtype_of
-from . import cache as disk
-from .arrays import ArrayType, numpy_dtype
-from .errors import ExternalError
-from .jit import compile_object, host_target
+from ...core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
+from ...core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
+from ...core.text.parsing import make_context, parse_text
+from ...lowering.shared.te_types import dtype_of
+from ...te.dtypes import numpy_dtype
+from ..cache import PROGRAMS
+from ..errors import ExternalError
+from ..native.jit import kept_object
+from ..program.arrays import ArrayType
+from ..program.description import External
+from ..program.program import LinkedCode
+
+OwnCode = Callable[[ModuleOp, str], Callable[..., Any]]
+"""Compiles the function of this name of a module by Stepwell itself."""
 
 
-@dataclass(frozen=True)
-class External:
-    """A function that a program calls but does not hold: the symbol, its code generator, its name and text."""
-
-    symbol: str
-    compiler: str
-    function: str
-    source: str
-
-
-class LinkedExternals:
+class LinkedExternals(LinkedCode):
     """
     The code behind `externals`: objects to link, addresses by symbol. Callbacks live as long as this object.
 
-    Raises StepwellError when a code generator does not exist or makes something that cannot be called.
+    `own_code` stands in for a code generator that cannot be used. Raises StepwellError when a code generator does not
+    exist or makes something that cannot be called.
     """
 
-    def __init__(self, externals: Sequence[External], use_cache: bool = True):
-        self.objects: list[bytes] = []
-        self.addresses: dict[str, int] = {}
+    def __init__(self, externals: Sequence[External], own_code: OwnCode, use_cache: bool = True):
+        super().__init__()
+        self._own_code = own_code
         self._kept: list[object] = []
         self._failures = threading.local()
         self._use_cache = use_cache
         for external in externals:
             self._add(external)
 
-    def take_failure(self) -> tuple[External, BaseException] | None:
-        """What a Python function raised last in this thread; asked for once."""
-        found = getattr(self._failures, "pending", None)
+    def raise_failure(self, location: str) -> None:
+        failure: tuple[External, BaseException] | None = getattr(self._failures, "pending", None)
         self._failures.pending = None
-        return found
+        if failure is None:
+            return
+        external, cause = failure
+        if not isinstance(cause, Exception):
+            raise cause  # KeyboardInterrupt and the like are not the program's
+        made = f"code of '{external.compiler}' for @{external.function}"
+        raise ExternalError(f"{COMPILER}: {made} failed: {type(cause).__name__}: {cause}", location) from cause
 
     def _add(self, external: External) -> None:
         module = parse_text(make_context(), external.source, f"@{external.function}")
         context = CodegenContext(external.compiler, external.symbol, module)
         function = context.functions[external.function]
-        code = _generate(external, function, context)
+        code = self._generate(external, function, context)
         if isinstance(code, str):
             code = NativeCode(code)
         if isinstance(code, NativeCode):
@@ -78,26 +79,35 @@ class LinkedExternals:
         else:
             _refuse(external, f"made a {type(code).__name__}, expected a function, LLVM text or NativeCode")
 
+    def _generate(self, external: External, function: FuncOp, context: CodegenContext) -> Any:
+        """Returns what the code generator makes of the function, or Stepwell's own code when it cannot be used."""
+        found = find_codegen(external.compiler)
+        reason = found.why_unavailable()
+        if reason is not None:
+            emit_remark(
+                function,
+                f"@{external.function} is compiled by stepwell itself: code generator '{external.compiler}'"
+                f" cannot be used: {reason}",
+            )
+            return self._own_code(context.module, external.function)
+        try:
+            return found.function(function, context)
+        except Exception as error:
+            message = f"code generator '{external.compiler}' failed on @{external.function}"
+            raise StepwellError(Diagnostic(f"{message}: {type(error).__name__}: {error}")) from error
+
     def _add_native(self, external: External, code: NativeCode) -> None:
         for name, address in code.addresses.items():
             if self.addresses.setdefault(name, address) != address:
                 _refuse(external, f"gives symbol '{name}' another address than code before it")
         self._kept.append(code)
-        key = disk.code_key(code.text, host_target().describe())
-        kept = disk.load(key) if self._use_cache else None
-        if kept is not None:
-            self.objects.append(kept[1])
-            return
         try:
-            made = compile_object(code.text)
+            self.objects.append(kept_object(code.text, self._use_cache, PROGRAMS))
         except RuntimeError as error:
             _refuse(external, f"made LLVM text that is not valid: {error}")
-        if self._use_cache:
-            disk.store(key, {}, made)
-        self.objects.append(made)
 
     def _callback(self, external: External, function: FuncOp, code: Callable[..., Any]) -> Any:
-        """A C function around a Python one: arrays in place of pointers; what it raises is kept for the caller."""
+        """Returns a C function around a Python one, which takes arrays. `raise_failure` raises what that raised."""
         inputs = [_ArrayAt(type_) for type_ in function.function_type.inputs]
         outputs = [_ArrayAt(type_) for type_ in function.function_type.outputs]
         failures = self._failures
@@ -119,37 +129,6 @@ class LinkedExternals:
         return ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * count)(call)
 
 
-def _generate(external: External, function: FuncOp, context: CodegenContext) -> Any:
-    """What the code generator makes of the function; Stepwell's own code when it cannot be used any more."""
-    found = find_codegen(external.compiler)
-    reason = found.why_unavailable()
-    if reason is not None:
-        emit_remark(
-            function,
-            f"@{external.function} is compiled by stepwell itself: code generator '{external.compiler}'"
-            f" cannot be used: {reason}",
-        )
-        return own_code(context.module, external.function)
-    try:
-        return found.function(function, context)
-    except Exception as error:
-        message = f"code generator '{external.compiler}' failed on @{external.function}"
-        raise StepwellError(Diagnostic(f"{message}: {type(error).__name__}: {error}")) from error
-
-
-def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
-    """The function `function` of `module` compiled by Stepwell, whatever code generator it is marked for."""
-    from .compile import compile
-
-    copy = module.clone()
-    for op in copy.body.ops:
-        op.attributes.pop(COMPILER, None)
-        if isinstance(op, FuncOp) and op.sym_name.data == function:
-            op.attributes.pop("graph.primitive", None)
-            op.properties["sym_visibility"] = StringAttr("public")
-    return compile(copy, entry=function, progress=False)
-
-
 class _ArrayAt:
     """Makes arrays of one type over memory that is somebody else's."""
 
@@ -169,7 +148,7 @@ class _ArrayAt:
 
 
 def _results(returned: Any, outputs: Sequence[_ArrayAt]) -> list[np.ndarray[Any, Any]]:
-    """What a Python function returned, as one array per result. Raises ValueError when it does not fit."""
+    """Returns what a Python function returned, as one array per result. Raises ValueError when it does not fit."""
     values = list(returned) if isinstance(returned, tuple | list) else [returned]
     if len(values) != len(outputs):
         raise ValueError(f"returned {len(values)} arrays, expected {len(outputs)}")
@@ -179,16 +158,6 @@ def _results(returned: Any, outputs: Sequence[_ArrayAt]) -> list[np.ndarray[Any,
             found = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"result {index} is {found}, expected {at.dtype} of shape {at.type.sizes}")
     return arrays
-
-
-def raise_failure(external: External, cause: BaseException, location: str) -> NoReturn:
-    """Raises what a Python function of a code generator raised, as an error of the program."""
-    if not isinstance(cause, Exception):
-        raise cause  # KeyboardInterrupt and the like are not the program's
-    reason = (
-        f"{COMPILER}: code of '{external.compiler}' for @{external.function} failed: {type(cause).__name__}: {cause}"
-    )
-    raise ExternalError(reason, location) from cause
 
 
 def _refuse(external: External, what: str) -> NoReturn:

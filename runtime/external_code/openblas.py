@@ -1,9 +1,9 @@
 """
 The code generator `openblas`: matrix products by `cblas_sgemm` and `cblas_dgemm` of the wheel scipy-openblas32.
 
-It takes private functions whose ops are `graph.matmul` of f32 or f64, with a matrix on the right, and `graph.add` of an addend
-that does not stretch a product; composite functions of such ops count as these. What comes of it is LLVM text that calls
-the library: no Python runs when the program does. The library runs on one thread, or on `STEPWELL_THREADS`.
+It takes private functions whose ops are `graph.matmul` of f32 or f64, with a matrix on the right, and `graph.add` of an
+addend that does not stretch a product. Composite functions of such ops count as these. It makes LLVM text that calls
+the library, so no Python runs when the program does. The library runs on one thread, or on `STEPWELL_THREADS`.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
-from ..core.codegens import Codegen, CodegenContext, NativeCode
-from ..lowering.te_types import dtype_of
-from ..rewrites.inline_primitive import inline_call
+from ...core.codegens import Codegen, CodegenContext, NativeCode
+from ...lowering.shared.te_types import dtype_of
+from ...rewrites.fusion.inline_primitive import inline_call
 from .openblas_text import GemmText
 
 PACKAGE = "scipy_openblas32"
 PREFIX = "scipy_"
-"""Before every symbol of the library of the wheel."""
+"""The prefix of every symbol of the library of the wheel."""
 
 ROUTINES = {"f32": "cblas_sgemm", "f64": "cblas_dgemm"}
 LARGEST = 2**31 - 1
-"""Sizes are of type `int` in this build of the library."""
+"""The largest size, since sizes are of type `int` in this build of the library."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """`result = lhs @ rhs + addend`; the op `last` gives the result, `lhs` may be a stack of matrices."""
+    """A product `result = lhs @ rhs + addend`. `lhs` may be a stack of matrices."""
 
     lhs: SSAValue
     rhs: SSAValue
@@ -54,14 +54,14 @@ class Plan:
 
 
 def unavailable() -> str | None:
-    """Why the library cannot be used, `None` when it can."""
+    """Returns why the library cannot be used, `None` when it can."""
     if library_file() is None:
         return "package scipy-openblas32 is not installed (it comes with stepwell[blas])"
     return None
 
 
 def library_file() -> Path | None:
-    """The shared library of the wheel."""
+    """Returns the shared library of the wheel, `None` when it is not installed."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -82,7 +82,7 @@ def _library(file: Path) -> ctypes.CDLL:
 
 
 def address(routine: str) -> tuple[int, ctypes.CDLL]:
-    """Where a routine of the library is, and the library, to be kept."""
+    """Returns the address of a routine of the library, and the library, to be kept."""
     file = library_file()
     if file is None:
         raise RuntimeError(unavailable())
@@ -93,13 +93,13 @@ def address(routine: str) -> tuple[int, ctypes.CDLL]:
 
 
 def supports(function: func.FuncOp) -> bool | str:
-    """`True` for a function of products and their addends; else why not."""
+    """Returns `True` for a function of products and their addends, and why not for another one."""
     plan = plan_of(function)
     return plan if isinstance(plan, str) else True
 
 
 def plan_of(function: func.FuncOp) -> Plan | str:
-    """The products that a function computes, or why it is not one of products alone."""
+    """Returns the products that a function computes, or why it is not one of products alone."""
     block = _flat(function).body.block
     ops, absorbed, known = list(block.ops), set[Operation](), set[SSAValue](block.args)
     products: list[Product] = []
@@ -128,7 +128,7 @@ def plan_of(function: func.FuncOp) -> Plan | str:
 
 
 def _flat(function: func.FuncOp) -> func.FuncOp:
-    """A copy of the function with the bodies of what it calls in it."""
+    """Returns a copy of the function with the bodies of what it calls in it."""
     module = function.parent_op()
     named: dict[str, func.FuncOp] = {}
     if isinstance(module, ModuleOp):
@@ -154,7 +154,7 @@ def _dtype(value: SSAValue) -> str:
 
 
 def _unsuited(op: Operation) -> str | None:
-    """Why a `graph.matmul` is not one call of the library."""
+    """Returns why a `graph.matmul` is not one call of the library, `None` when it is."""
     lhs, rhs, result = *op.operands, op.results[0]
     if len({_dtype(lhs), _dtype(rhs), _dtype(result)}) > 1 or _dtype(result) not in ROUTINES:
         return f"'{op.name}' is of {_dtype(lhs)} and gives {_dtype(result)}, expected f32 or f64 throughout"
@@ -168,7 +168,7 @@ def _unsuited(op: Operation) -> str | None:
 
 
 def _addition_of(op: Operation, known: set[SSAValue]) -> tuple[Operation, SSAValue] | None:
-    """The op that adds something `known` to a product, its only user, and what it adds."""
+    """Returns the op that adds something `known` to a product, as its only user, and what it adds."""
     product = op.results[0]
     uses = list(product.uses)
     if len(uses) != 1 or uses[0].operation.name != "graph.add":
@@ -181,7 +181,7 @@ def _addition_of(op: Operation, known: set[SSAValue]) -> tuple[Operation, SSAVal
 
 
 def generate(function: func.FuncOp, context: CodegenContext) -> NativeCode:
-    """LLVM text that computes the products one after the other; those used only inside lie in memory of their own."""
+    """Returns LLVM text that computes one product after the other. Those used only inside have their own memory."""
     plan = plan_of(function)
     if isinstance(plan, str):
         raise ValueError(plan)

@@ -1,9 +1,11 @@
-"""LLVM text that calls `cblas_?gemm`, fills addends in, and holds what lies between products."""
+"""Writes LLVM text that calls `cblas_?gemm`, fills addends in, and holds the results between products."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+
+from ...core.roles import aligned
 
 ROW_MAJOR, NO_TRANSPOSE = 101, 111
 """Values of `CBLAS_ORDER` and `CBLAS_TRANSPOSE` in the C interface of the BLAS Technical Forum standard, annex B."""
@@ -25,7 +27,7 @@ class GemmText:
         self._labels = 0
 
     def finish(self) -> str:
-        """The text of the module."""
+        """Returns the text of the module."""
         lines = [*self._lines, "  ret i32 0"]
         if self._temporaries:
             start = [
@@ -43,11 +45,11 @@ class GemmText:
         return "\n".join([*self._declared, "", self._head, *lines, "}", ""])
 
     def temporary(self, elements: int, dtype: str) -> str:
-        """Memory for a product that only the function sees; without memory the function fails."""
+        """Returns memory for a product that only the function sees. The function fails where there is none."""
         self._declared["declare ptr @malloc(i64)"] = None
         self._declared["declare void @free(ptr)"] = None
         self._temporaries.append(self._bytes)
-        self._bytes += max(1, -(-elements * _TYPES[dtype][1] // 64)) * 64
+        self._bytes += aligned(max(1, elements * _TYPES[dtype][1]))
         return f"%temporary{len(self._temporaries) - 1}"
 
     def gemm(
@@ -59,7 +61,7 @@ class GemmText:
         *,
         accumulate: bool,
     ) -> None:
-        """`C = A B`, or `C += A B`: A is MxK, B is KxN, all of them dense and row-major."""
+        """Adds `C = A B`, or `C += A B`: A is MxK, B is KxN, all of them dense and row-major."""
         m, n, k = sizes
         if m == 0 or n == 0:
             return
@@ -74,7 +76,11 @@ class GemmText:
         self._lines.append(f"  call void @{routine}({', '.join(arguments)})")
 
     def fill(self, target: str, shape: Sequence[int], source: str, given: Sequence[int], dtype: str) -> None:
-        """Copies `source`, stretched to `shape` by NumPy's rule, into `target`; row by row unless the shapes are equal."""
+        """
+        Adds a copy of `source`, stretched to `shape` by NumPy's rule, into `target`.
+
+        It goes row by row unless the shapes are equal.
+        """
         total = prod(shape)
         if total == 0:
             return
@@ -107,7 +113,7 @@ class GemmText:
         self._lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {count}, i1 false)")
 
     def _row_offset(self, label: str, shape: Sequence[int], padded: Sequence[int]) -> str:
-        """Where in the addend the row with number `%label.i` starts, in elements."""
+        """Returns the offset in the addend, in elements, of the row with number `%label.i`."""
         offset = "0"
         for axis in range(len(shape) - 1):
             if padded[axis] == 1:
@@ -123,7 +129,7 @@ class GemmText:
         return offset
 
     def _loop_start(self) -> str:
-        """A loop over `%label.i`, which runs at least once."""
+        """Begins a loop over `%label.i`, which runs at least once."""
         label = f"loop{self._labels}"
         self._labels += 1
         self._lines += [

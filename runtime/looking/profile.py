@@ -1,7 +1,8 @@
 """
-`Executable.profile`: how long each kernel of a program takes.
+`Executable.profile` measures how long each kernel of a program takes.
 
-The program is compiled once more with the pass `profile-kernels` after `lower-loops-to-scf`: one more result holds the times.
+The program is compiled once more with the pass `profile-kernels` after `lower-loops-to-scf`: one more result holds the
+times.
 """
 
 from __future__ import annotations
@@ -9,23 +10,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 
-from ..core.pipelines import expand_pipeline
-from ..core.roles import PROFILE
-from .compile import Source, copy_of
-from .describe import functions
-from .errors import ArgumentError, CompileError
-from .program import BoundEntry, Program
-
-if TYPE_CHECKING:
-    from .specialisations import Shapes
+from ...core.passes.pipeline_text import expand_pipeline
+from ...core.roles import PROFILE
+from ..errors import ArgumentError, CompileError
+from ..program.describe import functions
+from ..program.program import BoundEntry
+from ..source import Source, copy_of
+from ..specialisations import Shapes
+from .table import table_lines
 
 MEASURE_SECONDS = 0.3
-"""How long to go on calling where no number of rounds is given."""
+"""The time to go on calling where no number of rounds is given."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000
 
@@ -40,11 +40,11 @@ class Call:
     place: str
     calls: int
     microseconds: float
-    """All calls of one run, the median of the rounds."""
+    """The time of all calls of one run, the median of the rounds."""
     operations: int
-    """Sums, products and functions of single elements in one call; a multiply-add is two."""
+    """The sums, products and functions of single elements in one call. A multiply-add counts as two."""
     bytes: int
-    """Of the arrays that one call is given."""
+    """The size of the arrays that one call is given."""
 
 
 @dataclass(frozen=True)
@@ -55,25 +55,25 @@ class Kernel:
     calls: int
     microseconds: float
     share: float
-    """Of the time of the whole run."""
+    """The part of the time of the whole run."""
     gflops: float
-    """10^9 operations per second; 0 where it has none."""
+    """10^9 operations per second, 0 for a kernel without operations."""
     gbytes: float
     """10^9 bytes per second of the arrays it is given, each counted once per call."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What was measured; `str` gives it as a table."""
+    """What was measured. `str` gives it as a table."""
 
     calls: tuple[Call, ...]
     microseconds: float
-    """A whole run, the median of the rounds, measuring included."""
+    """The time of a whole run, the median of the rounds, measuring included."""
     rounds: int
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """By kernel, the one that takes longest first."""
+        """The times by kernel, the one that takes longest first."""
         grouped: dict[str, list[Call]] = {}
         for call in self.calls:
             grouped.setdefault(call.kernel, []).append(call)
@@ -98,7 +98,7 @@ class Profile:
         return max(0.0, self.microseconds - sum(call.microseconds for call in self.calls))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; `stepwell-show --profile` reads it from a file."""
+        """Returns plain data, which `stepwell-show --profile` reads from a file."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -110,30 +110,22 @@ class Profile:
         rest = self.outside / self.microseconds if self.microseconds > 0 else 0.0
         rows.append(("(outside of kernels)", "", f"{self.outside:.1f}", f"{rest:.1%}", "", ""))
         rows.append((f"a run, median of {self.rounds}", "", f"{self.microseconds:.1f}", "", "", ""))
-        widths = [max(len(row[column]) for row in rows) for column in range(6)]
-        lines = [
-            "  ".join(
-                [
-                    row[0].ljust(widths[0]),
-                    *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)),
-                ]
-            )
-            for row in rows
-        ]
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(table_lines(rows, left=1))
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """A program that measures itself: its last result says how often and how long, per row of `rows`."""
+    """A program that measures itself. Its last result holds counts and times, one pair for each of `rows`."""
 
     entry: BoundEntry
     rows: tuple[tuple[str, str, int, int], ...]
-    """Kernel, place, operations, bytes."""
+    """The kernel, the place, the operations and the bytes of each."""
 
     def run(self, arrays: Sequence[Any], rounds: int | None) -> Profile:
         """
-        The medians over so many rounds after one to warm up, or as many as `MEASURE_SECONDS` allow. Raises ArgumentError for less than one.
+        Returns the medians over so many rounds, or over as many as `MEASURE_SECONDS` allow.
+
+        One more round warms up. Raises ArgumentError for less than one round.
         """
         if rounds is not None and rounds < 1:
             raise ArgumentError(f"the number of rounds is {rounds!r}, expected at least 1")
@@ -153,15 +145,18 @@ class Measuring:
 
 
 def measuring_program(source: Source, shapes: Shapes | None) -> Measuring:
-    """The program of `source` with the pass `profile-kernels`; compiled anew, the compile cache has no part in it."""
+    """Compiles the program of `source` with the pass `profile-kernels`. The compile cache has no part in it."""
     module = copy_of(source.module)
     description, code = source.compiled(module, with_profiling(source.pipeline_for(shapes), source.entry))
-    program = Program(description, code, source.arrays_for(description), source.use_cache, source.threads)
-    return Measuring(program.entry(source.entry), rows_of(module, source.entry))
+    return Measuring(source.program(description, code).entry(source.entry), rows_of(module, source.entry))
 
 
 def with_profiling(pipeline: str, entry: str) -> str:
-    """The passes of `pipeline`, and `profile-kernels` after the last `lower-loops-to-scf`; raises CompileError without that."""
+    """
+    Returns the passes of `pipeline`, with `profile-kernels` after the last `lower-loops-to-scf`.
+
+    Raises CompileError without that.
+    """
     passes = [str(spec) for spec in expand_pipeline(pipeline)]
     if _MEASURED_STAIR not in passes:
         raise CompileError(f"the pipeline has no {_MEASURED_STAIR}, after which kernels are measured")
@@ -170,7 +165,7 @@ def with_profiling(pipeline: str, entry: str) -> str:
 
 
 def rows_of(module: ModuleOp, entry: str) -> tuple[tuple[str, str, int, int], ...]:
-    """What `profile-kernels` says about the rows: kernel, place, operations, bytes."""
+    """Returns what `profile-kernels` says about the rows: kernel, place, operations, bytes."""
     given = functions(module)[entry].attributes.get(PROFILE)
     rows: list[tuple[str, str, int, int]] = []
     for item in given.data if isinstance(given, ArrayAttr) else ():

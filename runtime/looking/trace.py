@@ -1,42 +1,43 @@
 """
-`Executable.trace`: every value a program computes on the way, beside the reference; the first that differs is named.
+`Executable.trace` compares every value that a program computes with the reference, and names the first that differs.
 
-The program stops at the foot of the graph stair, where it is made to return its values (`expose-values`), is lowered on as always, and
-runs; the reference runs the same graph. Then both the program as it was compiled and the graph it came from are compared too, so that
-an error in lowering, in merging kernels, and in rewriting the graph can be told apart.
+The program stops at the foot of the graph stair, where it is made to return its values (`expose-values`). It is lowered
+on as always, and runs. The reference runs the same graph. Then both the program as it was compiled and the graph it
+came from are compared too, so that an error in lowering, in merging kernels, and in rewriting the graph can be told
+apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ..core.locations import location_string
-from ..core.parsing import make_context
-from ..core.pipelines import expand_pipeline, run_pipeline
-from ..reference.failure import ReferenceFailure
-from ..reference.run import ReferenceRunError
-from ..reference.run import run as run_reference
-from ..rewrites.expose_values import ExposeValuesPass, exposed_values
-from .calibrate import reference_weights
-from .compile import Source, copy_of
-from .describe import functions
-from .errors import CompileError
-from .program import BoundEntry, Program
-
-if TYPE_CHECKING:
-    from .specialisations import Shapes
+from ...core.messages.locations import location_string
+from ...core.passes.pipeline_text import expand_pipeline
+from ...core.passes.pipelines import run_pipeline
+from ...core.text.parsing import make_context
+from ...reference.failure import ReferenceFailure
+from ...reference.run import ReferenceRunError
+from ...reference.run import run as run_reference
+from ...rewrites.calibration.expose_values import ExposeValuesPass, exposed_values
+from ..errors import CompileError
+from ..program.describe import functions
+from ..program.program import BoundEntry
+from ..program.weights import reference_weights
+from ..source import Source, copy_of
+from ..specialisations import Shapes
+from .table import table_lines
 
 Array = np.ndarray[Any, Any]
 
 TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
-"""Relative errors that are none, by element type; all others must be equal."""
+"""The relative errors up to which floats count as equal, by element type. Other elements must be equal."""
 
 _END_OF_GRAPH = ("lower-external-functions", "lower-graph-to-loops")
 
@@ -51,18 +52,18 @@ class TracedValue:
     """`file:line:column` in the text of the program."""
     type: str
     absolute_error: float
-    """The largest; inf where one side is NaN or infinite and the other is not."""
+    """The largest error. It is inf where one side is NaN or infinite and the other is not."""
     relative_error: float
-    """The largest, relative to the element or to the root mean square of all, whichever is larger."""
+    """The largest error relative to the element or to the root mean square of all, whichever is larger."""
     worst: tuple[int, ...]
-    """The index of that element; its values are `found` and `expected`."""
+    """The index of that element, whose values are `found` and `expected`."""
     found: Any
     expected: Any
     tolerance: float
 
     @property
     def diverges(self) -> bool:
-        """Whether it is further off than its type allows."""
+        """True where the value is further off than its type allows."""
         return not self.relative_error <= self.tolerance
 
     def __str__(self) -> str:
@@ -75,10 +76,10 @@ class TracedValue:
 
 @dataclass(frozen=True)
 class Trace:
-    """What `Executable.trace` found; `str` gives it as a table, and then the first value that diverges."""
+    """What `Executable.trace` found. `str` gives it as a table, and then the first value that diverges."""
 
     values: tuple[TracedValue, ...]
-    """In program order, as computed by the program that returns them."""
+    """The values in program order, as computed by the program that returns them."""
     results: tuple[TracedValue, ...]
     """The results of the program as it was compiled, beside the reference of the graph it became."""
     rewritten: tuple[TracedValue, ...]
@@ -95,27 +96,21 @@ class Trace:
         if (value := _first(self.values)) is not None:
             return f"the first value that diverges: {value}"
         if (value := _first(self.results)) is not None:
-            return f"every value is right when all are returned, but a result of the program as it is diverges, so kernels are merged wrongly: {value}"
+            return (
+                "every value is right when all are returned, but a result of the program as it is diverges, so "
+                f"kernels are merged wrongly: {value}"
+            )
         if (value := _first(self.rewritten)) is not None:
             return f"the program computes what its graph says, but a pass on graphs changed a result: {value}"
         return f"no value diverges: {len(self.values)} values, {len(self.results)} results"
 
     def __str__(self) -> str:
-        rows = [("value", "type", "absolute", "relative", "")]
+        rows = [("value", "type", "absolute", "relative")]
         for value in self.values:
             errors = f"{value.absolute_error:.2g}", f"{value.relative_error:.2g}"
-            rows.append((f"{value.place} {value.op}", value.type, *errors, "diverges" if value.diverges else ""))
-        widths = [max(len(row[column]) for row in rows) for column in range(5)]
-        lines = [
-            "  ".join(
-                [
-                    *(text.ljust(width) for text, width in zip(row[:2], widths[:2], strict=True)),
-                    *(text.rjust(width) for text, width in zip(row[2:4], widths[2:4], strict=True)),
-                    row[4],
-                ]
-            ).rstrip()
-            for row in rows
-        ]
+            rows.append((f"{value.place} {value.op}", value.type, *errors))
+        marks = ["", *("  diverges" if value.diverges else "" for value in self.values)]
+        lines = [line + mark for line, mark in zip(table_lines(rows, left=2), marks, strict=True)]
         return "\n".join([*lines, self.verdict])
 
 
@@ -126,7 +121,11 @@ def _first(values: Sequence[TracedValue]) -> TracedValue | None:
 def trace(
     source: Source, bound: BoundEntry, arrays: Sequence[Any], shapes: Shapes | None, tolerance: float | None
 ) -> Trace:
-    """Runs the program of `source` as it is (`bound`), with all values returned, and by the reference; see `Executable.trace`."""
+    """
+    Runs the program of `source` as it is (`bound`), with all values returned, and by the reference.
+
+    The result and the errors are those of `Executable.trace`.
+    """
     graph, rest = _graph(source, shapes)
     weights = reference_weights(source.module, source.weights)
     exposing, values = _exposing(graph, source.entry)
@@ -143,14 +142,17 @@ def trace(
 
 
 def _graph(source: Source, shapes: Shapes | None) -> tuple[ModuleOp, str]:
-    """The module at the foot of the graph stair, and the passes that are left. Raises CompileError where there is no graph."""
+    """
+    Returns the module at the foot of the graph stair, and the passes that are left.
+
+    Raises CompileError where there is no graph.
+    """
     passes = [str(spec) for spec in expand_pipeline(source.pipeline_for(shapes))]
     places = [index for index, name in enumerate(passes) if name in _END_OF_GRAPH]
     function = functions(source.module)[source.entry]
     if not places or not isinstance(function, func.FuncOp) or not _is_graph(function):
         raise CompileError(f"@{source.entry} is not on the graph stair, where there is a reference to compare with")
-    module = source.module.clone()
-    module.location = source.module.location
+    module = copy_of(source.module)
     source.context.copy().run(
         lambda: run_pipeline(make_context(), module, ",".join(passes[: places[0]]), verify_each=False)
     )
@@ -162,7 +164,7 @@ def _is_graph(function: func.FuncOp) -> bool:
 
 
 def _exposing(graph: ModuleOp, entry: str) -> tuple[ModuleOp, list[SSAValue]]:
-    """The graph, returning its values, and these."""
+    """Makes the graph return its values, and returns both."""
     ExposeValuesPass(entry).apply(make_context(), graph)
     function = functions(graph)[entry]
     assert isinstance(function, func.FuncOp)
@@ -170,7 +172,7 @@ def _exposing(graph: ModuleOp, entry: str) -> tuple[ModuleOp, list[SSAValue]]:
 
 
 def _name(value: SSAValue) -> tuple[str, str, str]:
-    """What computes a value, where it stands, and its type."""
+    """Returns what computes a value, its place, and its type."""
     owner = value.owner
     if not isinstance(owner, Operation):
         return "argument", "", str(value.type)
@@ -179,7 +181,7 @@ def _name(value: SSAValue) -> tuple[str, str, str]:
 
 
 def _program_order(values: Sequence[SSAValue]) -> list[int]:
-    """The numbers of the values, as their operations follow each other; arguments that are returned are left out."""
+    """Returns the numbers of the values in the order of their operations, without arguments that are returned."""
     places: dict[Operation, int] = {}
     for value in values:
         if isinstance(value.owner, Operation) and (block := value.owner.parent) is not None and not places:
@@ -198,11 +200,9 @@ def _reference(module: ModuleOp, entry: str, arrays: Sequence[Any], weights: Map
 
 
 def _lowered(source: Source, module: ModuleOp, pipeline: str) -> BoundEntry:
-    """The entry of `module` after the rest of the passes."""
+    """Returns the entry of `module` after the rest of the passes."""
     description, code = source.compiled(copy_of(module), pipeline)
-    arrays = source.arrays_for(description)
-    program = Program(description, code, arrays, source.use_cache, source.threads)
-    return program.entry(source.entry)
+    return source.program(description, code).entry(source.entry)
 
 
 def _compared(op: str, place: str, type_: str, found: Array, expected: Array, tolerance: float | None) -> TracedValue:

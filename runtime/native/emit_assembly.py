@@ -9,18 +9,20 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target as OutputTarget
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from ..lowering.emit_llvm_text import emit_llvm_text
-from ..schedule.targets import chosen_target
-from ..schedule.wide_registers import WIDE
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from ...machine.code_target import uses_wide_registers
+from ...machine.named import chosen_machine
 
 
 @dataclass(frozen=True)
 class AssemblyTarget(OutputTarget):
     """
-    `-t asm`: a module of the llvm dialect as assembly. `machine` is one of docs/targets.md, that of the pass context when
-    left out; `-t 'asm{machine="aarch64-neon"}'` makes code for another machine than ours. Raises where the module was lowered for AVX-512
-    and that machine has none.
+    `-t asm`: a module of the llvm dialect as assembly.
+
+    `machine` is one of docs/targets.md, that of the pass context when left out. So `-t 'asm{machine="aarch64-neon"}'`
+    makes code for another machine than ours. Raises StepwellError where the module was lowered for AVX-512 and that
+    machine has none.
     """
 
     name = "asm"
@@ -29,17 +31,18 @@ class AssemblyTarget(OutputTarget):
     speed_level: int = 2
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        from .jit import AVX512, Target, assembly, host_target, load_all_machines
+        # here, since LLVM takes long to load and most runs of the tool need no assembly
+        from .jit import assembly, host_code_target, load_all_machines
 
-        machine = chosen_target(self.machine)
+        machine = chosen_machine(self.machine)
         text = emit_llvm_text(module)
-        if AVX512 in text and machine.register_bytes < WIDE:
+        if uses_wide_registers(text) and not machine.has_wide_registers:
             message = f"the module has instructions of AVX-512, which {machine.name} does not have"
             hint = f"run the passes for that machine: --config target={machine.name}"
             raise StepwellError(Diagnostic(message, hint=hint))
         if machine.name == "host":
-            found = host_target()
+            found = host_code_target()
         else:
             load_all_machines()
-            found = Target(machine.triple, machine.cpu, machine.llvm_features)
+            found = machine.code_target
         output.write(assembly(text, found, self.speed_level))

@@ -1,12 +1,33 @@
 """
-f16 on x86-64 without F16C: LLVM calls `__extendhfsf2` and `__truncsfhf2` of compiler-rt, which no process of ours has.
+The LLVM text of `__extendhfsf2` and `__truncsfhf2`, which LLVM calls for f16 on x86-64 without F16C.
 
-These are their definitions, as LLVM text to be compiled with the program. Both work on bits and are exact: widening scales by 2^112, the
-distance of the exponents' biases; narrowing rounds once, to nearest even, below 2^-14 by adding 0.5, whose last bit is that of the
-smallest f16.
+They are functions of compiler-rt, which no process of ours has, so they are compiled with the program. Both work on
+bits and are exact. Widening scales by 2^112, the distance of the exponents' biases. Narrowing rounds once, to nearest
+even. Below 2^-14 it does so by adding 0.5, whose last bit is that of the smallest f16.
 """
 
 from __future__ import annotations
+
+BRAIN_FLOATS = """
+define weak_odr bfloat @__truncsfbf2(float %x) {
+  %b = bitcast float %x to i32
+  %high = lshr i32 %b, 16
+  %odd = and i32 %high, 1
+  %half = add i32 %odd, 32767
+  %sum = add i32 %b, %half
+  %rounded = lshr i32 %sum, 16
+  %quiet = or i32 %high, 64
+  %is_nan = fcmp uno float %x, %x
+  %all = select i1 %is_nan, i32 %quiet, i32 %rounded
+  %h = trunc i32 %all to i16
+  %r = bitcast i16 %h to bfloat
+  ret bfloat %r
+}
+"""
+"""
+The LLVM text of `__truncsfbf2`. LLVM calls it where it puts vectors of bf16 together on x86-64 without AVX512-BF16. It
+rounds once, to nearest even, and keeps NaN.
+"""
 
 HALF_FLOATS = """
 define weak_odr float @__extendhfsf2(half %x) {
@@ -55,8 +76,3 @@ define weak_odr half @__truncsfhf2(float %x) {
   ret half %r
 }
 """
-
-
-def lacks_half_floats(triple: str, cpu: str, features: str) -> bool:
-    """Whether the machine is an x86-64 without instructions that convert f16."""
-    return triple.startswith("x86_64") and (cpu == "x86-64" or "-f16c" in features.split(","))

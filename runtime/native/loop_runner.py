@@ -1,4 +1,4 @@
-"""Running one loop function natively on arrays: for checks of schedules, not for programs."""
+"""Runs one loop function natively on arrays, for checks of schedules and not for programs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..core.parsing import make_context
-from ..core.pipelines import parse_pipeline
-from ..dialects.tensor_loop import CallOp, ForOp, FuncOp
-from ..lowering.emit_llvm_text import emit_llvm_text
+from ...core.passes.pipeline_text import parse_pipeline
+from ...core.text.parsing import make_context
+from ...dialects.tensor_loop import CallOp, ForOp, FuncOp
+from ...lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from .jit import NativeLibrary, compile_object
 
 PIPELINE = "lower-loops-to-scf,expand-math,guard-divisions,lower-to-llvm-dialect"
@@ -20,14 +20,16 @@ PIPELINE = "lower-loops-to-scf,expand-math,guard-divisions,lower-to-llvm-dialect
 
 def run_loops(module: ModuleOp, function: str, arrays: Sequence[Any]) -> None:
     """
-    Runs the loop function `@function` of `module`, which is left as it is, on NumPy arrays: its inputs, then its outputs, of the shapes
-    and element types of its arguments. Loops that may run on several threads run on one.
+    Runs the loop function `@function` of `module` on NumPy arrays: its inputs, then its outputs.
+
+    The arrays have the shapes and element types of its arguments. The module is left as it is. Loops that may run on
+    several threads run on one.
     """
     compile_loops(module, function)(arrays)
 
 
 def compile_loops(module: ModuleOp, function: str) -> Callable[[Sequence[Any]], None]:
-    """`run_loops` of that function as often as one likes, compiled once."""
+    """Compiles a loop function once, and returns what `run_loops` does with it, to be called with arrays."""
     copy = ModuleOp([op.clone() for op in _needed(module, function)])
     for op in copy.walk():
         if isinstance(op, ForOp) and op.kind_name == "parallel":
@@ -46,7 +48,7 @@ def compile_loops(module: ModuleOp, function: str) -> Callable[[Sequence[Any]], 
 
 
 def _needed(module: ModuleOp, function: str) -> list[Operation]:
-    """The function and what it calls, directly or not."""
+    """Returns the function and what it calls, directly or not."""
     functions = {op.sym_name.data: op for op in module.walk() if isinstance(op, FuncOp)}
     pending, found = [function], dict[str, Operation]()
     while pending:

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from dataclasses import dataclass
 from functools import cache
 
-from ..lowering.llvm.parallel import RUN_PARALLEL
-from . import cache as disk
-from .jit import NativeLibrary, compile_object, host_target
+from ...lowering.llvm.parallel import RUN_PARALLEL
+from ..cache import CALLS
+from ..errors import CompileError
+from .jit import NativeLibrary, host_code_target, kept_object
 from .threads_text import LIMITED, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, limited_text, pool_text
+
+
+def thread_count(threads: int | None) -> int:
+    """Returns the number of threads that a program may use. Raises CompileError for less than one."""
+    chosen = os.environ.get("STEPWELL_THREADS") if threads is None else threads
+    if chosen is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not str(chosen).isdecimal() or int(chosen) < 1:
+        raise CompileError(f"the number of threads is {chosen!r}, expected at least 1")
+    return int(chosen)
 
 
 @dataclass(frozen=True)
 class Runner:
-    """What `RUN_PARALLEL` is for a program: its address, valid as long as this lives."""
+    """The function that is `RUN_PARALLEL` for a program. Its address is valid as long as this lives."""
 
     address: int
     library: NativeLibrary
 
 
 def uses_threads(object_code: bytes) -> bool:
-    """Whether a program has parallel loops: its code then names the function that runs them."""
+    """Returns whether a program has parallel loops. Its code then names the function that runs them."""
     return RUN_PARALLEL.encode() in object_code
 
 
 @cache
 def runner(threads: int, use_cache: bool = True) -> Runner:
-    """Runs parallel loops on at most `threads` threads (one pool for all programs); 1 needs and starts none."""
+    """Returns what runs parallel loops on at most `threads` threads of the one pool. For 1 it starts no thread."""
     if threads == 1:
         return Runner(_pool(use_cache).address(SERIAL), _pool(use_cache))
     pool = _pool(use_cache)
-    code = _compiled(limited_text(min(threads, MOST_THREADS)), use_cache)
+    code = kept_object(limited_text(min(threads, MOST_THREADS)), use_cache, CALLS, speed_level=0)
     library = NativeLibrary(code, [LIMITED], addresses={POOL: pool.address(POOL)}, kept=pool)
     return Runner(library.address(LIMITED), library)
 
 
 def patience(use_cache: bool = True) -> ctypes.c_int64:
-    """The `PATIENCE` of the pool, to be read and set: 0 has all jobs shared, however busy the machine is."""
+    """Returns the `PATIENCE` of the pool, to be read and set. At 0 all jobs are shared, however busy the machine is."""
     return ctypes.c_int64.from_address(_pool(use_cache).address(PATIENCE_OF_POOL))
 
 
@@ -46,19 +58,8 @@ _KEPT: list[NativeLibrary] = []
 
 
 def _pool(use_cache: bool) -> NativeLibrary:
-    """The one pool of this process."""
+    """Returns the one pool of this process, which is made when first wanted."""
     if not _KEPT:
-        code = _compiled(pool_text(host_target().triple), use_cache)
+        code = kept_object(pool_text(host_code_target()), use_cache, CALLS, speed_level=0)
         _KEPT.append(NativeLibrary(code, [POOL, SERIAL, PATIENCE_OF_POOL]))
     return _KEPT[0]
-
-
-def _compiled(text: str, use_cache: bool) -> bytes:
-    key = disk.code_key(text, host_target().describe())
-    found = disk.load(key, disk.CALLS) if use_cache else None
-    if found is not None:
-        return found[1]
-    code = compile_object(text, speed_level=0)
-    if use_cache:
-        disk.store(key, {}, code, disk.CALLS)
-    return code

@@ -1,29 +1,34 @@
 """
 The LLVM text of the pool of threads that all programs of a process share (docs/threads.md).
 
-`i32 _stepwell_pool(task, frame, lower, upper, chunk, threads)` runs `i32 task(frame, first, end)` on `[lower, lower + chunk)`,
-`[lower + chunk, lower + 2 * chunk)` … up to `upper`, on at most `threads` threads, the caller being one, and returns 0 or the
-status of the lowest chunk that failed. Chunks are the same for any number of threads. Only getpid and pthreads of libc are used.
+`i32 _stepwell_pool(task, frame, lower, upper, chunk, threads)` runs `i32 task(frame, first, end)` on
+`[lower, lower + chunk)`, `[lower + chunk, lower + 2 * chunk)` … up to `upper`, on at most `threads` threads, the caller
+being one, and returns 0 or the status of the lowest chunk that failed. Chunks are the same for any number of threads.
+Only getpid and pthreads of libc are used.
 
 How one call goes:
 
 * One caller at a time has the pool (`@busy`). Anyone else (another thread of Python, a task that calls the pool again)
-  runs its chunks in order, alone; nobody ever waits for the pool.
-* The caller writes the job down, opens the `@gate`, bumps the `@epoch`, and takes chunks by incrementing `@next`; so does
-  every worker that gets in. Chunks are taken in order, so all before a failing one have run when the call returns.
+  runs its chunks in order, alone. Nobody ever waits for the pool.
+* The caller writes the job down, opens the `@gate`, bumps the `@epoch`, and takes chunks by incrementing `@next`. Every
+  worker that gets in takes chunks too. Chunks are taken in order, so all before a failing one have run when the call
+  returns.
 * When no chunk is left, the caller closes the gate and waits for those inside: first it spins, then it sleeps.
 * Workers look at the epoch for a while, then sleep. They are started when first wanted, and never end.
-* All who take part add up the processor time of their chunks. A job that took longer than that by the clock would have been
-  done sooner by one thread: workers had to wait for a core. After such a loss nobody shares for `PATIENCE` times as long
-  as was lost, so on a busy machine sharing costs at most one part in `PATIENCE` of the time.
+* All who take part add up the processor time of their chunks. A job that took longer than that by the clock would have
+  been done sooner by one thread: workers had to wait for a core. After such a loss nobody shares for `PATIENCE` times
+  as long as was lost, so on a busy machine sharing costs at most one part in `PATIENCE` of the time.
 * A process that was forked has no workers: `@process` is the one whose state this is, another starts afresh.
 
-The gate is one word, since getting in must check and count at once: bits 0 to 11 how many workers are inside, 12 to 23 how
-many may be, bit 24 open, bit 25 the caller sleeps. A worker inside keeps the call from returning, so the job it
+The gate is one word, since getting in must check and count at once: bits 0 to 11 how many workers are inside, 12 to 23
+how many may be, bit 24 open, bit 25 the caller sleeps. A worker inside keeps the call from returning, so the job it
 reads is never that of another call.
 """
 
 from __future__ import annotations
+
+from ...machine.code_target import CodeTarget
+from ...machine.families import pause_of
 
 POOL = "_stepwell_pool"
 SERIAL = "_stepwell_serial"
@@ -31,51 +36,45 @@ LIMITED = "_stepwell_limited"
 PATIENCE_OF_POOL = "_stepwell_patience"
 
 MOST_THREADS = 1024
-"""Workers are counted in 12 bits; more threads than that are not asked of a pool."""
+"""The most threads asked of a pool, since workers are counted in 12 bits."""
 
 WORKER_SPINS = 1000
-"""Looks at the epoch before a worker sleeps, about 40 µs with the pause of recent x86 cores."""
+"""The number of looks at the epoch before a worker sleeps: about 40 µs with the pause of recent x86 cores."""
 
 CALLER_SPINS = 500
-"""Looks at the gate before the caller sleeps. A worker that lost its core needs ours: spinning on would keep it from it."""
+"""
+The number of looks at the gate before the caller sleeps.
+
+A worker that lost its core needs ours, and spinning on would keep it from it.
+"""
 
 PATIENCE = 16
-"""How much longer than a loss there are no further attempts."""
+"""After a loss of time there are no further attempts for so many times as long."""
 
 LONGEST_RETREAT = 1_000_000_000
-"""In nanoseconds: after that sharing is tried again, whatever was lost."""
-
-_HINTS = {
-    "x86_64": "call void @llvm.x86.sse2.pause()",
-    "i686": "call void @llvm.x86.sse2.pause()",
-    "aarch64": 'call void asm sideeffect "isb", "~{memory}"()',
-    "arm64": 'call void asm sideeffect "isb", "~{memory}"()',
-}
-"""What tells a core that it waits, by the first word of the triple."""
+"""The time, in nanoseconds, after which sharing is tried again, whatever was lost."""
 
 
-def pool_text(triple: str) -> str:
-    """The text for a machine."""
-    hint = _HINTS.get(triple.partition("-")[0], "fence seq_cst")
-    declared = "declare void @llvm.x86.sse2.pause()\n" if "pause" in hint else ""
-    apple = "apple" in triple or "darwin" in triple
+def pool_text(target: CodeTarget, exported: bool = False) -> str:
+    """Returns the text for a machine. What is `exported` needs no assembler."""
+    pause = pause_of(target.architecture, exported)
     words = {
         "WORKER_SPINS": str(WORKER_SPINS),
         "CALLER_SPINS": str(CALLER_SPINS),
         "PATIENCE": str(PATIENCE),
         "LONGEST_RETREAT": str(LONGEST_RETREAT),
-        "MONOTONIC": "6" if apple else "1",
-        "CPU_OF_THREAD": "16" if apple else "3",
-        "PAUSE": hint,
+        "MONOTONIC": "6" if target.is_apple else "1",
+        "CPU_OF_THREAD": "16" if target.is_apple else "3",
+        "PAUSE": pause.text,
     }
     text = _TEXT
     for word, value in words.items():
         text = text.replace(word, value)
-    return declared + text
+    return pause.declaration + text
 
 
 def limited_text(threads: int) -> str:
-    """The function that programs call, for those with at most so many threads."""
+    """Returns the text of the function that programs with at most so many threads call."""
     return f"""
 declare i32 @{POOL}(ptr, ptr, i64, i64, i64, i32)
 

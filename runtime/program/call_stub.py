@@ -1,10 +1,11 @@
 """
-The LLVM text of the one function through which Python calls every compiled entry (`fastcall.py`).
+The LLVM text of the one function through which Python calls every compiled entry, for `fastcall.py`.
 
-`PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t nargs)`: the calling convention METH_FASTCALL of CPython. `self`
-is a `bytes` object, the plan: 64-bit words that say what to call with what. `args` are the arrays (inputs, then outputs),
-then the address of the arena as an int when the plan has one. The result is an int: 0, the number of the failed check, or
--1 when an argument is not what the plan wants; then nothing was run and no exception is set.
+`PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t nargs)`: the calling convention METH_FASTCALL of
+CPython. `self` is a `bytes` object, the plan: 64-bit words that say what to call with what. `args` are the arrays
+(inputs, then outputs), then the address of the arena as an int when the plan has one. The result is an int: 0, the
+number of the failed check, or -1 when an argument is not what the plan wants; then nothing was run and no exception is
+set.
 
 The plan, in words:
 
@@ -19,10 +20,11 @@ The plan, in words:
 | 6 | how many runs of bytes there are that no output may touch (weights), K |
 | 7 … 7+P-1 | the pointers that are the same on every call (weights), 0 for the others |
 | then K times | the address of such a run; its bytes |
-| then per array | which pointer; flags of PyObject_GetBuffer; bytes of an element; alignment - 1; two format characters; rank; sizes |
+| then per array | which pointer; flags of PyObject_GetBuffer; bytes of an element; alignment - 1; |
+| | two format characters; rank; sizes |
 
-Py_buffer is, on 64-bit machines, in all versions of CPython: buf at byte 0, obj 8, len 16, itemsize 24, readonly 32, ndim 36,
-format 40, shape 48, strides 56, suboffsets 64, internal 72; `fastcall.py` looks before it relies on that.
+Py_buffer is, on 64-bit machines, in all versions of CPython: buf at byte 0, obj 8, len 16, itemsize 24, readonly 32,
+ndim 36, format 40, shape 48, strides 56, suboffsets 64, internal 72; `fastcall.py` looks before it relies on that.
 
 Nothing here is shared between calls: buffers and pointers lie on the stack of the caller.
 """
@@ -45,7 +47,7 @@ declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare void @PyErr_Clear()
 
-; Whether %arg is of the class and gave its buffer; if not there is nothing to release.
+; Returns whether %arg is of the class and gave its buffer. If not, there is nothing to release.
 define internal i1 @acquire(ptr %arg, ptr %class, ptr %record, ptr %buffer) {
   %instance = call i32 @PyObject_IsInstance(ptr %arg, ptr %class)
   %is.instance = icmp eq i32 %instance, 1
@@ -61,7 +63,7 @@ no:
   ret i1 false
 }
 
-; Whether an acquired buffer has the element type, alignment and shape of the record.
+; Returns whether an acquired buffer has the element type, alignment and shape of the record.
 define internal i1 @fits(ptr %buffer, ptr %record) {
   %itemsize.at = getelementptr i8, ptr %buffer, i64 24
   %itemsize = load i64, ptr %itemsize.at
@@ -127,8 +129,8 @@ no:
   ret i1 false
 }
 
-; Whether an output may share memory with another array or with one of the runs of bytes; buffers without bytes may be
-; reported too.
+; Returns whether an output may share memory with another array or with one of the runs of bytes. Buffers without bytes
+; may be reported too.
 define internal i1 @overlap(ptr %buffers, i64 %inputs, i64 %arrays, ptr %runs, i64 %run.count) {
 entry:
   br label %output
@@ -187,7 +189,8 @@ no:
   ret i1 false
 }
 
-; Runs what %plan says with arrays at %args, the arena at %arena.data if it wants one: the status, -1 if they do not fit.
+; Runs what %plan says with arrays at %args, and the arena at %arena.data if it wants one. Returns the status, -1 if
+; they do not fit.
 define internal i64 @run(ptr %plan, ptr %args, ptr %arena.data) {
 entry:
   %native = load ptr, ptr %plan
@@ -307,7 +310,7 @@ misfit:
   ret ptr %object
 }
 
-; An entry to try the call with: copies an i32 from the first pointer to the second and returns it.
+; An entry to try the call with. It copies an i32 from the first pointer to the second and returns it.
 define i32 @_stepwell_fast_probe(ptr %arguments) {
   %from = load ptr, ptr %arguments
   %to.at = getelementptr ptr, ptr %arguments, i64 1

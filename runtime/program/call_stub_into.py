@@ -1,5 +1,7 @@
 """
-The LLVM text of `run_into(outputs, *arrays)` as one CPython function: what `call_stub.py` does, with the outputs in a list or tuple.
+The LLVM text of `run_into(outputs, *arrays)` as one CPython function, for `fastcall.py`.
+
+It does what `call_stub.py` does, with the outputs in a list or tuple.
 
 `self` is a `bytes` object of 64-bit words, followed by the plan of `call_stub.py`:
 
@@ -10,7 +12,7 @@ The LLVM text of `run_into(outputs, *arrays)` as one CPython function: what `cal
 | 2 | the address of what is called with the number of a check that failed; it raises |
 | 3, 4, 5 | the addresses of the classes `list` and `tuple` and of `None` |
 
-The caller who finds no arena in the word goes the other way too, where there are as many arenas as callers.
+A caller who finds no arena in the word calls the function of word 1 too, which has as many arenas as callers.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ declare i64 @PySequence_Size(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 
-; Puts the %count elements of the list or tuple %outputs at %to; whether it is one and has so many.
+; Puts the %count elements of the list or tuple %outputs at %to. Returns whether it is one and has so many.
 define internal i1 @spread(ptr %outputs, ptr %list, ptr %tuple, i64 %count, ptr %to) {
 entry:
   %type = call ptr @PyObject_Type(ptr %outputs)

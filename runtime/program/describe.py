@@ -1,4 +1,9 @@
-"""Reading a module: which entries it has, and with what types. The IR says it all (docs/architecture.md, roles)."""
+"""
+Reads the `Description` of a program off a module on the llvm stair, for all who load or export machine code.
+
+What it needs stands in attributes (docs/architecture.md, roles). `functions`, `signature` and the like read entries on
+any stair.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +22,28 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from ..core.codegens import EXTERNAL
-from ..core.diagnostics import fail
-from ..core.locations import location_string
-from ..core.roles import AXIS, BYTES, CHECKS, DIMS, INSTANCES, KEY, NAME, PREPARE, ROLE, SIGNATURE, TYPE
-from ..lowering.te_types import dtype_of
+from ...core.codegens import EXTERNAL
+from ...core.messages.diagnostics import fail
+from ...core.messages.locations import location_string
+from ...core.roles import AXIS, BYTES, CHECKS, DIMS, INSTANCES, KEY, NAME, PREPARE, ROLE, SIGNATURE, TYPE
+from ...lowering.shared.te_types import dtype_of
+from ..errors import CompileError
 from .arrays import ArrayType
-from .errors import CompileError
-from .external import External
-from .program import Argument, Description, Entry
+from .description import Argument, Description, Entry, External
 
 ROLES = ("input", "weight", "output", "arena")
+"""What arguments that are arrays of known sizes can be for."""
 
 
 def is_public(op: Operation) -> bool:
-    """Whether a function can be called from outside: it has a body and is not private."""
+    """Returns whether a function can be called from outside: it has a body and is not private."""
     visibility = op.get_attr_or_prop("sym_visibility")
     private = isinstance(visibility, StringAttr) and visibility.data == "private"
     return not private and bool(op.regions) and bool(op.regions[0].blocks)
 
 
 def functions(module: ModuleOp) -> dict[str, Operation]:
-    """Every function of the module, on whatever stair, by name."""
+    """Returns every function of the module, on whatever stair, by name."""
     return {
         name.data: op
         for op in module.ops
@@ -48,7 +53,7 @@ def functions(module: ModuleOp) -> dict[str, Operation]:
 
 
 def array_type(type_: Attribute) -> ArrayType:
-    """The array behind a tensor or memref type."""
+    """Returns the array behind a tensor or memref type. Raises CompileError for another type."""
     if not isinstance(type_, TensorType | MemRefType):
         raise CompileError(f"an entry takes and returns tensors, found {type_}")
     shape = tuple(None if size < 0 else size for size in type_.get_shape())
@@ -56,17 +61,28 @@ def array_type(type_: Attribute) -> ArrayType:
 
 
 def argument_attributes(function: Operation) -> list[dict[str, Attribute]]:
-    """The attributes of each argument; an empty list when no argument has any."""
+    """Returns the attributes of each argument, and an empty list when no argument has any."""
     found = function.get_attr_or_prop("arg_attrs")
     if not isinstance(found, ArrayAttr):
         return []
     return [dict(item.data) if isinstance(item, DictionaryAttr) else {} for item in found]
 
 
+def input_names(function: Operation) -> list[str]:
+    """Returns the names of an entry's arguments for messages: `stepwell.name`, the name in the IR, or `arg0` …"""
+    attributes = argument_attributes(function)
+    names: list[str] = []
+    for index, argument in enumerate(function.regions[0].blocks[0].args):
+        given = attributes[index].get(NAME) if attributes else None
+        names.append(given.data if isinstance(given, StringAttr) else argument.name_hint or f"arg{index}")
+    return names
+
+
 def signature(function: Operation) -> FunctionType | None:
     """
-    The tensor types an entry had at the top of the stairs: its `stepwell.signature`, or its own type while it still is
-    on tensors; None below that.
+    Returns the tensor types that an entry had at the top of the stairs.
+
+    They are its `stepwell.signature`, or its own type while it still is on tensors. Below that there are None.
     """
     if isinstance(known := function.attributes.get(SIGNATURE), FunctionType):
         return known
@@ -78,7 +94,7 @@ def signature(function: Operation) -> FunctionType | None:
 
 
 def signature_of_roles(function: Operation) -> FunctionType | None:
-    """A signature read off the buffers of a function whose arguments carry roles; None without roles."""
+    """Returns a signature read off the buffers of a function whose arguments carry roles, None without roles."""
     type_ = function.get_attr_or_prop("function_type")
     attributes = argument_attributes(function)
     if not isinstance(type_, FunctionType) or not attributes:
@@ -100,7 +116,7 @@ MISSING_ROLES = (
 
 
 def describe(module: ModuleOp) -> Description:
-    """The entries and checks of a module on the llvm stair."""
+    """Returns the entries, the checks and the calls to the outside of a module on the llvm stair."""
     entries: list[Entry] = []
     for name, function in functions(module).items():
         if SIGNATURE in function.attributes or any(ROLE in each for each in argument_attributes(function)):
@@ -110,7 +126,7 @@ def describe(module: ModuleOp) -> Description:
 
 
 def _externals(module: ModuleOp) -> list[External]:
-    """What the program calls from outside: declarations that say who makes their code."""
+    """Returns what the program calls from outside: declarations that say who makes their code."""
     found: list[External] = []
     for name, function in functions(module).items():
         given = function.attributes.get(EXTERNAL)
@@ -157,7 +173,7 @@ def _entry(name: str, function: Operation) -> Entry:
 
 
 def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
-    """The prepare functions whose code is that of `entry`."""
+    """Yields the prepare functions whose code is that of `entry`."""
     given = function.attributes.get(INSTANCES)
     for name, keys in given.data.items() if isinstance(given, DictionaryAttr) else ():
         texts = [key.data for key in keys if isinstance(key, StringAttr)] if isinstance(keys, ArrayAttr) else []
@@ -174,7 +190,7 @@ def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
 
 
 def _dims(attributes: dict[str, Attribute]) -> str:
-    """The names of the dimensions of an argument, `n,` for one name and none; empty without names."""
+    """Returns the names of the dimensions of an argument: `n,` where only the first has one, empty without names."""
     names = attributes.get(DIMS)
     given = names.data if isinstance(names, ArrayAttr) else ()
     return ",".join(each.data if isinstance(each, StringAttr) else "" for each in given)

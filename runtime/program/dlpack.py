@@ -1,8 +1,9 @@
 """
-Arrays of other libraries, without a copy: the DLPack protocol.
+Takes arrays of other libraries without a copy, by the DLPack protocol.
 
-Whatever has `__dlpack__` and lies in the memory of this machine can be an argument, and an output of `run_into`. NumPy reads what it can;
-the rest is read here: bf16, which it has no name for, and outputs, which it makes read-only where a library gives capsules without version.
+Whatever has `__dlpack__` and lies in the memory of this machine can be an argument, and an output of `run_into`. NumPy
+reads what it can. The rest is read here: bf16, which NumPy has no name for, and outputs, which NumPy makes read-only
+where a library gives capsules without version.
 
 Source: DLPack 1.0, <https://dmlc.github.io/dlpack/latest/c_api.html>.
 """
@@ -16,13 +17,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .errors import ArgumentError
+from ..errors import ArgumentError
 
 _HOST_DEVICES = (1, 3, 11)
-"""Memory that the processor reads: its own, and that of CUDA and ROCm in pinned form."""
+"""The devices whose memory the processor reads: its own, and pinned memory of CUDA and ROCm."""
 
 _KINDS = {0: "i", 1: "u", 2: "f", 4: "bf", 6: "b"}
-"""Type codes: what there are NumPy types for."""
+"""The type codes for which there are NumPy types, and the kind of the type."""
 
 _READ_ONLY = 1
 
@@ -67,16 +68,16 @@ _FORMS = (
     (b"dltensor_versioned", b"used_dltensor_versioned", _Versioned),
     (b"dltensor", b"used_dltensor", _Managed),
 )
-"""Names of a capsule before and after it was taken, and what it holds."""
+"""The names of a capsule before and after it was taken, and what it holds."""
 
 
 def is_foreign(value: Any) -> bool:
-    """Whether `value` is an array of another library."""
+    """Returns whether `value` is an array of another library."""
     return not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__")
 
 
 def as_inputs(values: Sequence[Any], names: Sequence[str]) -> Sequence[Any]:
-    """`values`, those of other libraries as arrays over the same memory; the same sequence when there are none."""
+    """Returns `values`, those of other libraries as arrays over the same memory. Without any, it is the same object."""
     if not any(map(is_foreign, values)):
         return values
     named = [*names, *["?"] * (len(values) - len(names))]
@@ -87,7 +88,7 @@ def as_inputs(values: Sequence[Any], names: Sequence[str]) -> Sequence[Any]:
 
 
 def as_outputs(values: Sequence[Any], names: Sequence[str]) -> Sequence[Any]:
-    """The same for arrays to write into."""
+    """Returns what `as_inputs` does for arrays to write into."""
     if not any(map(is_foreign, values)):
         return values
     return [
@@ -105,16 +106,17 @@ def _input(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 def from_capsule(value: Any, name: str) -> np.ndarray[Any, Any]:
     """
-    An array over the memory of `value`, which it keeps alive; read-only when its library says so.
+    Returns an array over the memory of `value`, which it keeps alive. It is read-only when its library says so.
 
-    Raises ArgumentError, in which it is called `name`, when it lies on another device, does not want to be read, or has elements that
-    there is no type for.
+    Raises ArgumentError, in which it is called `name`, when it lies on another device, does not want to be read, or has
+    elements that there is no type for.
     """
     try:
         device, number = value.__dlpack_device__()
         if int(device) not in _HOST_DEVICES:
             raise ArgumentError(
-                f"{name} lies on device {int(device)}:{number} of DLPack, expected the memory of the processor; copy it there first"
+                f"{name} lies on device {int(device)}:{number} of DLPack, expected the memory of the processor; "
+                "copy it there first"
             )
         capsule = _capsule(value)
     except (BufferError, RuntimeError) as error:
@@ -139,7 +141,11 @@ def _capsule(value: Any) -> Any:
 
 
 class _Owner:
-    """Memory that another library owns, described as NumPy wants it (`__array_interface__`); let go with the last array over it."""
+    """
+    Memory that another library owns, described as NumPy wants it (`__array_interface__`).
+
+    It is let go with the last array over it.
+    """
 
     def __init__(self, address: int, managed: Any, capsule_name: bytes):
         self._address, self._managed, self._capsule_name = address, managed, capsule_name
@@ -175,10 +181,15 @@ def _dtype(kind: str, size: int) -> np.dtype[Any]:
     return np.dtype(np.bool_) if kind == "b" else np.dtype(f"{kind}{size}")
 
 
-def _python_api(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+def python_function(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """
+    Returns the function `name` of the C interface of Python, with types of its own.
+
+    Others may set the types of `ctypes.pythonapi.name`.
+    """
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
-_is_valid = _python_api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
-_pointer = _python_api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-_rename = _python_api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_is_valid = python_function("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_pointer = python_function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+_rename = python_function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)

@@ -1,9 +1,9 @@
 """
-Cheap calls from Python: an entry as a CPython function that takes arrays straight through the buffer protocol.
+Makes an entry a CPython function that takes arrays straight through the buffer protocol, for cheap calls from Python.
 
-One native function (`call_stub.py`) serves every entry of every program; what to call with what is a plan in a `bytes` object.
-Wherever this cannot work (another Python, 32 bits, no such symbols, bfloat16 arrays, which have no buffer format) or is
-switched off by `STEPWELL_FASTCALL=0`, there is no function and calls go through ctypes.
+One native function (`call_stub.py`) serves every entry of every program. What to call with what is a plan in a `bytes`
+object. Wherever this cannot work (another Python, 32 bits, no such symbols, bfloat16 arrays, which have no buffer
+format) or is switched off by `STEPWELL_FASTCALL=0`, there is no function and calls go through ctypes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import cache as disk
-from .arrays import ArrayType, numpy_dtype
+from ...te.dtypes import numpy_dtype
+from ..cache import CALLS
+from ..native.jit import NativeLibrary, kept_object
+from .arrays import ArrayType
 from .call_stub import CALL, HEADER_WORDS, PROBE, RECORD_WORDS, STUB
 from .call_stub_into import INTO, INTO_WORDS, RUN_INTO
-from .jit import NativeLibrary, compile_object, host_target
+from .dlpack import python_function
 
 FastCall = Callable[..., int]
 """`fast(*inputs, *outputs[, arena address])`: 0, the number of the failed check, or `MISFIT`."""
@@ -39,7 +41,11 @@ MISFIT = -1
 
 MOST_ARRAYS = 256
 MOST_POINTERS = 4096
-"""Entries with more arguments than that go through ctypes: the call keeps 80 bytes per array, 8 per pointer on the stack."""
+"""
+The most arguments of a fast call. Entries with more go through ctypes.
+
+The call keeps 80 bytes per array and 8 per pointer on the stack.
+"""
 
 _C_CONTIGUOUS, _FORMAT, _WRITABLE = 0x38, 0x04, 0x01
 _METH_FASTCALL = 0x80
@@ -49,7 +55,7 @@ _FORMATS = "?bBhHiIlLqQefd"
 
 @dataclass(frozen=True)
 class Array:
-    """An argument that Python passes as an array: its place among the native pointers, its type, whether it is written."""
+    """An argument that Python passes as an array: its place among the native pointers, and its type."""
 
     index: int
     type: ArrayType
@@ -72,8 +78,10 @@ class FastEntry:
         fail: Callable[[int], NoReturn],
     ) -> RunInto:
         """
-        `run_into(outputs, *arrays)`: runs the entry, in the memory of `arena` unless another call has it; calls `fail` with the
-        number of a failed check, and `otherwise` with the same arguments when it cannot run them.
+        Returns `run_into(outputs, *arrays)`, which runs the entry in the memory of `arena`.
+
+        It calls `fail` with the number of a failed check. It calls `otherwise` with the same arguments when it cannot
+        run them, or when another call has the arena.
         """
         slot = np.array([0 if arena is None else arena.ctypes.data], np.uint64)
         words = [slot.ctypes.data, id(otherwise), id(fail), id(list), id(tuple), id(None)]
@@ -93,11 +101,11 @@ def fast_entry(
     untouched: Sequence[Bytes] = (),
 ) -> FastEntry | None:
     """
-    The fast call of the native entry at address `native`, or None when there can be none.
+    Returns the fast call of the native entry at address `native`, or None when there can be none.
 
-    `fixed` holds the pointers that are the same on each call (weights), `arena` is the place of the arena among them;
-    `kept` lives as long as the function: whatever owns the code and the memory behind the addresses. `use_cache`: whether the
-    compile cache on disk may be used. Outputs in the bytes `untouched` do not fit.
+    `fixed` holds the pointers that are the same on each call (weights), and `arena` is the place of the arena among
+    them. `kept` lives as long as the function: it is whatever owns the code and the memory behind the addresses.
+    `use_cache` says whether the compile cache on disk may be used. Outputs in the bytes `untouched` do not fit.
     """
     if os.environ.get("STEPWELL_FASTCALL") == "0":
         return None
@@ -112,7 +120,7 @@ def fast_entry(
 
 @cache
 def _formats(dtype: str) -> tuple[int, ...]:
-    """The format characters under which NumPy exports arrays of `dtype`; none for bf16."""
+    """Returns the format characters under which NumPy exports arrays of `dtype`. There are none for bf16."""
     wanted = numpy_dtype(dtype)
     return tuple(ord(name) for name in _FORMATS if np.dtype(name) == wanted)
 
@@ -124,7 +132,7 @@ def _plan(
     arena: int | None,
     untouched: Sequence[Bytes] = (),
 ) -> bytes:
-    """The words that `call_stub.py` describes."""
+    """Returns the words that `call_stub.py` describes."""
     inputs = sum(not array.is_output for array in arrays)
     place = -1 if arena is None else arena
     words = [native, len(fixed), len(arrays), inputs, place, id(np.ndarray), len(untouched)]
@@ -137,7 +145,7 @@ def _plan(
 
 
 def _packed(words: Sequence[int]) -> bytes:
-    """The words as bytes; addresses may use the top bit, so a word is kept modulo 2^64."""
+    """Returns the words as bytes. Addresses may use the top bit, so a word is kept modulo 2^64."""
     return struct.pack(f"={len(words)}Q", *(word & 0xFFFF_FFFF_FFFF_FFFF for word in words))
 
 
@@ -181,7 +189,7 @@ class _Buffer(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Stub:
-    """The loaded stub and the method definitions that name its functions; every function keeps them alive."""
+    """The loaded stub and the method definitions that name its functions. Every function keeps them alive."""
 
     library: NativeLibrary
     call: _MethodDefinition
@@ -190,33 +198,23 @@ class Stub:
 
 @cache
 def _stub(use_cache: bool) -> Stub:
-    text = STUB + INTO
-    key = disk.code_key(text, host_target().describe())
-    found = disk.load(key, disk.CALLS) if use_cache else None
     # without passes it compiles twice as fast and calls as fast
-    code = found[1] if found is not None else compile_object(text, speed_level=0)
+    code = kept_object(STUB + INTO, use_cache, CALLS, speed_level=0)
     library = NativeLibrary(code, [CALL, RUN_INTO, PROBE])
-    if use_cache and found is None:
-        disk.store(key, {}, code, disk.CALLS)
     call = _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None)
     run_into = _MethodDefinition(b"run_into", library.address(RUN_INTO), _METH_FASTCALL, None)
     return Stub(library, call, run_into)
 
 
 def _function(plan: bytes, definition: _MethodDefinition, kept: object) -> Callable[..., Any]:
-    """The CPython function over `plan`. It holds the plan as its self, and as its module all that must live with it."""
-    make = _python_api("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
+    """Returns the CPython function over `plan`. Its self is the plan, its module is all that must live with it."""
+    make = python_function("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     return make(ctypes.addressof(definition), plan, kept)
-
-
-def _python_api(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-    """A function of the interpreter; one of our own, since the types of `ctypes.pythonapi.name` may be set by others."""
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
 @cache
 def _works(use_cache: bool) -> bool:
-    """Whether fast calls work in this process: CPython on 64 bits, buffers laid out as the stub expects, a probe succeeds."""
+    """Returns whether fast calls work here: CPython on 64 bits, buffers as the stub expects, and a probe succeeds."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     try:
@@ -226,13 +224,13 @@ def _works(use_cache: bool) -> bool:
 
 
 def _buffers_are_as_expected() -> bool:
-    """Whether PyObject_GetBuffer fills in a Py_buffer of the known layout and no byte more."""
+    """Returns whether PyObject_GetBuffer fills in a Py_buffer of the known layout and no byte more."""
     array = np.zeros((3, 5), np.float32)
     size = ctypes.sizeof(_Buffer)
     memory = (ctypes.c_ubyte * (size + 64))(*[0xA5] * (size + 64))
     buffer = _Buffer.from_buffer(memory)
-    get = _python_api("PyObject_GetBuffer", ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
-    release = _python_api("PyBuffer_Release", None, ctypes.c_void_p)
+    get = python_function("PyObject_GetBuffer", ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
+    release = python_function("PyBuffer_Release", None, ctypes.c_void_p)
     get(array, ctypes.byref(buffer), _C_CONTIGUOUS | _FORMAT | _WRITABLE)
     seen = (buffer.buf, buffer.obj, buffer.len, buffer.itemsize, buffer.readonly, buffer.ndim, buffer.format)
     shape_and_strides = buffer.shape[:2], buffer.strides[:2]
@@ -246,7 +244,7 @@ def _buffers_are_as_expected() -> bool:
 
 
 def _probe_succeeds(stub: Stub) -> bool:
-    """Calls a tiny entry: a fitting call runs, misfits do not, and no array is kept."""
+    """Calls a tiny entry. Returns whether a fitting call runs, misfits do not, and no array is kept."""
     type_ = ArrayType("i32", (1, 1))
     arrays = [Array(0, type_, False), Array(1, type_, True)]
     fast = _function(_plan(stub.library.address(PROBE), [None, None], arrays, None), stub.call, stub)

@@ -1,136 +1,85 @@
-"""
-A program in memory: machine code, its entries, its weights. Calls go through here.
-
-`Description` is all that native code does not say about itself; it is plain data, so that the compile cache can keep it.
-"""
+"""A program in memory: machine code, its entries, its weights. Calls go through here."""
 
 from __future__ import annotations
 
 import ctypes
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..core.roles import ENTRY_PREFIX
-from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, numpy_dtype
+from ...core.roles import prepare_key
+from ...te.dtypes import numpy_dtype
+from ..errors import ArgumentError, ExecutionError, wrong_count
+from ..native.jit import NativeLibrary
+from ..native.threads import RUN_PARALLEL, runner, uses_threads
+from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type
+from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
-from .errors import ArgumentError, ExecutionError
-from .external import External, LinkedExternals, raise_failure
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
-from .jit import NativeLibrary
-from .threads import RUN_PARALLEL, runner, uses_threads
+
+Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
-class Argument:
-    """One pointer that native code wants: what for (`role`), and the array behind it."""
+class LinkedCode:
+    """The code from outside that a program is linked with. There is none here; code generators make a subclass."""
 
-    role: str
-    name: str
-    type: ArrayType
-    key: str = ""
+    def __init__(self) -> None:
+        self.objects: list[bytes] = []
+        self.addresses: dict[str, int] = {}
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A function that can be called: its arguments in the order of the IR."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    is_prepare: bool = False
-    code: str = ""
-    """The function whose machine code this one is too, with other weights; its own when empty."""
-
-    @property
-    def symbol(self) -> str:
-        """The name of its machine code."""
-        return ENTRY_PREFIX + (self.code or self.name)
-
-    def of(self, role: str) -> list[Argument]:
-        return [argument for argument in self.arguments if argument.role == role]
-
-
-@dataclass(frozen=True)
-class Description:
-    """The entries of a program, the checks that may fail (message, location), and what it calls from outside."""
-
-    entries: tuple[Entry, ...]
-    checks: tuple[tuple[str, str], ...]
-    externals: tuple[External, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """What `dataclasses.asdict` gives, in a tenth of its time: a net has an argument per weight, and again for packing it."""
-        entries = tuple(
-            {
-                **vars(entry),
-                "arguments": tuple({**vars(a), "type": dict(vars(a.type))} for a in entry.arguments),
-            }
-            for entry in self.entries
-        )
-        externals = tuple(dict(vars(external)) for external in self.externals)
-        return {"entries": entries, "checks": self.checks, "externals": externals}
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Description:
-        def argument(item: dict[str, Any]) -> Argument:
-            type_ = ArrayType(item["type"]["dtype"], tuple(item["type"]["shape"]))
-            return Argument(item["role"], item["name"], type_, item["key"])
-
-        entries = tuple(
-            Entry(item["name"], tuple(map(argument, item["arguments"])), item["is_prepare"], item["code"])
-            for item in data["entries"]
-        )
-        checks = tuple((message, location) for message, location in data["checks"])
-        return Description(entries, checks, tuple(External(**item) for item in data["externals"]))
+    def raise_failure(self, location: str) -> None:
+        """Raises what this code failed with last in this thread, as an error at `location`."""
 
 
 class Program:
-    """Machine code with its weights bound; every entry can be called from several threads at once."""
+    """Machine code with its weights bound. Every entry can be called from several threads at once."""
 
     def __init__(
         self,
         description: Description,
         object_code: bytes,
-        weights: Mapping[str, np.ndarray[Any, Any]],
+        weights: Mapping[str, Array],
         use_cache: bool = True,
         threads: int = 1,
+        linked: LinkedCode | None = None,
     ):
         self.description = description
         self.object_code = object_code
         self.use_cache = use_cache
         symbols = [entry.symbol for entry in description.entries if not entry.code]
-        self.externals = LinkedExternals(description.externals, use_cache)
-        addresses, kept = self.externals.addresses, (self.externals, None)
+        self._linked = linked or LinkedCode()
+        addresses, kept = self._linked.addresses, (self._linked, None)
         if uses_threads(object_code):
-            kept = (self.externals, run := runner(threads, use_cache))
+            kept = (self._linked, run := runner(threads, use_cache))
             addresses = addresses | {RUN_PARALLEL: run.address}
-        self.library = NativeLibrary(object_code, symbols, self.externals.objects, addresses, kept)
+        self.library = NativeLibrary(object_code, symbols, self._linked.objects, addresses, kept)
         self._weights = weights
-        self._prepared: dict[str, np.ndarray[Any, Any]] = {}
+        self._prepared: dict[str, Array] = {}
         self._entries = {entry.name: entry for entry in description.entries}
         self._bound: WeakValueDictionary[str, BoundEntry] = WeakValueDictionary()
-        """Entries hold their program. The other way round is weak, so that weights go with the last user, not with the next round of
-        the cycle collector."""
+        """
+        Entries hold their program. The program holds them weakly, so that weights go with the last user, not with the
+        next round of the cycle collector.
+        """
         self._prepare([entry for entry in description.entries if entry.is_prepare])
 
     def _prepare(self, entries: Sequence[Entry]) -> None:
-        """Runs the functions that pack and fold weights. Their results lie side by side: together they get large pages."""
+        """Runs the functions that pack and fold weights. Their results lie side by side, and get large pages."""
         results = iter(allocate_together([a.type for entry in entries for a in entry.of("output")]))
         for entry in entries:
             outputs = [next(results) for _ in entry.of("output")]
             BoundEntry(entry, self, once=True).fill(outputs)
-            self._prepared |= {f"@{entry.name}#{index}": result for index, result in enumerate(outputs)}
+            self._prepared |= {prepare_key(entry.name, index): result for index, result in enumerate(outputs)}
 
-    def weight(self, key: str) -> np.ndarray[Any, Any]:
-        """The array behind a weight argument: from the side-car, or the result of a prepare function."""
+    def weight(self, key: str) -> Array:
+        """Returns the array behind a weight argument: from the side-car, or the result of a prepare function."""
         return self._prepared[key] if key in self._prepared else self._weights[key]
 
     def entry(self, name: str) -> BoundEntry:
-        """The entry, ready to be called. Raises KeyError when there is none of this name."""
+        """Returns the entry, ready to be called. Raises KeyError when there is none of this name."""
         bound = self._bound.get(name)
         if bound is None:
             bound = self._bound[name] = bound_entry(self._entries[name], self)
@@ -138,18 +87,15 @@ class Program:
 
     def fail(self, status: int) -> NoReturn:
         """Raises the error of the check with this number, or what code from outside raised."""
-        failure = self.externals.take_failure()
-        if failure is not None:
-            raise_failure(*failure, self.description.checks[status - 1][1])
-        raise ExecutionError(*self.description.checks[status - 1])
+        reason, location = self.description.checks[status - 1]
+        self._linked.raise_failure(location)
+        raise ExecutionError(reason, location)
 
 
 def bound_entry(entry: Entry, program: Program) -> BoundEntry:
-    """The entry ready to be called: one that takes sizes asks the arrays for them."""
+    """Returns the entry, ready to be called. One that takes sizes asks the arrays for them."""
     if not entry.of("size") and not entry.of("stride"):
         return BoundEntry(entry, program)
-    from .sized_entry import SizedEntry
-
     return SizedEntry(entry, program)
 
 
@@ -157,8 +103,9 @@ class BoundEntry:
     """
     An entry ready to be called with input arrays.
 
-    A call tries the fast way (`fastcall.py`) first. Arguments that do not fit it take the slow one through ctypes, which copies
-    what native code cannot read in place and names what is wrong. An entry that runs `once` is not worth a fast way.
+    A call tries the fast way (`fastcall.py`) first. Arguments that do not fit it take the slow one through ctypes,
+    which copies what native code cannot read in place and names what is wrong. An entry that runs `once` is not worth a
+    fast way.
     """
 
     def __init__(self, entry: Entry, program: Program, once: bool = False):
@@ -169,7 +116,7 @@ class BoundEntry:
         self._outputs = [(i, a) for i, a in enumerate(entry.arguments) if a.role == "output"]
         self._arena = next(((i, a) for i, a in enumerate(entry.arguments) if a.role == "arena"), None)
         self._fixed: list[int | None] = [None] * len(entry.arguments)
-        self._kept: list[np.ndarray[Any, Any]] = []
+        self._kept: list[Array] = []
         for index, argument in enumerate(entry.arguments):
             if argument.role == "weight":
                 array = check_input(program.weight(argument.key), argument.type, argument.key)
@@ -178,7 +125,7 @@ class BoundEntry:
         self._array_type = ctypes.c_void_p * len(entry.arguments)
         self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
         self._free_arenas: deque[int] = deque()
-        self._arena_memory: list[np.ndarray[Any, Any]] = []
+        self._arena_memory: list[Array] = []
         self._fast_entry = None if once else self._make_fast()
         self._fast = _never_fits if self._fast_entry is None else self._fast_entry.call
 
@@ -196,9 +143,9 @@ class BoundEntry:
 
     def native_run_into(self) -> RunInto:
         """
-        `run_into` as a function of its own, which runs in an arena of its own; this method where there can be none.
+        Returns `run_into` as a native function that has its own arena, or the method where there can be none.
 
-        It keeps the entry alive and not the other way round.
+        The function keeps the entry alive, and not the other way round.
         """
         if self._fast_entry is None:
             return self.run_into
@@ -210,35 +157,32 @@ class BoundEntry:
                 return self.run_into
         return self._fast_entry.run_into(memory, self.run_into, self.program.fail)
 
-    def __call__(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
-        """The results for `arrays`, newly allocated."""
+    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+        """Returns the results for `arrays`, newly allocated."""
         return self.call(arrays)
 
-    def call(self, arrays: Sequence[Any]) -> tuple[np.ndarray[Any, Any], ...]:
-        """The results for `arrays`, newly allocated."""
+    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+        """Returns the results for `arrays`, newly allocated."""
         outputs = tuple([np.empty(sizes, dtype) for sizes, dtype in self._results])
         self._run(arrays, outputs)
         return outputs
 
-    def fill(self, outputs: Sequence[np.ndarray[Any, Any]]) -> None:
-        """Runs an entry without inputs; `outputs` are ours and fit."""
+    def fill(self, outputs: Sequence[Array]) -> None:
+        """Runs an entry without inputs. The `outputs` are ours and fit."""
         self._run((), outputs)
 
-    def run_into(self, outputs: Sequence[np.ndarray[Any, Any]], *arrays: Any) -> None:
-        """Like a call, but the results are written into `outputs`, which may not overlap the inputs or each other."""
+    def run_into(self, outputs: Sequence[Array], *arrays: Any) -> None:
+        """Runs the entry and writes the results into `outputs`, which may not overlap the inputs or each other."""
         if len(outputs) != len(self._outputs):
             raise ArgumentError(
                 f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays"
             )
         self._run(arrays, outputs, given=True)
 
-    def _run(self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool = False) -> None:
-        """Runs the entry; `given` outputs are the caller's and get checked where the fast call has not."""
+    def _run(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool = False) -> None:
+        """Runs the entry. Outputs that are `given` are the caller's: they get checked where the fast call has not."""
         if len(arrays) != len(self._inputs):
-            names = ", ".join(f"'{argument.name}'" for _, argument in self._inputs)
-            raise ArgumentError(
-                f"'{self.entry.name}' takes {len(self._inputs)} arguments ({names}), found {len(arrays)}"
-            )
+            raise self._wrong_count(arrays)
         if self._arena is None:
             status = self._fast(*arrays, *outputs)
             if status == MISFIT:
@@ -254,8 +198,16 @@ class BoundEntry:
         if status != 0:
             self.program.fail(status)
 
+    def _wrong_count(self, arrays: Sequence[Any]) -> ArgumentError:
+        """Returns the error for a call with too many or too few `arrays`."""
+        return wrong_count(f"'{self.entry.name}'", [argument.name for _, argument in self._inputs], arrays)
+
     def _run_otherwise(self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None) -> int:
-        """The native status of a call whose arguments did not fit: the fast way for arrays of other libraries, else the slow one."""
+        """
+        Runs what did not fit the fast call, and returns the native status.
+
+        Arrays of other libraries are read by DLPack and go the fast way again. All else goes the slow way.
+        """
         found = as_inputs(arrays, [argument.name for _, argument in self._inputs])
         written = as_outputs(outputs, [argument.name for _, argument in self._outputs]) if given else outputs
         if found is not arrays or written is not outputs:
@@ -264,12 +216,9 @@ class BoundEntry:
                 return status
         return self._run_slowly(found, written, given, arena)
 
-    def _run_slowly(
-        self, arrays: Sequence[Any], outputs: Sequence[np.ndarray[Any, Any]], given: bool, arena: int | None
-    ) -> int:
-        """The native status of a call through ctypes. Raises ArgumentError for what no copy makes fit."""
+    def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool, arena: int | None) -> int:
+        """Runs the entry through ctypes and returns its status. Raises ArgumentError for what no copy makes fit."""
         if given:
-            self._check_weights_stay(outputs)
             self._check_outputs(outputs, arrays)
         kept = [check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)]
         pointers = list(self._fixed)
@@ -281,26 +230,28 @@ class BoundEntry:
             pointers[self._arena[0]] = arena
         return self._native(self._array_type(*pointers))
 
-    def _check_weights_stay(self, outputs: Sequence[Any]) -> None:
-        """Weights given as arrays are used where they lie: a result written there would change the program."""
-        for (_, argument), array in zip(self._outputs, outputs, strict=True):
-            if isinstance(array, np.ndarray) and any(np.may_share_memory(array, kept) for kept in self._kept):
-                raise ArgumentError(
-                    f"output '{argument.name}' shares memory with a weight, expected an array of its own"
-                )
-
     def _check_outputs(self, outputs: Sequence[Any], arrays: Sequence[Any]) -> None:
-        for (_, argument), array in zip(self._outputs, outputs, strict=True):
-            check_output(array, argument.type, argument.name)
-        for i, array in enumerate(outputs):
+        """Raises ArgumentError unless the caller's `outputs` can be written in place and lie apart from all else."""
+        names = [argument.name for _, argument in self._outputs]
+        for name, array in zip(names, outputs, strict=True):
+            # weights given as arrays are used where they lie: a result written there would change the program
+            if isinstance(array, np.ndarray) and any(np.may_share_memory(array, kept) for kept in self._kept):
+                raise ArgumentError(f"output '{name}' shares memory with a weight, expected an array of its own")
+        for (index, argument), array in zip(self._outputs, outputs, strict=True):
+            self._check_writable(index, argument, array)
+        for i, (name, array) in enumerate(zip(names, outputs, strict=True)):
             for other in (*arrays, *outputs[:i]):
                 if isinstance(other, np.ndarray) and np.may_share_memory(array, other):
                     raise ArgumentError(
-                        f"output '{self._outputs[i][1].name}' shares memory with another argument, expected an array of its own"
+                        f"output '{name}' shares memory with another argument, expected an array of its own"
                     )
 
+    def _check_writable(self, index: int, argument: Argument, array: Any) -> None:
+        """Raises ArgumentError unless native code can write the output with this index into `array` in place."""
+        check_output(array, argument.type, argument.name)
+
     def _take_arena(self, size: int) -> int:
-        """The address of an arena nobody uses; `deque.pop` is atomic, so concurrent callers never share one."""
+        """Returns the address of an arena nobody uses. `deque.pop` is atomic, so concurrent callers never share one."""
         try:
             return self._free_arenas.pop()
         except IndexError:
@@ -315,5 +266,102 @@ class BoundEntry:
 
 
 def _never_fits(*_: Any) -> int:
-    """In place of a fast call where there is none."""
+    """Stands for the fast call of an entry that has none."""
     return MISFIT
+
+
+class SizedEntry(BoundEntry):
+    """
+    An entry that is compiled for all sizes: each call hands it the sizes and strides of its arrays.
+
+    An array whose strides are handed over may have any. Others are row-major, and are copied where they are not.
+
+    The sizes of results must follow from names of dimensions (`stepwell.dims`), or be those of the arrays given to
+    `run_into`.
+    """
+
+    def __init__(self, entry: Entry, program: Program):
+        super().__init__(entry, program)
+        self._strided = {
+            index: {int(a.key) for a in self._numbers(index) if a.role == "stride"}
+            for index, _ in (*self._inputs, *self._outputs)
+        }
+
+    def _numbers(self, index: int) -> list[Argument]:
+        """Returns the sizes and strides that come after the array with this index."""
+        found: list[Argument] = []
+        for argument in self.entry.arguments[index + 1 :]:
+            if argument.role not in ("size", "stride"):
+                break
+            found.append(argument)
+        return found
+
+    def native_run_into(self) -> RunInto:
+        return self.run_into
+
+    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+        sizes = self._named_sizes(arrays)
+        outputs = tuple(
+            np.empty(self._shape(argument, sizes), numpy_dtype(argument.type.dtype)) for _, argument in self._outputs
+        )
+        self._run(arrays, outputs)
+        return outputs
+
+    def _named_sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
+        """Returns the sizes by name of dimension. Raises ArgumentError where one name has two sizes."""
+        found: dict[str, tuple[int, str]] = {}
+        for array, (_, argument) in zip(arrays, (*self._inputs, *self._outputs), strict=False):
+            for name, size in zip(argument.key.split(","), np.shape(array), strict=False):
+                first, owner = found.setdefault(name, (size, argument.name)) if name else (size, "")
+                if first != size:
+                    raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{argument.name}'")
+        return {name: size for name, (size, _) in found.items()}
+
+    def _shape(self, output: Argument, sizes: dict[str, int]) -> tuple[int, ...]:
+        names = output.key.split(",") if output.key else [""] * len(output.type.shape)
+        known = [sizes.get(name) if dim is None else dim for name, dim in zip(names, output.type.shape, strict=True)]
+        if None in known:
+            raise ArgumentError(
+                f"the size of result '{output.name}' ({output.type}) does not follow from names of dimensions; "
+                "give arrays for the results to run_into, or name the dimensions with stepwell.dims"
+            )
+        return tuple(size or 0 for size in known)
+
+    def _run(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool = False) -> None:
+        if len(arrays) != len(self._inputs):
+            raise self._wrong_count(arrays)
+        self._named_sizes((*arrays, *outputs))
+        status = self._run_slowly(arrays, outputs, given, None)
+        if status != 0:
+            self.program.fail(status)
+
+    def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None) -> int:
+        if given:
+            self._check_outputs(outputs, arrays)
+        words = list(self._fixed)
+        kept: list[Any] = []
+        for (index, argument), value in (
+            *zip(self._inputs, arrays, strict=True),
+            *zip(self._outputs, outputs, strict=True),
+        ):
+            array = self._readable(index, argument, value)
+            kept.append(array)
+            words[index] = array.ctypes.data
+            for place, number in enumerate(self._numbers(index), index + 1):
+                axis = int(number.key)
+                words[place] = array.shape[axis] if number.role == "size" else array.strides[axis] // array.itemsize
+        return self._native(self._array_type(*[None if word is None else word % 2**64 for word in words]))
+
+    def _readable(self, index: int, argument: Argument, value: Any) -> Array:
+        """Returns the array as native code reads it: with its strides where those are handed over, else row-major."""
+        check_type(value, argument.type, argument.name)
+        array = np.asarray(value)
+        fits = all(stride % array.itemsize == 0 for stride in array.strides) and array.flags.aligned
+        return array if self._strided[index] and fits else np.ascontiguousarray(array).reshape(array.shape)
+
+    def _check_writable(self, index: int, argument: Argument, array: Any) -> None:
+        check_type(array, argument.type, argument.name)
+        if not self._strided[index]:
+            check_output(array, ArrayType(argument.type.dtype, array.shape), argument.name)
+        elif not array.flags.writeable or not array.flags.aligned:
+            raise ArgumentError(f"output '{argument.name}' cannot be written in place")

@@ -1,4 +1,4 @@
-"""Finding the weights that a program's native code asks for, and checking them against what the IR says."""
+"""Finds the weights that native code asks for, and checks them against what the IR says."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 
-from ..core.diagnostics import did_you_mean
-from ..core.locations import SourcePoint
-from ..core.weights import WeightsError, open_weights
-from .arrays import ArrayType, numpy_dtype
-from .errors import CompileError
-from .program import Description
+from ...core.messages.diagnostics import did_you_mean
+from ...core.messages.locations import SourcePoint, source_directory
+from ...core.roles import WEIGHTS, prepare_function
+from ...core.weights import WeightsError, open_weights
+from ...dialects.graph.constants import WeightOp
+from ...te.dtypes import numpy_dtype
+from ..errors import CompileError
+from .arrays import ArrayType
+from .describe import array_type
+from .description import Argument, Description, Entry
 
 
 def bind_weights(
@@ -26,17 +31,19 @@ def bind_weights(
     places: Mapping[str, SourcePoint | None] | None = None,
 ) -> dict[str, np.ndarray[Any, Any]]:
     """
-    The array of every weight key, mapped from the side-car without a copy.
+    Returns the array of every weight key, mapped from the side-car without a copy.
 
-    `places` says where in the program a key is asked for. `given` (a file or arrays by key) goes before `named_file`, the module's `stepwell.weights`, which is relative to
-    `directory`. Raises CompileError when weights are wanted but no file is named, or an array given does not fit, and
+    `places` gives the place in the program where a key is asked for. `given` (a file or arrays by key) goes before
+    `named_file`, the module's `stepwell.weights`, which is relative to `directory`.
+
+    Raises CompileError when weights are wanted but no file is named, or an array given does not fit. Raises
     WeightsError when the file cannot be read, lacks a key, or has it with another type or shape.
     """
     wanted = {
         argument.key: argument.type
         for entry in description.entries
         for argument in entry.of("weight")
-        if not argument.key.startswith("@")
+        if prepare_function(argument.key) is None
     }
     if not wanted:
         return {}
@@ -84,3 +91,17 @@ def _checked(key: str, arrays: Mapping[str, Any], type_: ArrayType) -> np.ndarra
         found = "x".join(map(str, (*array.shape, array.dtype)))
         raise CompileError(f"weight '{key}' is given as {found}, the program expects {type_}")
     return array
+
+
+def reference_weights(
+    module: ModuleOp, given: str | Path | Mapping[str, Any] | None = None
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Returns the weights that the ops of `module` ask for, from `given` or the file that the module names."""
+    named = module.attributes.get(WEIGHTS)
+    wanted = [op for op in module.walk() if isinstance(op, WeightOp)]
+    arguments = {
+        op.weight_key: Argument("weight", op.weight_key, array_type(op.results[0].type), op.weight_key) for op in wanted
+    }
+    description = Description((Entry("weights", tuple(arguments.values())),), ())
+    file = getattr(named, "data", None)
+    return bind_weights(description, file, source_directory(module), given)

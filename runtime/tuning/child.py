@@ -1,9 +1,10 @@
 """
-The process in which candidates run: it may crash or hang without harm to anybody else.
+The process in which candidates run. It may crash or hang without harm to anybody else.
 
-Run by its path; reads pickles from standard input: the search path and the folder of the package, the function that measures,
-then pairs of a job and its most seconds. Writes 8 zero bytes when it is ready, then the outcome of each job, after its length in 8 bytes.
-It ends with its input, and a job that takes too long is ended by a signal of the system, even when nobody waits for it any more.
+It is run by its path, so it imports the package inside functions. It reads pickles from standard input: the search path
+and the folder of the package, the function that measures, then pairs of a job and its most seconds. It writes 8 zero
+bytes when it is ready, then the outcome of each job, after its length in 8 bytes. It ends with its input. A signal of
+the system ends a job that takes too long, even when nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 GRACE = 5
-"""Seconds after its most until the system ends a job."""
+"""The seconds after its most until the system ends a job."""
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
@@ -46,7 +47,7 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 
 
 def _start(source: IO[bytes]) -> Any:
-    """This module as part of the package, as the parent process has it."""
+    """Returns this module as part of the package, as the parent process has it."""
     from importlib import import_module
     from importlib.util import module_from_spec, spec_from_file_location
 

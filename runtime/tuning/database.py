@@ -1,4 +1,4 @@
-"""What a run of the tuner asks of the database, and adds to it."""
+"""The database as a run of the tuner reads it and adds to it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import date
 from pathlib import Path
 
 from ...core.fingerprint import compiler_fingerprint
-from ...schedule.targets import Target
-from ...schedule.tuning_records import (
+from ...machine.machine import Machine
+from ...schedule.tuned.records import (
     CONFIRMATION,
     TRIAL,
     Record,
@@ -27,7 +27,7 @@ class Database:
     """The records of one target and of the compiler as it is."""
 
     path: Path
-    target: Target
+    target: Machine
     compiler: str = field(default_factory=compiler_fingerprint)
 
     def __post_init__(self) -> None:
@@ -39,19 +39,19 @@ class Database:
         self._records = [r for r in found if r.target == key and r.compiler == self.compiler]
 
     def check_writable(self) -> None:
-        """Raises `StepwellError` where nothing can be added: before hours are spent on measuring."""
+        """Raises StepwellError where nothing can be added, before hours are spent on measuring."""
         check_writable(self.path)
 
     def trials(self, kernel: str, threads: int) -> dict[str, Record]:
-        """The last measurement of each schedule."""
+        """Returns the last measurement of each schedule."""
         return self._of(TRIAL, kernel, threads)
 
     def confirmations(self, kernel: str, threads: int) -> dict[str, Record]:
-        """The second measurements that did not confirm a schedule, or did."""
+        """Returns the second measurement of each schedule, whether or not it confirmed the first."""
         return self._of(CONFIRMATION, kernel, threads)
 
     def best(self, kernel: str) -> Record | None:
-        """The schedule that `compile` uses."""
+        """Returns the schedule that `compile` uses, None for the default."""
         return best_records(self._records, self.target, self.compiler).get(kernel)
 
     def _of(self, kind: str, kernel: str, threads: int) -> dict[str, Record]:
@@ -62,7 +62,7 @@ class Database:
         }
 
     def add(self, kind: str, kernel: str, name: str, program: str, outcome: Outcome, seed: int, threads: int) -> Record:
-        """Appends what has been measured."""
+        """Appends what has been measured, and returns it."""
         interval = outcome.interval
         record = Record(
             kind=kind,

@@ -1,4 +1,4 @@
-"""Running jobs in a process of their own each time one crashes or hangs: what an executor is given to do."""
+"""Runs jobs in a process of their own, and in a new one each time one crashes or hangs. Executors run `run_batch`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import child
 from .job import Job, Measure, Outcome
 
 START_SECONDS = 60.0
-"""Most time for a process to come up: it loads NumPy and LLVM."""
+"""The most time for a process to come up, which loads NumPy and LLVM."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Batch:
     jobs: tuple[Job, ...]
     measure: Measure
     timeout: float
-    """Most seconds of a job."""
+    """The most seconds of a job."""
     owner: str = ""
-    """Whose it is, for `stop`."""
+    """The run that it belongs to, for `stop`."""
 
 
 _stopped: set[str] = set()
@@ -38,7 +38,7 @@ _running: set[tuple[str, _Child]] = set()
 
 
 def stop(owner: str) -> None:
-    """Has the batches of `owner` in this process end now, with what they have."""
+    """Has the batches of `owner` in this process end now, with the outcomes that they have."""
     _stopped.add(owner)
     for each, process in list(_running):
         if each == owner:
@@ -47,8 +47,10 @@ def stop(owner: str) -> None:
 
 def run_batch(batch: Batch) -> list[Outcome]:
     """
-    The outcomes in the order of the jobs. Needs nothing of the process it is called in but the right to start another one, so it may
-    run in any worker of any executor. Never raises for what a job does.
+    Returns the outcomes in the order of the jobs. Never raises for what a job does.
+
+    It needs nothing of the process it is called in but the right to start another one, so it may run in any worker of
+    any executor.
     """
     outcomes: list[Outcome] = []
     process: _Child | None = None
@@ -98,7 +100,7 @@ class _Child:
             return  # it is gone: no answer will come
 
     def run(self, job: Job, timeout: float) -> Outcome:
-        """The outcome of a job; afterwards the process is of no use when that is `crashed` or `timeout`."""
+        """Returns the outcome of a job. After `crashed` or `timeout` the process is of no more use."""
         if not self._ready:
             came_up = self._read(8, time.monotonic() + START_SECONDS)
             if came_up is None:
@@ -115,7 +117,7 @@ class _Child:
         return Outcome("crashed", detail=self._last_words())
 
     def _read(self, count: int, deadline: float) -> bytes | None:
-        """So many bytes; fewer (none) where the process has ended, None where it takes too long."""
+        """Reads so many bytes. Returns no bytes where the process has ended, None where it takes too long."""
         assert self._process.stdout is not None
         handle = self._process.stdout.fileno()
         found = b""
@@ -131,7 +133,7 @@ class _Child:
         return found
 
     def _last_words(self) -> str:
-        """How the process ended."""
+        """Returns how the process ended, in words."""
         code = self._process.wait()
         if code < 0:
             try:

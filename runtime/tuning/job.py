@@ -1,4 +1,4 @@
-"""What is measured, and what comes of it; both travel between processes."""
+"""Jobs to measure and their outcomes. Both travel between processes."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ class Job:
 
     default: str
     candidate: str
-    """As `default`, with a `schedule.program` in it."""
+    """The text of `default` with a `schedule.program` in it."""
     target: str = "host"
     rounds: int = 9
     round_seconds: float = 0.004
-    """Of calls of each of the two in a round."""
+    """The time that the calls of each of the two take in a round."""
     threads: int = 1
     seed: int = 0
-    """Of the arguments."""
+    """The seed of the arguments."""
     stop_below: float | None = None
     """Measuring ends early once the median ratio is below that."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`status` is `ok`, `wrong`, `crashed`, `timeout`, `refused` (by a pass) or `failed`; why, in `detail`."""
+    """What came of a job. `status` is `ok`, `wrong`, `crashed`, `timeout`, `refused` (by a pass) or `failed`."""
 
     status: str
     ratios: tuple[float, ...] = ()
-    """Per round, time of the default by time of the candidate."""
+    """The time of the default by that of the candidate, for each round."""
     detail: str = ""
+    """Why the status is not `ok`."""
     fault_of_default: bool = False
-    """It is the default that does not run: there is nothing to compare with."""
+    """The default does not run, so there is nothing to compare with."""
 
     @property
     def ratio(self) -> float | None:
+        """The median of the ratios, None without any."""
         return median(self.ratios) if self.ratios else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
+        """The interval that holds the true ratio but for a chance of 5 %, None without ratios."""
         return interval_of_median(self.ratios) if self.ratios else None
 
 
@@ -52,9 +55,11 @@ Measure = Callable[[Job], Outcome]
 
 def interval_of_median(values: Sequence[float], outside: float = 0.05) -> tuple[float, float]:
     """
-    Between which values the median of the distribution lies, but for a chance of `outside`; the least and the largest where
-    there are too few values to say. From the order of the values alone: as many lie below the median as heads in throws of
-    a coin (W. R. Thompson, Annals of Mathematical Statistics 7(3), 1936).
+    Returns the interval that holds the median of the distribution, but for a chance of `outside`.
+
+    It goes from the least to the largest value where there are too few values to say. It follows from the order of the
+    values alone: as many lie below the median as heads in throws of a coin (W. R. Thompson, Annals of Mathematical
+    Statistics 7(3), 1936).
     """
     ordered, n = sorted(values), len(values)
     rank, below = 0, 0.0

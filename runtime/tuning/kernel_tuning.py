@@ -1,4 +1,4 @@
-"""Tuning one kernel: generations of candidates, then the confirmation of the fastest."""
+"""Tunes one kernel: generations of candidates, then the confirmation of the fastest."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from dataclasses import dataclass
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ...core.parsing import make_context
-from ...schedule.apply_tuning import program_of
-from ...schedule.kernels import Kernel
-from ...schedule.tuning_records import BEST, CONFIRMATION, TRIAL, Record
+from ...core.text.parsing import make_context
+from ...schedule.tuned.apply_tuning import program_of
+from ...schedule.tuned.kernels import Kernel
+from ...schedule.tuned.records import BEST, CONFIRMATION, TRIAL, Record
 from .database import Database
 from .job import Job, Measure, Outcome
 from .progress import Progress
 from .report import KernelReport, Trial
 from .search import Search
-from .space import Space
+from .spaces.space import Space
 from .workers import Workers
 
 GENERATION = 12
-"""Candidates whose ratios have no say in each other's choice; whoever measures them, and in which order, does not matter."""
+"""
+The number of candidates whose ratios have no say in each other's choice.
+
+So it does not matter who measures them, and in which order.
+"""
 
 CONFIRMED = 1.02
 """A schedule takes the place of the default when the lower end of its interval is above that."""
 
 CONFIRMATIONS = 3
-"""So many of the fastest candidates are measured again."""
+"""The number of the fastest candidates that are measured again."""
 
 ROUNDS, CONFIRMATION_ROUNDS = 9, 31
 
@@ -36,7 +40,7 @@ HOPELESS = 0.97
 
 @dataclass(frozen=True)
 class Settings:
-    """What is the same for all kernels of a run; see `tune`."""
+    """The parameters of `tune` that are the same for all kernels of a run."""
 
     target: str
     trials: int
@@ -48,7 +52,7 @@ class Settings:
 
 
 class KernelTuning:
-    """One kernel of a run; the schedules `first` are tried first."""
+    """The tuning of one kernel in a run. The schedules `first` are tried first."""
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class KernelTuning:
         self._fastest = 1.0
 
     def advance(self) -> bool:
-        """Measures the next generation; whether there is another one."""
+        """Measures the next generation. Returns whether there is another one."""
         programs = self._search.generation(min(GENERATION, self.settings.trials - len(self._trials)))
         for trial in self._measured(programs):
             self._trials.append(trial)
@@ -83,18 +87,18 @@ class KernelTuning:
         return bool(programs) and not self._remark and len(self._trials) < self.settings.trials
 
     def stop(self, why: str) -> None:
-        """There will be no other generation."""
+        """Ends the search before another generation, and keeps why."""
         self._remark = self._remark or why
 
     def finish(self) -> KernelReport:
-        """Confirms the fastest and says what has been found."""
+        """Confirms the fastest and returns what has been found."""
         if not self.settings.replay:
             self._confirm()
         best = self.database.best(self.kernel.hash)
         return KernelReport(self.names, self.kernel.hash, tuple(self._trials), best, self._remark)
 
     def _measured(self, programs: Sequence[str]) -> list[Trial]:
-        """The trials in the order of `programs`; those that the database knows are taken from there."""
+        """Returns the trials in the order of `programs`. Those that the database knows are taken from there."""
         known = self.database.trials(self.kernel.hash, self.settings.threads)
         found: dict[str, Trial] = {p: Trial(p, known[p], True) for p in programs if p in known}
         for trial in found.values():
@@ -134,7 +138,7 @@ class KernelTuning:
         self.progress.step(", ".join(self.names), self._fastest)
 
     def _job(self, program: str, rounds: int) -> Job | Outcome:
-        """What measures a program; the outcome where it is none."""
+        """Returns the job that measures a program, or the outcome of one that cannot be parsed."""
         try:
             op = program_of(make_context(), program, "candidate")
         except (DiagnosticException, ParseError) as error:
@@ -153,7 +157,7 @@ class KernelTuning:
         )
 
     def _confirm(self) -> None:
-        """Measures the fastest again, each in a new process; the best of those that stand the test is kept."""
+        """Measures the fastest again, each in a new process. The best of those that stand the test is kept."""
         confirmed: list[tuple[float, str, Outcome]] = []
         for program in self._to_confirm():
             job = self._job(program, CONFIRMATION_ROUNDS)
@@ -170,7 +174,7 @@ class KernelTuning:
             self._add(BEST, program, outcome)
 
     def _to_confirm(self) -> list[str]:
-        """The fastest candidates, without those that have been confirmed, or not, before."""
+        """Returns the fastest candidates, without those that were measured twice before."""
         known = self.database.confirmations(self.kernel.hash, self.settings.threads)
         fast = [t for t in self._trials if t.record.status == "ok" and (t.record.ratio or 0.0) > CONFIRMED]
         fast.sort(key=lambda trial: -(trial.record.ratio or 0.0))

@@ -1,4 +1,4 @@
-"""Running a candidate against the default: first whether it is right, then how fast."""
+"""Runs a candidate against the default: first to see whether it is right, then how fast."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from typing import Any
 import numpy as np
 from xdsl.utils.exceptions import DiagnosticException
 
-from ...core.parsing import make_context, parse_text
-from ...core.pass_context import PassContext
+from ...core.passes.context import PassContext
+from ...core.text.parsing import make_context, parse_text
 from ...dialects.graph.constants import WeightOp
-from ...schedule.check import TOLERANCE
-from ..arrays import ArrayType, numpy_dtype
+from ...schedule.program.check import TOLERANCE
+from ...te.dtypes import numpy_dtype
 from ..compile import compile
-from ..describe import array_type
 from ..errors import ArgumentError, CompileError, ExecutionError
 from ..executable import Executable
+from ..program.arrays import ArrayType
+from ..program.describe import array_type
 from .job import Job, Outcome
 
 PIPELINE = "apply-schedule,finish"
-"""What makes code of a kernel that has its schedule beside it."""
+"""The passes that make code of a kernel that has its schedule beside it."""
 
 LOOK_AFTER = 3
-"""Rounds after which a candidate that is slower is given up."""
+"""The number of rounds after which a candidate that is slower is given up."""
 
 
 def measure(job: Job) -> Outcome:
     """
     Compares a candidate with the default: both compiled, run on the same arguments, then timed in turn.
 
-    `wrong` where a result differs by more than regrouped sums may. The time is that of this thread on its processor with one
-    thread, that on the wall with more.
+    The outcome is `wrong` where a result differs by more than regrouped sums may. The time is that of this thread on
+    its processor with one thread, that on the wall with more.
     """
     try:
         default = _program(job.default, job.target, job.threads, job.seed)
@@ -58,7 +59,7 @@ def measure(job: Job) -> Outcome:
 
 @lru_cache(4)
 def _program(text: str, target: str, threads: int, seed: int) -> Executable:
-    """A kernel compiled. Raises what `compile` raises."""
+    """Returns a kernel compiled. Raises what `compile` raises."""
     module = parse_text(make_context(), text, "candidate")
     types = {op.weight_key: array_type(op.result.type) for op in module.walk() if isinstance(op, WeightOp)}
     weights = dict(zip(types, arguments(list(types.items()), seed + 1), strict=True))
@@ -76,8 +77,9 @@ def _program(text: str, target: str, threads: int, seed: int) -> Executable:
 
 def arguments(types: Any, seed: int) -> list[np.ndarray[Any, Any]]:
     """
-    Small whole numbers: sums of their products are exact whatever the order. Integers are not negative, and bytes 0 or 1, as
-    these may be indices or truth values.
+    Returns small whole numbers, so that sums of their products are exact whatever the order.
+
+    Integers are not negative, and bytes are 0 or 1, as these may be indices or truth values.
     """
     generator = np.random.default_rng(seed)
     return [_array(generator, type_) for _, type_ in types]
@@ -92,7 +94,11 @@ def _array(generator: np.random.Generator, type_: ArrayType) -> np.ndarray[Any, 
 
 
 def difference(right: Any, found: Any, dtype: str) -> str | None:
-    """Where two results differ by more than regrouped sums may, relative to the largest number; None where they do not."""
+    """
+    Returns how two results differ by more than regrouped sums may, None where they do not.
+
+    The tolerance is relative to the largest number.
+    """
     exact = right.dtype.kind in "iub"
     left, other = (each if exact else each.astype(np.float64) for each in (right, found))
     finite = left[np.isfinite(left)]
@@ -102,11 +108,14 @@ def difference(right: Any, found: Any, dtype: str) -> str | None:
     if same.all():
         return None
     first = tuple(int(index) for index in np.argwhere(~same)[0])
-    return f"{int((~same).sum())} of {same.size} elements differ, at {list(first)} it is {found[first]}, expected {right[first]}"
+    return (
+        f"{int((~same).sum())} of {same.size} elements differ, at {list(first)} it is {found[first]}, expected "
+        f"{right[first]}"
+    )
 
 
 def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[Any]) -> list[float]:
-    """Per round, the time of the default by that of the candidate; which one goes first alternates."""
+    """Returns the time of the default by that of the candidate for each round. Which one goes first alternates."""
     outputs = [type_.allocate() for _, type_ in default.output_types]
     clock = time.thread_time_ns if job.threads == 1 else time.perf_counter_ns
     runs: list[Callable[[int], int]] = [
@@ -130,7 +139,7 @@ def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[A
 
 
 def _time(exe: Executable, outputs: list[Any], arrays: list[Any], count: int, clock: Callable[[], int]) -> int:
-    """Nanoseconds of `count` calls."""
+    """Returns the nanoseconds that `count` calls take."""
     start = clock()
     for _ in range(count):
         exe.run_into(outputs, *arrays)

@@ -1,4 +1,4 @@
-"""What `tune` may be asked for: wrong arguments are found before anything is measured."""
+"""Checks the arguments of `tune`, so that wrong ones are found before anything is measured."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ...core.diagnostics import Diagnostic, StepwellError
+from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ..cache import tuning_path
-from ..compile import NUMERICS
+from ..stairs import NUMERICS
 
 MOST_TIMEOUT = 1_000_000.0
-"""Seconds; the clocks of the system that wait for a process take no more than some weeks."""
+"""The most seconds of a job. The clocks of the system that wait for a process take no more than some weeks."""
 
 
 def check_numbers(trials: Any, seconds: Any, timeout: Any, jobs: Any, seed: Any) -> None:
@@ -47,7 +47,7 @@ def check_measure(measure: Any) -> None:
 
 
 def chosen_database(database: str | Path | None, replay: bool) -> Path:
-    """The file, which a replay needs. Raises `StepwellError` where there is none."""
+    """Returns the file of the database. Raises `StepwellError` where none is named, or a replay finds no file."""
     path = tuning_path() if database is None else Path(database)
     if path is None:
         hint = "name one, or set STEPWELL_TUNING_DB to a file"

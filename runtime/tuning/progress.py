@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...core.progress import bar_class, on_terminal
+from ...core.passes.progress import bar_class, on_terminal
 
 
 class Progress:
-    """Counts candidates; shows nothing when not on a terminal."""
+    """Counts candidates. It shows nothing when not on a terminal."""
 
     def __init__(self, total: int, shown: bool | None = None):
         self._bar: Any = None
@@ -21,7 +21,7 @@ class Progress:
             self._bar = bar(total=total, unit="schedule", leave=False, file=sys.stderr)
 
     def step(self, name: str, best: float) -> None:
-        """One more of the kernel `name`, whose best ratio so far is `best`."""
+        """Counts one more candidate of the kernel `name`, whose best ratio so far is `best`."""
         if self._bar is not None:
             self._bar.set_postfix_str(f"@{name}: best {best:.2f} x", refresh=False)
             self._bar.update()

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...schedule.tuning_records import Record
+from ...schedule.tuned.records import Record
 
 
 @dataclass(frozen=True)
@@ -16,30 +16,30 @@ class Trial:
     program: str
     record: Record
     known: bool
-    """Whether the database had it already."""
+    """True where the database had it already."""
 
 
 @dataclass(frozen=True)
 class KernelReport:
-    """One kernel."""
+    """What the run has found for one kernel."""
 
     names: tuple[str, ...]
-    """What it is called in the program."""
+    """The names that it has in the program."""
     hash: str
     trials: tuple[Trial, ...]
     best: Record | None
-    """The schedule that `compile` uses from now on; the default when None."""
+    """The schedule that `compile` uses from now on, None for the default."""
     remark: str = ""
     """Why nothing was measured, or the search has ended early."""
 
     @property
     def statuses(self) -> Counter[str]:
-        """How many candidates came to which end."""
+        """The number of candidates by status."""
         return Counter(trial.record.status for trial in self.trials)
 
     @property
     def measured(self) -> int:
-        """Candidates that the database did not know."""
+        """The number of candidates that the database did not know."""
         return sum(not trial.known for trial in self.trials)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class TuningReport:
-    """All kernels of a program."""
+    """What the run has found for all kernels of a program."""
 
     database: Path
     kernels: tuple[KernelReport, ...]

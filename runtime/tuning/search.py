@@ -1,8 +1,9 @@
 """
-Which schedule to try next: at random near the default first, then offspring of the best so far.
+Chooses the schedules to try next: at random near the default first, then offspring of the best so far.
 
-The rates are those common for such small populations (D. Goldberg, *Genetic Algorithms in Search, Optimization, and Machine Learning*,
-1989, chapter 3). The sequence follows from the seed and the ratios told; the ratios of one generation have no effect on it.
+The rates are those common for such small populations (D. Goldberg, *Genetic Algorithms in Search, Optimization, and
+Machine Learning*, 1989, chapter 3). The sequence follows from the seed and the ratios told; the ratios of one
+generation have no effect on it.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from random import Random
 
-from .space import Choice, Knob
+from .spaces.space import Choice, Knob
 
 PARENTS = 6
-"""The best so far that may have offspring."""
+"""The number of the best so far that may have offspring."""
 
 FRESH = 0.25
-"""Candidates of a generation that are chosen at random."""
+"""The part of a generation that is chosen at random."""
 
 CROSSED = 0.4
-"""Offspring that have two parents."""
+"""The part of the offspring that has two parents."""
 
 ATTEMPTS = 40
-"""Draws per candidate wanted, as many are not legal or known."""
+"""The draws per candidate wanted, since many are not legal, or known already."""
 
 
 class Search:
@@ -48,7 +49,7 @@ class Search:
             self._seen.add(text)
 
     def generation(self, count: int) -> list[str]:
-        """Up to `count` programs not given before; fewer, or none, where no new ones are found."""
+        """Returns up to `count` programs not given before. There are fewer, or none, where no new ones are found."""
         found: list[str] = []
         while self._first and len(found) < count:
             text = self._first.pop(0)
@@ -71,7 +72,7 @@ class Search:
         return found
 
     def tell(self, program: str, ratio: float | None) -> None:
-        """How fast a candidate is by the default; None where it is of no use."""
+        """Takes in the ratio of a candidate, None where it is of no use."""
         choice = self._choices.get(program)
         if ratio is not None and choice is not None:
             self._ranked.append((-ratio, len(self._ranked), choice))
@@ -90,7 +91,7 @@ class Search:
         return self._mutated(child)
 
     def _near_default(self) -> Choice:
-        """One to three knobs away from the default."""
+        """Returns a choice one to three knobs away from the default."""
         child = [0] * len(self._sizes)
         for _ in range(self._random.randint(0, 2)):
             child = list(self._mutated(child))

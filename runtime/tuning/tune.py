@@ -1,4 +1,4 @@
-"""`stepwell.tune`: from a program to a database of schedules that make its kernels faster."""
+"""`stepwell.tune` fills a database with schedules that make the kernels of a program faster."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...core.diagnostics import Diagnostic, StepwellError, did_you_mean
-from ...core.parsing import make_context, parse
-from ...core.pass_context import PassContext
-from ...core.pipelines import parse_pipeline, run_pipeline
-from ...core.progress import PassProgress
-from ...schedule.kernels import Kernel, kernels_of
-from ...schedule.targets import target_named
-from ..compile import thread_count
+from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ...core.passes.context import PassContext
+from ...core.passes.pipeline_text import parse_pipeline
+from ...core.passes.pipelines import run_pipeline
+from ...core.passes.progress import PassProgress
+from ...core.text.parsing import make_context, parse
+from ...machine.named import machine_named
+from ...schedule.tuned.kernels import Kernel, kernels_of
 from ..errors import CompileError
+from ..native.threads import thread_count
+from ..source import copy_of
 from ..stairs import chosen_pipeline, set_signatures
 from .database import Database
 from .job import Measure
@@ -62,17 +64,20 @@ def tune(
     Looks for faster schedules of the kernels of a program and keeps them in a database, which the next `compile` uses.
 
     The program is taken down, as `compile` does with `pipeline`, `opt_level` and `numerics`, to the loop functions that
-    `schedule-cpu` sees; all different ones are tuned in turn, or the one called `kernel`, with up to `trials` schedules each and up to
-    `seconds` for all, the last confirmations aside. What the database holds of them already is not measured again. Every schedule is compiled and run in a
-    process that may crash, or take more than `timeout` seconds, without harm; its results are compared with the default's before
-    it is timed. It replaces the default where a second measurement confirms that it is faster.
+    `schedule-cpu` sees; all different ones are tuned in turn, or the one called `kernel`, with up to `trials` schedules
+    each and up to `seconds` for all, the last confirmations aside. What the database holds of them already is not
+    measured again. Every schedule is compiled and run in a process that may crash, or take more than `timeout` seconds,
+    without harm; its results are compared with the default's before it is timed. It replaces the default where a second
+    measurement confirms that it is faster.
 
-    `executor`: who runs the jobs, `jobs` at a time; any `concurrent.futures.Executor`, also of another machine of the same kind that has this
-    package; threads that start local processes when None. `database`: a file, that of `compile` when None. `candidates`:
-    schedules to try first. `measure`: in place of `runtime/tuning/measure.py`, a function known by name in a module. `replay`: the
-    same candidates once more, from the database alone. `progress`: a bar on standard error; on a terminal when None.
+    `executor`: who runs the jobs, `jobs` at a time; any `concurrent.futures.Executor`, also of another machine of the
+    same kind that has this package; threads that start local processes when None. `database`: a file, that of `compile`
+    when None. `candidates`: schedules to try first. `measure`: in place of `runtime/tuning/measure.py`, a function
+    known by name in a module. `replay`: the same candidates once more, from the database alone. `progress`: a bar on
+    standard error; on a terminal when None.
 
-    Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes; never for what a schedule does.
+    Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes; never for what a schedule
+    does.
     """
     check_numbers(trials, seconds, timeout, jobs, seed)
     check_choices(numerics, executor)
@@ -90,7 +95,7 @@ def tune(
         workers = stack.enter_context(Workers(pool, count, executor is None, measure, timeout))
         bar = Progress(trials * len(kernels), progress)
         stack.callback(bar.close)
-        records = Database(path, target_named(target))
+        records = Database(path, machine_named(target))
         if kernels and not replay:
             records.check_writable()
         runs = [
@@ -102,7 +107,7 @@ def tune(
 
 
 def _take_turns(runs: list[KernelTuning], deadline: float | None) -> None:
-    """A generation of each kernel after the other, so that little time is shared fairly."""
+    """Measures a generation of one kernel after the other, so that little time is shared fairly."""
     going = list(runs)
     while going:
         for run in list(going):
@@ -117,10 +122,9 @@ def _take_turns(runs: list[KernelTuning], deadline: float | None) -> None:
 def _kernels(
     module_or_path: ModuleOp | str | Path, entry: str, pipeline: str, target: str, progress: bool | None
 ) -> list[tuple[tuple[str, ...], Kernel]]:
-    """The different kernels of a program, each with the names it has there."""
+    """Returns the different kernels of a program, each with the names it has there."""
     if isinstance(module_or_path, ModuleOp):
-        module = module_or_path.clone()
-        module.location = module_or_path.location
+        module = copy_of(module_or_path)
     else:
         module = parse(module_or_path)
     with PassContext(opt_level=3, config={"target": target}):

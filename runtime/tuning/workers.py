@@ -1,4 +1,4 @@
-"""Who measures: an executor, and what is asked of it."""
+"""Measures jobs on an executor, in batches."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
-from ...core.diagnostics import Diagnostic, StepwellError
+from ...core.messages.diagnostics import Diagnostic, StepwellError
 from .isolation import Batch, run_batch, stop
 from .job import Job, Measure, Outcome
 
 MOST_IN_BATCH = 6
-"""Jobs that share a process: it takes as long to come up as two or three of them take."""
+"""The number of jobs that share a process, which takes as long to come up as two or three of them take."""
 
 
 class Workers:
-    """Runs jobs on an executor; on leaving, those of our own that still run are ended."""
+    """Runs jobs on an executor. On leaving, it ends those of our own that still run."""
 
     def __init__(self, executor: Executor, count: int, owned: bool, measure: Measure, timeout: float):
         self._executor = executor
@@ -30,8 +30,10 @@ class Workers:
 
     def run(self, jobs: Sequence[Job], together: bool = True) -> Iterator[tuple[int, Outcome]]:
         """
-        The outcomes as they come, each with the number of its job. Each job has a process of its own unless `together`. Raises
-        `StepwellError` where the executor fails, whatever the reason.
+        Yields the outcomes as they come, each with the number of its job.
+
+        Each job has a process of its own unless `together`. Raises `StepwellError` where the executor fails, whatever
+        the reason.
         """
         size = max(1, min(MOST_IN_BATCH, -(-len(jobs) // self._count))) if together else 1
         starts: dict[Future[list[Outcome]], int] = {}

@@ -1,4 +1,4 @@
-"""Around a product of bytes: panels at a time on tile registers, or tiles of sums in vector registers."""
+"""The choices for a product of bytes: panels at a time on tile registers, or tiles of sums in vector registers."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from ...core.roles import TILING
-from ...dialects.schedule import DotsAttr, TileRegistersAttr
-from ...schedule.byte_products import FEATURE, byte_tile, is_byte_product, on_tile_registers
-from ...schedule.contraction import Contraction
-from ...schedule.given_bytes import reason_against_dots
-from ...schedule.register_tiles import MOST_VECTORS, RegisterTile
-from ...schedule.schedule import Schedule
-from ...schedule.targets import Target
-from .contraction_space import ContractionSpace
+from ....core.roles import TILING
+from ....dialects.schedule import DotsAttr, TileRegistersAttr
+from ....machine.machine import Machine
+from ....schedule.bytes.given import reason_against_dots
+from ....schedule.bytes.products import byte_tile, is_byte_product, on_tile_registers
+from ....schedule.kernels.contraction import Contraction
+from ....schedule.kernels.register_tiles import MOST_VECTORS, RegisterTile
+from ....schedule.program.interactive import Schedule
+from .contraction import ContractionSpace
 
 PANELS = (1, 2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
 class ByteSpace:
-    """The knob of one product: None is the default, else an attribute of the block."""
+    """The knob of one product. Its values are None, for the default, and attributes of the block."""
 
     c: Contraction
-    target: Target
+    target: Machine
 
     @property
     def block(self) -> str:
@@ -45,8 +45,8 @@ class ByteSpace:
         return [TileRegistersAttr.of(count) for count in PANELS if count < panels] + [TileRegistersAttr.of(panels)]
 
     def _dots(self, registers: bool) -> list[DotsAttr]:
-        """The tallest legal tile of each width, and three quarters and half of it."""
-        if FEATURE not in self.target.features:
+        """Returns the tallest legal tile of each width, and three quarters and half of it."""
+        if not self.target.has_byte_dots:
             return []
         rows, columns = self.c.extent(self.c.m), self.c.extent(self.c.n)
         lanes = self.target.lanes(4)
@@ -65,7 +65,7 @@ class ByteSpace:
 
 
 def byte_space(space: ContractionSpace) -> ByteSpace | None:
-    """The knob of a product that is computed by instructions for bytes, None where it is not."""
+    """Returns the knob of a product that is computed by instructions for bytes, None where it is not."""
     if not is_byte_product(space.c, space.target, space.prepacked):
         return None
     return ByteSpace(space.c, space.target)

@@ -1,4 +1,4 @@
-"""Around the tiles of a contraction: another tile, packing, parts of k, panels per block, and which loop is outside."""
+"""The choices for a contraction: its tile, packing, parts of k, panels per block, and which loop is outside."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from typing import Any
 
 from xdsl.ir import BlockArgument
 
-from ...core.roles import TILING
-from ...dialects.tensor_loop import GridOp
-from ...schedule.contraction import Contraction, contraction_of
-from ...schedule.given_tiling import attribute_of, reason_against, tiling_for
-from ...schedule.register_tiles import MOST_VECTORS, PIECE, RegisterTile
-from ...schedule.schedule import Schedule
-from ...schedule.targets import Target
-from ...schedule.tilings import Tiling
+from ....core.roles import TILING
+from ....dialects.tensor_loop import GridOp
+from ....dialects.tile.ops import LANES
+from ....machine.machine import Machine
+from ....schedule.kernels.contraction import Contraction, contraction_of
+from ....schedule.kernels.given_tiling import attribute_of, reason_against, tiling_for
+from ....schedule.kernels.register_tiles import MOST_VECTORS, RegisterTile
+from ....schedule.kernels.tilings import Tiling
+from ....schedule.program.interactive import Schedule
 
 MOST_TILES = 16
-"""Shapes of register tiles that are tried."""
+"""The number of shapes of register tiles that are tried."""
 
 LEAST_PART, LARGEST_PART = 64, 2048
-"""Steps of the sum in a part."""
+"""The steps of the sum in a part."""
 
 PANELS = (1, 2, 4, 8, 16, 32)
 
@@ -34,7 +35,7 @@ class ContractionSpace:
 
     c: Contraction
     prepacked: bool
-    target: Target
+    target: Machine
 
     @property
     def block(self) -> str:
@@ -70,13 +71,13 @@ class ContractionSpace:
         schedule.annotate(block, TILING, attribute_of(tiling))
 
     def _tiles(self) -> list[RegisterTile]:
-        """The legal shapes that load least per multiply-add, counting what hangs over the edges of the result."""
+        """Returns the legal shapes that load least per multiply-add, with what hangs over the edges of the result."""
         c, target = self.c, self.target
         rows, columns = c.extent(c.m), c.extent(c.n)
         lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
         costs: dict[RegisterTile, float] = {}
         for vectors in range(1, MOST_VECTORS + 1):
-            rest = vectors * lanes % PIECE
+            rest = vectors * lanes % LANES
             if rest & (rest - 1) or (vectors > 1 and (vectors - 1) * lanes >= columns):
                 continue
             for most in range(1, target.registers):
@@ -104,8 +105,8 @@ class ContractionSpace:
         return [None, *(count for count in PANELS if count < self._all_panels)]
 
 
-def contraction_space(grid: GridOp, constants: frozenset[int], target: Target) -> ContractionSpace | None:
-    """The knobs of what `grid` computes, None where it is no contraction; `constants`: the inputs known early."""
+def contraction_space(grid: GridOp, constants: frozenset[int], target: Machine) -> ContractionSpace | None:
+    """Returns the knobs of a contraction, None where `grid` is none. `constants` are the inputs known early."""
     c = contraction_of(grid)
     if c is None:
         return None

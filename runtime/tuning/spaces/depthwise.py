@@ -1,4 +1,6 @@
-"""Around the tiles of a depthwise convolution: other rows and pixels of a tile, also where the default is flattened rows."""
+"""
+The choices for a depthwise convolution: the rows and pixels of a tile, also where the default is flattened rows.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...core.roles import TILING
-from ...dialects.schedule import DepthwiseAttr
-from ...dialects.tensor_loop import GridOp
-from ...schedule.depthwise import Depthwise, depthwise_of
-from ...schedule.depthwise_flat import flat_of
-from ...schedule.depthwise_tiles import DepthwiseTiles
-from ...schedule.epilogue import epilogue_of
-from ...schedule.schedule import Schedule
-from ...schedule.targets import Target
+from ....core.roles import TILING
+from ....dialects.schedule import DepthwiseAttr
+from ....dialects.tensor_loop import GridOp
+from ....machine.machine import Machine
+from ....schedule.depthwise.convolution import Depthwise, depthwise_of
+from ....schedule.depthwise.flat import flat_of
+from ....schedule.depthwise.tiles import DepthwiseTiles
+from ....schedule.kernels.epilogue import epilogue_of
+from ....schedule.program.interactive import Schedule
 
 MOST_TILES = 24
-"""Shapes of register tiles that are tried."""
+"""The number of shapes of register tiles that are tried."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class DepthwiseSpace:
     """The knob of one depthwise convolution."""
 
     d: Depthwise
-    target: Target
+    target: Machine
 
     @property
     def block(self) -> str:
@@ -37,7 +39,7 @@ class DepthwiseSpace:
         return DepthwiseTiles(self.d, self.target)
 
     def knobs(self) -> Mapping[str, tuple[Any, ...]]:
-        """The shapes with the fewest cycles; None is the default."""
+        """Returns the shapes with the fewest cycles, after None for the default."""
         tiles = self._tiles
         shapes = sorted(tiles.legal_shapes(self.target), key=lambda shape: tiles.cost(shape, self.target))
         if flat_of(self.d, epilogue_of(self.d.c), self.target) is None:
@@ -50,7 +52,7 @@ class DepthwiseSpace:
             schedule.annotate(block, TILING, DepthwiseAttr.of(*values["tile"]))
 
 
-def depthwise_space(grid: GridOp, target: Target) -> DepthwiseSpace | None:
-    """The knob of what `grid` computes, None where it is no depthwise convolution."""
+def depthwise_space(grid: GridOp, target: Machine) -> DepthwiseSpace | None:
+    """Returns the knob of what `grid` computes, None where it is no depthwise convolution."""
     d = depthwise_of(grid)
     return None if d is None else DepthwiseSpace(d, target)

@@ -1,4 +1,4 @@
-"""How much work is one chunk of the parallel loops of a kernel."""
+"""The choice for the parallel loops of a kernel: the work in one chunk."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 
-from ...analysis.work import GRAIN as DEFAULT
-from ...core.roles import GRAIN
-from ...schedule.schedule import Schedule
+from ....analysis.work import GRAIN as DEFAULT
+from ....core.roles import GRAIN
+from ....schedule.program.interactive import Schedule
 
 FACTORS = (1.0, 0.25, 0.5, 2.0, 4.0, 16.0)
-"""Of the default; with large ones small loops stay serial."""
+"""The factors of the default. With large ones small loops stay serial."""
 
 
 @dataclass(frozen=True)

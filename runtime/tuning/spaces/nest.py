@@ -1,4 +1,7 @@
-"""Around the loops of any other block: their order, whether the innermost one is vectorized or cut up, iterations written out."""
+"""
+The choices for the loops of any other block: their order, whether the innermost one is vectorized or cut up, and how
+many iterations are unrolled.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,15 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 from typing import Any
 
-from ...analysis.loop_nests import perfect_block
-from ...dialects.tensor_loop import GridOp
-from ...schedule.loop_order import LoopOrder, choose_order
-from ...schedule.schedule import Schedule
+from ....analysis.loop_nests import perfect_block
+from ....dialects.tensor_loop import GridOp
+from ....schedule.default.loop_order import LoopOrder, choose_order
+from ....schedule.program.interactive import Schedule
 
 MOST_ORDERS = 12
 UNROLLED = (1, 2, 4, 8)
 TILES = (32, 128, 512)
-"""Iterations of the innermost loop that all loops around it are done for first."""
+"""The sizes of a part of the innermost loop, which all loops around it are run for before the next part."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class NestSpace:
 
     block: str
     extents: tuple[int | None, ...]
-    """Of the loops of the grid; None where not known."""
+    """The extents of the loops of the grid, None where not known."""
     order: tuple[int, ...]
     """The loops of the grid as the default nests them, outermost first."""
     vectorized: bool
@@ -60,7 +63,7 @@ class NestSpace:
 
 
 def nest_space(grid: GridOp, left_as_loops: frozenset[str]) -> NestSpace | None:
-    """The knobs of `grid`, None unless its block is one of those that the default leaves in single loops."""
+    """Returns the knobs of `grid`, None unless its block is one that the default leaves in single loops."""
     order = choose_order(grid)
     if order is None or len(order.levels) < 1:
         return None

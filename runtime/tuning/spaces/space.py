@@ -1,8 +1,8 @@
 """
 The schedules of a kernel that are tried: choices for each of its blocks around those of the default schedule.
 
-A *knob* is one choice; its first value is the default's. A candidate has a value for every knob, and becomes a `schedule.program`
-that says what differs from the default.
+A *knob* is one choice, whose first value is the default's. A candidate has a value for every knob, and becomes a
+`schedule.program` that says what differs from the default.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any, Protocol
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.utils.exceptions import DiagnosticException
 
-from ...core.parsing import make_context
-from ...core.pass_context import PassContext
-from ...core.pipelines import run_pipeline
-from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
-from ...schedule.kernels import NAME, Kernel
-from ...schedule.schedule import Schedule
-from ...schedule.targets import target_named
-from .byte_space import byte_space
-from .contraction_space import ContractionSpace, contraction_space
-from .depthwise_space import depthwise_space
-from .grain_space import GrainSpace
-from .nest_space import nest_space
-from .winograd_space import with_winograd
+from ....core.passes.context import PassContext
+from ....core.passes.pipelines import run_pipeline
+from ....core.text.parsing import make_context
+from ....dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ....machine.named import machine_named
+from ....schedule.program.interactive import Schedule
+from ....schedule.tuned.kernels import NAME, Kernel
+from .bytes import byte_space
+from .contraction import ContractionSpace, contraction_space
+from .depthwise import depthwise_space
+from .grain import GrainSpace
+from .nest import nest_space
+from .winograd import with_winograd
 
 Choice = tuple[int, ...]
-"""The number of a value per knob of a space; all 0 is the default."""
+"""The number of a value for each knob of a space. All 0 is the default."""
 
 _PROBE = "stepwell.probe"
 SCHEDULED = "prepack-weights,schedule-cpu"
@@ -53,7 +53,7 @@ class BlockSpace(Protocol):
         ...
 
     def knobs(self) -> Mapping[str, tuple[Any, ...]]:
-        """The values by name, the default's first."""
+        """Returns the values by name, the default's first."""
         ...
 
     def apply(self, schedule: Schedule, values: Mapping[str, Any]) -> None:
@@ -76,14 +76,14 @@ class Space:
 
     @property
     def size(self) -> int:
-        """How many candidates there are, legal or not."""
+        """The number of candidates, legal or not."""
         total = 1
         for knob in self.knobs:
             total *= len(knob.values)
         return total
 
     def program(self, choice: Choice) -> str | None:
-        """The text of the schedule, None where a step is not legal; without steps for the default."""
+        """Returns the text of the schedule, None where a step is not legal. That of the default has no steps."""
         schedule = Schedule(self.kernel.module.clone())
         chosen = {
             (knob.block, knob.name): (knob.values[number], number)
@@ -102,7 +102,7 @@ class Space:
 
 def _block_spaces(kernel: Kernel, target: str, threads: int) -> Sequence[BlockSpace]:
     found: list[BlockSpace] = []
-    machine = target_named(target)
+    machine = machine_named(target)
     left = _left_as_loops(kernel, target)
     for grid in _grids(kernel.module):
         space: BlockSpace | None = contraction_space(grid, _constants(kernel), machine)
@@ -119,7 +119,7 @@ def _block_spaces(kernel: Kernel, target: str, threads: int) -> Sequence[BlockSp
 
 
 def _takes_tilings(kernel: Kernel, space: ContractionSpace, target: str) -> bool:
-    """Whether the contraction is one that is cut into register tiles, as products of bytes may not be."""
+    """Returns whether the contraction is cut into register tiles, as products of bytes may not be."""
     module = kernel.module.clone()
     space.apply(Schedule(module), {name: values[0] for name, values in space.knobs().items()})
     try:
@@ -134,12 +134,12 @@ def _grids(module: ModuleOp) -> list[GridOp]:
 
 
 def _constants(kernel: Kernel) -> frozenset[int]:
-    """The inputs that are laid out when the program is loaded."""
+    """Returns the inputs that are laid out when the program is loaded."""
     return frozenset(number for number, known in enumerate(kernel.constant) if known)
 
 
 def _left_as_loops(kernel: Kernel, target: str) -> frozenset[str]:
-    """The names of the blocks whose grids become single loops by default: those that nothing better is known for."""
+    """Returns the names of the blocks whose grids become single loops by default, for want of anything better."""
     module = kernel.module.clone()
     for op in module.walk():
         if isinstance(op, BlockOp):

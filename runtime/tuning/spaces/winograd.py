@@ -1,4 +1,7 @@
-"""Around a convolution that can be computed by Winograd's filtering: by it or not, how many squares at once, and the tiles of their products."""
+"""
+The choices for a convolution that can be computed by Winograd's filtering: whether it is, how many squares at once,
+and the tiles of their products.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,25 @@ from functools import cached_property
 from math import ceil, prod
 from typing import Any
 
-from ...core.roles import TILING
-from ...schedule.given_choices import attribute_of_plan, reason_against_plan
-from ...schedule.register_tiles import MOST_VECTORS, RegisterTile
-from ...schedule.schedule import Schedule
-from ...schedule.targets import Target
-from ...schedule.winograd import Plan, Winograd, best_plan, blocks_of, plan_winograd, winograd_of
-from .contraction_space import ContractionSpace
+from ....core.roles import TILING
+from ....machine.machine import Machine
+from ....schedule.default.given_choices import attribute_of_plan, reason_against_plan
+from ....schedule.kernels.register_tiles import MOST_VECTORS, RegisterTile
+from ....schedule.program.interactive import Schedule
+from ....schedule.winograd.plan import Plan, Winograd, best_plan, blocks_of, plan_winograd, winograd_of
+from .contraction import ContractionSpace
 
 MOST_BLOCKS, MOST_TILES = 8, 8
-"""Blocks of squares, and tiles of their products, that are tried."""
+"""The number of blocks of squares, and of tiles of their products, that are tried."""
 
 
 @dataclass(frozen=True)
 class WinogradSpace:
-    """The knobs of one convolution: those of the filtering, and those of the product that it is without."""
+    """The knobs of one convolution: those of the filtering, and those of the product that it is otherwise."""
 
     product: ContractionSpace
     w: Winograd
-    target: Target
+    target: Machine
 
     @property
     def block(self) -> str:
@@ -49,7 +52,7 @@ class WinogradSpace:
         return own | dict(self.product.knobs())
 
     def apply(self, schedule: Schedule, values: Mapping[str, Any]) -> None:
-        """One annotation, none where the values that count are those of the default."""
+        """Adds one annotation, or none where the values that count are those of the default."""
         product = self.product.knobs()
         if values["winograd"]:
             images, rows = values["squares"]
@@ -63,7 +66,7 @@ class WinogradSpace:
             self.product.apply(schedule, values)
 
     def _blocks(self) -> tuple[tuple[int, int], ...]:
-        """Those whose size is nearest to that of the default."""
+        """Returns the blocks whose size is nearest to that of the default."""
         default = (self._plan.images, self._plan.rows)
 
         def distance(block: tuple[int, int]) -> float:
@@ -74,7 +77,7 @@ class WinogradSpace:
         return tuple(blocks[:MOST_BLOCKS])
 
     def _tiles(self) -> tuple[RegisterTile, ...]:
-        """The tallest legal tile of each width, and three quarters and half of it."""
+        """Returns the tallest legal tile of each width, and three quarters and half of it."""
         columns = self.w.c.extent(self.w.c.n)
         lanes = self.target.lanes(self.w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
         found = [self._plan.tile]
@@ -91,6 +94,6 @@ class WinogradSpace:
 
 
 def with_winograd(space: ContractionSpace) -> ContractionSpace | WinogradSpace:
-    """`space` with the filtering beside it, where its filters are known early and have the right form."""
+    """Returns `space` with the filtering beside it, where the filters are known early and have the right form."""
     w = winograd_of(space.c) if space.prepacked else None
     return space if w is None else WinogradSpace(space, w, space.target)

@@ -1,0 +1,1 @@
+"""Programs for C: objects, libraries and headers."""

@@ -1,0 +1,1 @@
+"""Parts of programs that other libraries compute."""

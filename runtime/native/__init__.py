@@ -1,0 +1,1 @@
+"""Machine code: what talks to llvmlite and to the processor."""

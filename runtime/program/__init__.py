@@ -1,0 +1,1 @@
+"""A compiled program: its arguments, arrays, calls and weights."""

@@ -1,0 +1,285 @@
+"""
+A program before it is compiled: what `compile` reads, and how it becomes machine code, once per set of input shapes.
+
+`Executable`, pickles, profiles, traces and exports compile through a `Source` when they need more than they have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from ..core.codegens import COMPILER, registrations_fingerprint
+from ..core.ir.verification import verify_module
+from ..core.ir.walk import ops_of, walk
+from ..core.messages.collector import patient_collector
+from ..core.messages.locations import nearest_source_point, source_directory, source_point
+from ..core.passes.context import context_key
+from ..core.passes.instrument import Instrument
+from ..core.passes.progress import PassProgress
+from ..core.roles import WEIGHTS
+from ..core.text.parsing import make_context, named_text, parse_text
+from ..dialects.graph.constants import WeightOp
+from ..machine.host import host_machine
+from . import cache as disk
+from .errors import CompileError
+from .external_code.external import LinkedExternals
+from .native.jit import assembly, compile_object, describe_host
+from .native.threads import thread_count
+from .program.describe import describe
+from .program.description import Description
+from .program.program import Program
+from .program.weights import bind_weights
+from .specialisations import Shapes
+from .stairs import STAIRS, StairTexts, chosen_pipeline, set_signatures, take_down
+
+MACHINE_CODE = 0.5
+"""
+The time that LLVM takes as a part of what the passes take, for the progress bar.
+
+LLVM took a third of the whole on convolutions and encoders.
+"""
+
+
+@dataclass
+class Source:
+    """A verified module and how to compile it, once per set of input shapes."""
+
+    module: ModuleOp
+    entry: str
+    pipeline: str
+    use_cache: bool
+    verify_each: bool
+    weights: str | Path | Mapping[str, Any] | None
+    threads: int = 1
+    tuning: Path | None = None
+    written: tuple[str, str] | None = None
+    """The name and the text that the module was read from. They say all that the module says, locations included."""
+    threads_asked: int | None = None
+    """The argument `threads` of `compile`."""
+    progress: bool | None = None
+    """The argument `progress` of `compile`."""
+    texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
+    context: Context = field(default_factory=copy_context)
+    """The pass context at the time of `compile`. What is lowered later, for new shapes, is lowered under it."""
+
+    def pipeline_for(self, shapes: Shapes | None) -> str:
+        """Returns all passes. With `shapes`, the first one specialises the entry to them."""
+        if shapes is None:
+            return self.pipeline
+        sizes = ",".join("x".join(map(str, shape)) for shape in shapes)
+        return f'specialize-shapes{{entry="{self.entry}" shapes="{sizes}"}},{self.pipeline}'
+
+    def key(self, shapes: Shapes | None) -> str:
+        """
+        Returns the name of the machine code in the compile cache.
+
+        The host is part of it, since schedules depend on how many cores and which caches there are.
+        """
+        written = self.written or (_locations(self.module), str(self.module))
+        return disk.program_key(
+            *written,
+            self.entry,
+            self.pipeline_for(shapes),
+            describe_host(),
+            host_machine().describe(),
+            self.context.copy().run(context_key),
+            registrations_fingerprint(),
+            _files_named_in(self.pipeline),
+            self._tuning_key(),
+        )
+
+    def _tuning_key(self) -> str:
+        """Returns what the tuning database says, for the key of the compile cache."""
+        if self.tuning is None:
+            return ""
+        from ..schedule.tuned.records import tuning_fingerprint
+
+        return tuning_fingerprint(self.tuning)
+
+    def watch(self) -> PassProgress:
+        """Returns an instrument for `lower` that shows, inside `with`, how far a compilation has come."""
+        return PassProgress("compile", self.progress, MACHINE_CODE)
+
+    def lower(self, shapes: Shapes | None, *instruments: Instrument) -> tuple[Description, str]:
+        """Returns the description and LLVM text for `shapes`. The module itself stays as it is."""
+        return self._lower(copy_of(self.module), self.pipeline_for(shapes), instruments)
+
+    def compiled(self, module: ModuleOp, pipeline: str) -> tuple[Description, bytes]:
+        """
+        Returns the description and machine code of `module`.
+
+        The module is lowered in place, under the pass context and the options of this program.
+        """
+        with self.watch() as progress:
+            description, text = self._lower(module, pipeline, [progress])
+            progress.then("machine code")
+            return description, compile_object(text)
+
+    def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> tuple[Description, str]:
+        def lowered() -> tuple[Description, str]:
+            text = take_down(
+                make_context(),
+                module,
+                self.entry,
+                pipeline,
+                verify_each=self.verify_each,
+                instruments=instruments,
+                tuning=self.tuning,
+            )
+            return describe(module), text
+
+        with patient_collector():
+            return self.context.copy().run(lowered)
+
+    def load(self, shapes: Shapes | None) -> Program:
+        """Returns the program for `shapes`, from the compile cache when it is there."""
+        key = self.key(shapes) if self.use_cache else ""
+        if self.use_cache and (kept := disk.load(key)) is not None:
+            description, code = Description.from_json(kept[0]), kept[1]
+        else:
+            description, code = self.compiled(copy_of(self.module), self.pipeline_for(shapes))
+            if self.use_cache:
+                disk.store(key, description.to_json(), code)
+        return self.program(description, code)
+
+    def program(self, description: Description, code: bytes) -> Program:
+        """Returns the program of this machine code, with the weights that it asks for."""
+        return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
+
+    def side_car(self) -> Path | None:
+        """Returns the file that weights come from, None when they are arrays or there are none."""
+        if self.weights is not None:
+            return None if isinstance(self.weights, Mapping) else Path(self.weights)
+        file = self.module.attributes.get(WEIGHTS)
+        return (source_directory(self.module) or Path()) / file.data if isinstance(file, StringAttr) else None
+
+    def arrays_for(self, description: Description) -> dict[str, np.ndarray[Any, Any]]:
+        """Returns the weights that native code asks for, by key."""
+        file = self.module.attributes.get(WEIGHTS)
+        named = file.data if isinstance(file, StringAttr) else None
+        places = {op.weight_key: nearest_source_point(op) for op in ops_of(self.module, WeightOp)}
+        return bind_weights(description, named, source_directory(self.module), self.weights, places)
+
+    def text_of(self, stair: str, shapes: Shapes | None) -> str:
+        """Returns the text on `stair`. Raises CompileError for an unknown one."""
+        if stair not in STAIRS:
+            raise CompileError(f"there is no stair '{stair}', expected one of {', '.join(STAIRS)}")
+        if shapes not in self.texts:
+            kept = StairTexts()
+            try:
+                with self.watch() as progress:
+                    _, text = self.lower(shapes, kept, progress)
+            except DiagnosticException:
+                if stair in kept.texts:
+                    return kept.texts[stair]  # with `?` there is a graph, but nothing below
+                raise
+            self.texts[shapes] = kept.texts | {"llvm-ir": text}
+        texts = self.texts[shapes]
+        if stair == "asm" and stair not in texts:
+            texts["asm"] = assembly(texts["llvm-ir"])
+        return texts[stair]
+
+
+def read_source(
+    module_or_path: ModuleOp | str | Path,
+    entry: str,
+    pipeline: str,
+    *,
+    use_cache: bool = True,
+    verify_each: bool = False,
+    weights: str | Path | Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    tuning: bool | str | Path | None = None,
+    progress: bool | None = None,
+) -> Source:
+    """
+    Returns a program, read and verified. The parameters are those of `compile`, `pipeline` names all passes to run.
+
+    Raises CompileError where there is no such entry, and the diagnostics of parser and verifier.
+    """
+    most_threads, database = thread_count(threads), tuning_database(tuning)
+    module, text = _verified(module_or_path)
+    set_signatures(module, entry)
+    return Source(
+        *(module, entry, pipeline, use_cache, verify_each, weights),
+        *(most_threads, database, text, threads, progress),
+    )
+
+
+def _verified(module_or_path: ModuleOp | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
+    """Returns a verified module of our own, and the name and text that it was read from, if it was."""
+    if not isinstance(module_or_path, ModuleOp):
+        name, text = named_text(module_or_path)
+        module = parse_text(make_context(), text, name)
+        verify_module(module, sources={name: text})
+        return module, (name, text)
+    module = copy_of(module_or_path)
+    verify_module(module)
+    return module, None
+
+
+def copy_of(module: ModuleOp) -> ModuleOp:
+    """Returns a clone that has the location of `module`, which `clone` leaves out."""
+    copy = module.clone()
+    copy.location = module.location
+    return copy
+
+
+def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
+    """
+    Returns the file of tuned schedules that `compile(tuning=…)` means, None for none.
+
+    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database.
+    """
+    if tuning is False:
+        return None
+    if isinstance(tuning, str | Path):
+        if not Path(tuning).is_file():
+            raise CompileError(f"there is no tuning database '{tuning}'")
+        from ..schedule.tuned.records import check_database
+
+        check_database(Path(tuning))
+        return Path(tuning)
+    path = disk.tuning_path()
+    return path if path is not None and path.is_file() else None
+
+
+def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
+    """Returns the function `function` of `module` compiled by Stepwell, whatever code generator it is marked for."""
+    copy = module.clone()
+    for op in copy.body.ops:
+        op.attributes.pop(COMPILER, None)
+        if isinstance(op, FuncOp) and op.sym_name.data == function:
+            op.attributes.pop("graph.primitive", None)
+            op.properties["sym_visibility"] = StringAttr("public")
+    return read_source(copy, function, chosen_pipeline(), progress=False).load(None).entry(function)
+
+
+def loaded(description: Description, code: bytes, weights: Mapping[str, Any], use_cache: bool, threads: int) -> Program:
+    """Returns the program of this machine code, linked with what it calls from outside."""
+    linked = LinkedExternals(description.externals, own_code, use_cache)
+    return Program(description, code, weights, use_cache, threads, linked)
+
+
+def _locations(module: ModuleOp) -> str:
+    """Returns the place of every op. Error messages hold places, so programs that differ in them are different."""
+    return "\n".join(str(source_point(op.location)) for op in walk(module))
+
+
+def _files_named_in(pipeline: str) -> str:
+    """Returns the hashes of the files (of rules, of pattern tables) that the options of a pipeline name."""
+    names = dict.fromkeys(re.findall(r'"([^"]*)"|([^\s{}=,"]+)', pipeline))
+    paths = [Path(one or other) for one, other in names]
+    files = [path for path in paths if "." in path.name and len(path.name) < 256 and path.is_file()]
+    return "\n".join(f"{path}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)

@@ -1,0 +1,1 @@
+"""The choices of the tuner for each kind of kernel."""
