@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def attributes_of(node: NodeProto) -> dict[str, Any]:
     """
-    The attributes of a node: numbers, strings, tuples or lists of them, NumPy arrays, and graphs as they are.
+    Returns the attributes of a node: numbers, strings, tuples or lists of them, NumPy arrays, and graphs as they are.
 
     Raises `ConversionError` for one that is there twice, has no value, or has a tensor of a type without a counterpart.
     """

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import StepwellError
+from ...core.messages.diagnostics import StepwellError
 from ...dialects.graph.shapes import ShapeError
-from .emitter import Emitter
+from .emitting.graph_builder import GraphBuilder
+from .emitting.sizes import follows_from_shapes
 from .errors import ConversionError, OnnxError
 from .registry import Converter
-from .sizes import follows_from_shapes
-from .values import Value
+from .value import Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE: Final = 400
 
 
-def called(converter: Converter, emitter: Emitter, operands: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
-    """What a converter gives; whatever goes wrong in it is an error of its node."""
+def called(converter: Converter, builder: GraphBuilder, operands: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    """Returns what a converter makes. Whatever goes wrong in it becomes an error of its node."""
     try:
-        return converter.function(emitter, *operands, **arguments)
+        return converter.function(builder, *operands, **arguments)
     except (ConversionError, OnnxError, MemoryError, RecursionError):
         raise
     except (StepwellError, ShapeError, VerifyException) as error:
@@ -37,14 +37,18 @@ def called(converter: Converter, emitter: Emitter, operands: Sequence[Any], argu
 
 
 def needs_sizes(converter: Converter, inputs: Sequence[Value | None]) -> bool:
-    """Whether inputs that should be known are not, but follow from shapes."""
+    """Returns whether all inputs that should be known but are not follow from shapes."""
     pairs = zip(converter.inputs, inputs, strict=False)
     unknown = [v for spec, v in pairs if spec.known and spec.strict and v is not None and v.known is None]
     return bool(unknown) and all(map(follows_from_shapes, unknown))
 
 
 def operands(converter: Converter, node: NodeProto, inputs: list[Value | None]) -> Iterator[Any]:
-    """The values of inputs, arrays of those that must be known, `None` for one that is left out. Raises `ConversionError`."""
+    """
+    Yields an operand per input: its value, the array if it must be known, or `None` if it is left out.
+
+    Raises `ConversionError`.
+    """
     declared = converter.inputs
     if len(inputs) > len(declared) and not (declared and declared[-1].variadic):
         raise ConversionError(f"the node has {len(inputs)} inputs, expected at most {len(declared)}")

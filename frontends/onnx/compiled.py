@@ -1,8 +1,9 @@
 """
-ONNX models that are imported when they are called: for the shapes of the arrays, and for the values of the inputs that decide shapes or branches.
+ONNX models that are imported when they are called: for the shapes of the arrays, and for the values of the inputs that
+decide shapes or branches.
 
-Where `from_onnx` makes one module for all sizes, this makes one for each tuple of sizes, of which all are known at import. So nothing is refused for
-an open size, and branches may differ in rank.
+Where `from_onnx` makes one module for all sizes, this makes one for each tuple of sizes, of which all are known at
+import. So nothing is refused for an open size, and branches may differ in rank.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ...runtime.arrays import ArrayType, check_type, numpy_dtype
 from ...runtime.compile import compile as compile_module
-from ...runtime.dlpack import as_inputs
-from ...runtime.errors import ArgumentError
+from ...runtime.errors import ArgumentError, wrong_count
+from ...runtime.program.arrays import ArrayType, check_type
+from ...runtime.program.dlpack import as_inputs
 from ...runtime.specialisations import Specialisations
+from ...te.dtypes import numpy_dtype
 from .errors import OnnxError, fail
+from .files.reading import load_model
 from .importer import Importer, initialisers_of
 from .inputs import Fixed, Inputs, size_names
-from .model import load_model
 from .unsupported import check_supported
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ Key = tuple[tuple[int | str, ...], ...]
 """What a program is for: the shapes of its arguments, the text of an array for a value."""
 
 MOST_ELEMENTS: Final = 64
-"""Of an input that is taken for one of sizes without being named as such."""
+"""The largest number of elements of an input that is taken for sizes without being named as such."""
 
 VALUE_TYPES: Final = frozenset({"i1", "i32", "i64"})
 """Element types of such inputs."""
@@ -51,11 +53,12 @@ def compile_onnx(
     **options: Any,
 ) -> OnnxExecutable:
     """
-    An ONNX model as a function of arrays: `compile_onnx("model.onnx")(x, state, rate)`.
+    Returns an ONNX model as a function of arrays: `compile_onnx("model.onnx")(x, state, rate)`.
 
-    A program is compiled for each tuple of shapes, and of values of the inputs that decide shapes or branches: those named in `values`, and integers
-    and truths of rank 0 or 1 and at most 64 elements that turn out to. The other arguments are those of `from_onnx` and `compile`.
-    A model whose inputs all have known sizes is compiled at once.
+    A program is compiled for each tuple of shapes, and for each tuple of values of the inputs that decide shapes or
+    branches. These inputs are those named in `values`. Integers and booleans of rank 0 or 1 and at most 64 elements
+    are found by themselves. The other arguments are those of `from_onnx` and `compile`. A model whose inputs all have
+    known sizes is compiled at once.
 
     Raises `OnnxError` for a model that is damaged or uses what is not supported.
     """
@@ -64,7 +67,7 @@ def compile_onnx(
 
 @dataclass(frozen=True)
 class _Input:
-    """An input that a call gives; `type` has no shape when the model declares none."""
+    """An input that a call gives. Its `type` has no shape when the model declares none."""
 
     name: str
     dtype: str
@@ -74,7 +77,7 @@ class _Input:
 
     @property
     def may_be_value(self) -> bool:
-        """Whether it may hold sizes or choose a branch: few integers or truths."""
+        """True if the input may hold sizes or choose a branch, as few integers or booleans may."""
         if self.dtype not in VALUE_TYPES or self.type is None or len(self.type.shape) > 1:
             return False
         return prod(size or 1 for size in self.type.shape) <= MOST_ELEMENTS
@@ -93,9 +96,10 @@ class _Program:
 
 class OnnxExecutable:
     """
-    A model that is called with the arrays of its inputs, in their order; a call returns a tuple of new arrays.
+    A model that is called with the arrays of its inputs, in their order. A call returns a tuple of new arrays.
 
-    It may be called from several threads at once. `specialised` gives the program behind a call, to export or profile it.
+    It may be called from several threads at once. `specialised` gives the program behind a call, to export or profile
+    it.
     """
 
     def __init__(
@@ -134,7 +138,7 @@ class OnnxExecutable:
 
     @property
     def input_types(self) -> tuple[tuple[str, ArrayType | None], ...]:
-        """Name and type of each argument; no type where the model declares no rank."""
+        """Name and type of each argument. The type is `None` where the model declares no rank."""
         return tuple((each.name, each.type) for each in self._inputs)
 
     @property
@@ -143,17 +147,24 @@ class OnnxExecutable:
         return tuple(each.name for each in self._inputs if each.name in self._values)
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        """The results, newly allocated. Raises ArgumentError for arrays that do not fit, ExecutionError when the program fails."""
+        """
+        Returns the results, newly allocated. Raises ArgumentError for arrays that do not fit, ExecutionError when the
+        program fails.
+        """
         program = self._program(arrays := self._own(arrays))
         return program.executable(*program.arguments(arrays))
 
     def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
-        """Like a call, but writes the results into `outputs`: contiguous arrays that overlap no other argument."""
+        """Writes the results of a call into `outputs`, contiguous arrays that overlap no other argument."""
         program = self._program(arrays := self._own(arrays))
         program.executable.run_into(outputs, *program.arguments(arrays))
 
     def specialised(self, *arrays: Any) -> Executable:
-        """The program for the shapes and values of `arrays`, compiled on first use. Its arguments are the inputs but those in `value_inputs`."""
+        """
+        Returns the program for the shapes and values of `arrays`, compiled on first use.
+
+        Its arguments are the inputs, those in `value_inputs` left out.
+        """
         return self._program(self._own(arrays)).executable
 
     def _program(self, arrays: Sequence[Any]) -> _Program:
@@ -183,7 +194,7 @@ class OnnxExecutable:
         self._keep(arrays, program, time.perf_counter() - start)
 
     def _compiled(self, arrays: Sequence[Any]) -> _Program:
-        """The program for `arrays`, which is not there yet; finds out which inputs it needs the values of."""
+        """Compiles the program for `arrays`, and finds out which inputs it needs the values of."""
         start = time.perf_counter()
         while True:
             given = {each.name: array for each, array in zip(self._inputs, arrays, strict=True)}
@@ -199,7 +210,7 @@ class OnnxExecutable:
             return program
 
     def _learn(self, error: OnnxError) -> bool:
-        """Whether the error goes when more values are known: those of the inputs that it depends on."""
+        """Returns whether the error goes when the values of the inputs that it depends on are known."""
         open_ = [each for each in self._inputs if each.name in error.inputs and each.name not in self._values]
         if open_ and all(each.may_be_value for each in open_):
             self._values |= {each.name for each in open_}
@@ -221,7 +232,7 @@ class OnnxExecutable:
         importer = Importer(self._model, Fixed(constants, {}, shapes), stored=self._stored)
         module = importer.module("main")
         module.verify()
-        executable = compile_module(module, weights=importer.emitter.weights, **self._options)
+        executable = compile_module(module, weights=importer.builder.weights, **self._options)
         return _Program(executable, tuple(n for n, each in enumerate(self._inputs) if each.name not in values))
 
     # Arguments
@@ -247,8 +258,7 @@ class OnnxExecutable:
         import numpy as np
 
         if len(arrays) != len(self._inputs):
-            names = ", ".join(f"'{each.name}'" for each in self._inputs)
-            raise ArgumentError(f"the model takes {len(self._inputs)} arguments ({names}), found {len(arrays)}")
+            raise wrong_count("the model", [each.name for each in self._inputs], arrays)
         sizes: dict[str, tuple[int, str]] = {}
         for array, each in zip(arrays, self._inputs, strict=True):
             type_ = each.type or ArrayType(each.dtype, (None,) * np.ndim(array))
@@ -259,7 +269,7 @@ class OnnxExecutable:
                     raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{each.name}'")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle holds the source of the model; programs are compiled anew, or taken from the compile cache."""
+        """Pickles the source of the model. Programs are compiled anew, or taken from the compile cache."""
         return OnnxExecutable, self._made_of
 
     def __repr__(self) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
-from ...core.diagnostics import Diagnostic, StepwellError
-
-if TYPE_CHECKING:
-    from .values import Value
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from .value import Value
 
 INSTALL_HINT: Final = "install it with: pip install 'stepwell[onnx]'"
 
@@ -17,15 +15,19 @@ class OnnxError(StepwellError):
     """A model that cannot be imported."""
 
     inputs: tuple[str, ...] = ()
-    """Inputs of the model whose elements decide what could not be imported: with other values, or known ones, it may be."""
+    """
+    Inputs of the model whose elements decide what could not be imported.
+
+    With other values, or with known ones, the import may succeed.
+    """
 
     needs: tuple[Value, ...] = ()
-    """Values of the enclosing graph of which the same is true."""
+    """Values of the enclosing graph that decide it as well."""
 
 
 class ConversionError(Exception):
     """
-    What a converter found wrong with its node; the importer says which node it was.
+    What a converter found wrong with its node. The importer says which node it was.
 
     `needs` are values that would have to be known at import, or decide whether the node is there at all.
     """
@@ -38,10 +40,10 @@ class ConversionError(Exception):
 
 
 def fail(model: str, message: str, hint: str | None = None) -> NoReturn:
-    """Raises the error of a whole model."""
+    """Raises an error of the model as a whole."""
     raise OnnxError(Diagnostic(f"model '{shown(model)}': {message}", hint=hint))
 
 
 def shown(path: str) -> str:
-    """A path as errors show it: the last two parts of a long one."""
+    """Returns a path as errors show it, which is the last two parts of a long one."""
     return path if len(path) <= 80 else str(PurePath("…", *PurePath(path).parts[-2:]))

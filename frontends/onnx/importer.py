@@ -23,28 +23,30 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
-from ...core.diagnostics import Diagnostic
+from ...core.messages.diagnostics import Diagnostic
 from ...core.roles import DIMS, NAME
 from ...dialects.graph.shapes import Shaped, compatible
 from ...dialects.graph.signature import tensor_type
 from .attributes import attributes_of
 from .calling import called, needs_sizes, operands
-from .emitter import Emitter
+from .emitting.folding import fold
+from .emitting.graph_builder import GraphBuilder
+from .emitting.origins import inputs_of
+from .emitting.scopes import Scope
+from .emitting.shape_arithmetic import fold_sizes
+from .emitting.sizes import Size
+from .emitting.values import Initialiser, RuntimeValue, SequenceValue
 from .errors import ConversionError, OnnxError, fail, shown
-from .folding import fold
+from .files.model import Model
+from .files.reading import load_model
+from .files.tensors import LARGEST_SIZE, check_tensor
+from .files.weights_file import attach_weights
 from .inputs import Fixed, Inputs, hint_for, size_names
-from .model import Model, load_model
-from .origins import inputs_of
 from .registry import find
 from .schemas import check_types
-from .scopes import Scope
-from .shape_arithmetic import fold_sizes
-from .sizes import Size
-from .tensors import LARGEST_SIZE, check_tensor
 from .types import DTYPES, type_text
 from .unsupported import check_supported
-from .values import Initialiser, RuntimeValue, SequenceValue, Value
-from .weights_file import attach_weights
+from .value import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,14 +68,17 @@ def from_onnx(
     progress: Progress | None = None,
 ) -> ModuleOp:
     """
-    The graph of an ONNX model as the function `@<entry>` of a module.
+    Imports an ONNX model as the function `@<entry>` of a module of the graph dialect.
 
-    `source` is a file, its bytes, or a loaded model. Nodes become graph ops located at the node (`model.onnx:<number of the node>`), values keep
-    their names. Initialisers of more than 1024 elements are `graph.weight`s, kept in the safetensors file `weights`; without that name they
-    are in a temporary file that lives as long as the process. `constants` gives inputs of the graph a value for good; `dims` gives symbolic sizes
-    (`{"batch": 1}`) or, as `"input:0"`, single dimensions a size. Sizes that stay unknown are `?`; named ones are listed in `stepwell.dims`.
+    `source` is a file, its bytes, or a loaded model. Nodes become graph ops located at the node
+    (`model.onnx:<number of the node>`), values keep their names. Initialisers of more than 1024 elements are
+    `graph.weight`s, kept in the safetensors file `weights`; without that name they are in a temporary file that lives
+    as long as the process. `constants` gives inputs of the graph a value for good; `dims` gives symbolic sizes
+    (`{"batch": 1}`) or, as `"input:0"`, single dimensions a size. Sizes that stay unknown are `?`; named ones are
+    listed in `stepwell.dims`.
 
-    Raises `OnnxError` for a model that is damaged, does not follow the specification, or uses what is not supported: all of that at once.
+    Raises `OnnxError` for a model that is damaged, does not follow the specification, or uses what is not supported:
+    all of that at once.
 
     Source: the ONNX IR and operator specifications, <https://onnx.ai/onnx/>.
     """
@@ -81,18 +86,18 @@ def from_onnx(
     check_supported(model)
     importer = Importer(model, Fixed(dict(constants or {}), dict(dims or {})), progress)
     module = importer.module(entry)
-    attach_weights(module, importer.emitter.weights, weights)
+    attach_weights(module, importer.builder.weights, weights)
     module.verify()
     return module
 
 
 def initialisers_of(model: Model) -> list[Initialiser]:
-    """The tensors that a model stores, as values."""
+    """Returns the tensors that a model stores, as values."""
     return [Initialiser(tensor, tensor.name, model.folder) for tensor in model.initialisers]
 
 
 class Importer:
-    """One import; converters of operators with subgraphs call back into it."""
+    """One import. Converters of operators with subgraphs call back into it."""
 
     def __init__(
         self,
@@ -110,10 +115,10 @@ class Importer:
         self._declared = {info.name: info for info in model.graph.value_info}
         self._count = 0
         self._block = Block()
-        self.emitter = Emitter(self._block, self.subgraph)
+        self.builder = GraphBuilder(self._block, self.subgraph)
 
     def module(self, entry: str) -> ModuleOp:
-        """The whole model."""
+        """Returns the whole model as a module."""
         graph = self.model.graph
         scope = Scope()
         for each in self._stored:
@@ -176,7 +181,7 @@ class Importer:
                 self.check_declared(info, value)
             except ConversionError as error:
                 fail(self.model.name, error.message)
-            results.append(self.emitter.ssa(value))
+            results.append(self.builder.ssa(value))
             attributes.append(DictionaryAttr({NAME: StringAttr(info.name)}))
         return results, attributes
 
@@ -185,7 +190,8 @@ class Importer:
         tensor = info.type.tensor_type
         if tensor.elem_type and DTYPES.get(tensor.elem_type) != value.dtype:
             raise ConversionError(
-                f"'{info.name}' is declared with element type {type_text(tensor.elem_type)}, but its node gives {value.shaped}"
+                f"'{info.name}' is declared with element type {type_text(tensor.elem_type)}, but its node gives "
+                f"{value.shaped}"
             )
         if tensor.HasField("shape"):
             declared = tuple(
@@ -206,15 +212,15 @@ class Importer:
             self._node(node, scope, self._count)
 
     def _node(self, node: NodeProto, scope: Scope, number: int) -> None:
-        emitter = self.emitter
-        emitter.location = self._location(number, node.name or f"{node.op_type}_{number}")
-        emitter.version = self.model.version(node.domain)
-        emitter.wanted = tuple(bool(name) for name in node.output)
-        emitter.output_count = len(node.output)
+        builder = self.builder
+        builder.location = self._location(number, node.name or f"{node.op_type}_{number}")
+        builder.version = self.model.version(node.domain)
+        builder.wanted = tuple(bool(name) for name in node.output)
+        builder.output_count = len(node.output)
         inputs: list[Value | None] = []
         try:
             inputs = [self._input(name, scope) for name in node.input]
-            check_types(node, inputs, emitter.version)
+            check_types(node, inputs, builder.version)
             outputs = fold(node, inputs, self.model.versions)
             if outputs is None:
                 outputs = fold_sizes(node, inputs)
@@ -252,23 +258,23 @@ class Importer:
         return value
 
     def _converted(self, node: NodeProto, inputs: list[Value | None], scope: Scope) -> Sequence[Value]:
-        converter = find(node.op_type, node.domain, self.emitter.version)
+        converter = find(node.op_type, node.domain, self.builder.version)
         if converter is None:
             raise ConversionError("there is no converter")
         if needs_sizes(converter, inputs):
-            converter = find(node.op_type, node.domain, self.emitter.version, at_run_time=True) or converter
+            converter = find(node.op_type, node.domain, self.builder.version, at_run_time=True) or converter
         arguments = converter.arguments(attributes_of(node))
-        self.emitter.scope = scope
-        result = called(converter, self.emitter, list(operands(converter, node, inputs)), arguments)
+        self.builder.scope = scope
+        result = called(converter, self.builder, list(operands(converter, node, inputs)), arguments)
         found = result if isinstance(result, tuple | list) else (result,)
-        wanted = max((n + 1 for n, named in enumerate(self.emitter.wanted) if named), default=0)
+        wanted = max((n + 1 for n, named in enumerate(self.builder.wanted) if named), default=0)
         if wanted > len(found):
             raise ConversionError(f"output {wanted - 1} ('{node.output[wanted - 1]}') is not supported")
         return found
 
     def subgraph(self, graph: GraphProto, outer: Scope, given: Mapping[str, Value]) -> list[Value]:
         """
-        The outputs of a body (of `If`, `Loop`, `Scan`), whose nodes are added at the current place.
+        Adds the nodes of a body (of `If`, `Loop`, `Scan`) at the current place, and returns its outputs.
 
         `given` are the values of its inputs; names of the enclosing graph are seen too.
         """
@@ -278,10 +284,10 @@ class Importer:
             scope.define(tensor.name, Initialiser(tensor, tensor.name, self.model.folder))
         for name, value in given.items():
             scope.redefine(name, value)
-        emitter = self.emitter
-        kept = emitter.location, emitter.version, emitter.wanted, emitter.output_count
+        builder = self.builder
+        kept = builder.location, builder.version, builder.wanted, builder.output_count
         self._nodes(graph.node, scope)
-        emitter.location, emitter.version, emitter.wanted, emitter.output_count = kept
+        builder.location, builder.version, builder.wanted, builder.output_count = kept
         outputs: list[Value] = []
         for info in graph.output:
             value = scope.find(info.name)
@@ -297,7 +303,7 @@ class Importer:
         return NameLoc(StringAttr(name), place)
 
     def _explained(self, error: OnnxError, inputs: Sequence[Value | None]) -> OnnxError:
-        """The error of a node with a hint at what the model leaves open, where that may be the reason."""
+        """Adds a hint to the error of a node: what the model leaves open, where that may be the reason."""
         arguments = inputs_of(error.needs, self._block)
         error.inputs = tuple(self._inputs.free[argument.index].name for argument in arguments)
         if error.diagnostic.hint is None or error.inputs:
@@ -311,13 +317,13 @@ class Importer:
     def _diagnostic(self, node: NodeProto, number: int, error: ConversionError) -> Diagnostic:
         name = f"'{node.name}'" if node.name else f"{number}"
         domain = f"{node.domain}:" if node.domain else ""
-        operator = f"{domain}{node.op_type}, opset {self.emitter.version}"
+        operator = f"{domain}{node.op_type}, opset {self.builder.version}"
         message = f"model '{shown(self.model.name)}': node {name} ({operator}): {error.message}"
         return Diagnostic(message, hint=error.hint)
 
 
 def _name(value: Value, name: str) -> None:
-    """Values keep the names of the model where they have none yet."""
+    """Gives a value the name of the model, if it has none yet."""
     if not isinstance(value, RuntimeValue):
         return
     ssa = value.ssa
@@ -326,7 +332,7 @@ def _name(value: Value, name: str) -> None:
 
 
 def hint_of(name: str) -> str | None:
-    """A name of ONNX as one of an SSA value: `/layer.0/MatMul_output_0` is `layer.0_MatMul_output_0`."""
+    """Returns a name of ONNX as one of an SSA value: `/layer.0/MatMul_output_0` is `layer.0_MatMul_output_0`."""
     found = _NOT_IN_NAMES.sub("_", name).strip("_.-")
     if not found:
         return None

@@ -8,27 +8,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ...dialects.graph.shapes import Shaped, compatible
+from .emitting.values import KnownValue
 from .errors import fail
-from .tensors import check_extents
+from .files.tensors import check_extents
 from .types import DTYPES, type_text
-from .values import KnownValue, Value
+from .value import Value
 
 if TYPE_CHECKING:
     import numpy as np
     from onnx import TypeProto, ValueInfoProto
 
-    from .model import Model
+    from .files.model import Model
 
 MOST_NAMED: Final = 4
-"""Of inputs and sizes, in a hint."""
+"""The most inputs and sizes that a hint names."""
 
 _WORD: Final = re.compile(r"\w")
-"""What the name of a size has; exporters write `?` for one without a name."""
+"""The form of the name of a size. Exporters write `?` for one without a name."""
 
 
 @dataclass
 class Fixed:
-    """Values of inputs, sizes by name or by `"input:axis"`, and whole shapes of inputs, which the model need not declare."""
+    """
+    What the caller fixes: values of inputs, sizes by name or by `"input:axis"`, and whole shapes of inputs.
+
+    The model need not declare them.
+    """
 
     constants: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     dims: Mapping[str, int] = field(default_factory=dict)
@@ -36,7 +41,9 @@ class Fixed:
 
 
 class Inputs:
-    """What is known of the inputs of a model. Raises `OnnxError` for types that are not supported, and what fits nothing."""
+    """
+    What is known of the inputs of a model. Raises `OnnxError` for types that are not supported, and what fits nothing.
+    """
 
     def __init__(self, model: Model, fixed: Fixed):
         self._model = model.name
@@ -48,7 +55,9 @@ class Inputs:
         """Those that a call gives, in the order of the model."""
 
     def check_used(self) -> None:
-        """Fails for a name of a constant or of a size that the model does not have. The types must have been asked for."""
+        """
+        Fails for a name of a constant or of a size that the model does not have. The types must have been asked for.
+        """
         if unused := set(self._fixed.constants) - set(self.all):
             names = ", ".join(f"'{name}'" for name in self.all)
             fail(self._model, f"there is no input '{min(unused)}' to give a value", f"inputs are {names}")
@@ -70,7 +79,10 @@ class Inputs:
         if name in self._fixed.shapes:
             return Shaped(self._fixed.shapes[name], dtype)
         if not type_.tensor_type.HasField("shape"):
-            hint = "run shape inference over the model first, or use stepwell.compile_onnx, which takes the ranks of the arrays it is called with"
+            hint = (
+                "run shape inference over the model first, or use stepwell.compile_onnx, which takes the ranks of "
+                "the arrays it is called with"
+            )
             fail(self._model, f"'{name}' has no declared rank", hint)
         dims = enumerate(type_.tensor_type.shape.dim)
         extents = tuple(self._extent(name, number, dim) for number, dim in dims)
@@ -88,7 +100,7 @@ class Inputs:
         return DTYPES[number]
 
     def _extent(self, name: str, number: int, dim: Any) -> int | None:
-        """The extent that is declared, or given in `dims`; exporters write -1 for one that is not known."""
+        """Returns the extent that is declared, or given in `dims`. Exporters write -1 for one that is not known."""
         if dim.HasField("dim_value") and dim.dim_value != -1:
             return dim.dim_value
         names = [key for key in (f"{name}:{number}", dim.dim_param) if key]
@@ -109,7 +121,11 @@ class Inputs:
 
 
 def hint_for(values: Sequence[str], sizes: Sequence[str]) -> str | None:
-    """How to give the model the values of inputs and the open sizes that may decide what can be imported; `None` for none."""
+    """
+    Returns a hint at how to give the values of inputs, and the open sizes, that may decide what can be imported.
+
+    Returns `None` if there are none.
+    """
     if not values and not sizes:
         return None
     quoted = [f"'{name}'" for name in values]
@@ -120,7 +136,10 @@ def hint_for(values: Sequence[str], sizes: Sequence[str]) -> str | None:
     flags = [f"--bind {name}=…" for name in values] + [f"--dim {name}=…" for name in sizes[:MOST_NAMED]]
     what = "it" if len(flags) == 1 else "them"
     python = " and ".join(["constants="] * bool(values) + ["dims="] * bool(sizes))
-    return f"{why}: give {what} for good with {' '.join(flags)} (in Python {python}), or with each call: stepwell.compile_onnx"
+    return (
+        f"{why}: give {what} for good with {' '.join(flags)} (in Python {python}), or with each call: "
+        "stepwell.compile_onnx"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,19 +2,19 @@
 The table of converters: what an ONNX operator becomes.
 
 A converter is a function whose signature declares the operator. Its first parameter emits ops; then come the inputs by
-position (a default of `None` for an optional one, `*xs` for any number, the annotation `Known` for one whose elements must be known
-at import); then the attributes by keyword, with their defaults (none: the attribute is required).
+position (a default of `None` for an optional one, `*xs` for any number, the annotation `Known` for one whose elements
+must be known at import); then the attributes by keyword, with their defaults (none: the attribute is required).
 
 ```python
-@converter("LeakyRelu")
-def leaky_relu(b: Emitter, x: Value, *, alpha: float = 0.01) -> Value:
+@converter("MyLeakyRelu")
+def leaky_relu(b: GraphBuilder, x: Value, *, alpha: float = 0.01) -> Value:
     return b.leaky_relu(x, negative_slope=alpha)
 ```
 
 Where an operator is an op of the graph dialect under other names, `direct` says so without a function:
 
 ```python
-direct("LeakyRelu", "leaky_relu", alpha=("negative_slope", 0.01))
+direct("MyOtherLeakyRelu", "leaky_relu", alpha=("negative_slope", 0.01))
 ```
 
 An attribute of a node that its converter does not declare is an error, not lost.
@@ -27,9 +27,11 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final
 
-from ...core.diagnostics import did_you_mean
+from ...core.messages.diagnostics import did_you_mean
+from ...core.plugins import registry
 from .errors import ConversionError
 
 REQUIRED: Final = inspect.Parameter.empty
@@ -41,7 +43,7 @@ PLUGIN_KIND: Final = "onnx-converters"
 
 class Known:
     """
-    Annotation of an input whose elements must be known at import; the converter gets the NumPy array.
+    The annotation of an input whose elements must be known at import. The converter gets the NumPy array.
 
     `Known | Value` is one that should be known, but need not: the converter gets the value.
     """
@@ -56,12 +58,12 @@ class Input:
     variadic: bool
     known: bool
     strict: bool = True
-    """Whether one that should be known must be."""
+    """True if an input that should be known must be."""
 
 
 @dataclass(frozen=True)
 class Converter:
-    """How one operator, from one version of its operator set on, is converted."""
+    """The conversion of one operator, from one version of its operator set on."""
 
     operator: str
     domain: str
@@ -71,12 +73,12 @@ class Converter:
     attributes: Mapping[str, Any]
     """Default of each attribute, `REQUIRED` for none."""
     check: Callable[[Mapping[str, Any]], str | None] | None = None
-    """Says what is wrong with the attributes of a node, `None` for nothing."""
+    """Returns what is wrong with the attributes of a node, `None` for nothing."""
     at_run_time: bool = False
-    """Whether it stands in for another one where inputs that should be known follow from shapes that are not."""
+    """True if it stands in for another one where inputs that should be known follow from shapes that are not."""
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The keyword arguments for a node with the attributes `given`. Raises `ConversionError`."""
+        """Returns the keyword arguments for a node with the attributes `given`. Raises `ConversionError`."""
         unknown = [name for name in given if name not in self.attributes]
         if unknown:
             name = unknown[0]
@@ -107,9 +109,10 @@ def converter(
     """
     Registers a function as the converter of `operator` from version `since` of its operator set on.
 
-    `check` is given the attributes of a node, and says what is wrong with them. With `at_run_time` it stands in for the converter that must know
-    an input, where that follows from shapes that are not known yet. A function may be registered several times. Raises `ValueError`
-    when there is a converter for that version already, unless it is to `replace` it.
+    `check` is given the attributes of a node, and says what is wrong with them. With `at_run_time` it stands in for the
+    converter that must know an input, where that follows from shapes that are not known yet. A function may be
+    registered several times. Raises `ValueError` when there is a converter for that version already, unless it is to
+    `replace` it.
     """
     _load_for(sys._getframe(1).f_globals)
 
@@ -123,7 +126,7 @@ def converter(
 
 
 AttributeRule = str | tuple[str, Any] | tuple[str, Any, Callable[[Any], Any]]
-"""New name; new name and default; new name, default and what turns the value into that of the property."""
+"""The new name, alone or with a default, or with a default and a function that gives the value of the property."""
 
 
 def direct(
@@ -143,8 +146,9 @@ def direct(
     """
     Registers `operator` as the op `graph.<op>` with `inputs` operands, of which the last `optional` may be absent.
 
-    `attributes` maps names of ONNX to rules (`AttributeRule`); `ignored` ones do not change the result; an `excluded` one is refused, with the
-    reason given; `extra` are properties that the op always gets. Raises `TypeError` for a malformed rule.
+    `attributes` maps names of ONNX to rules (`AttributeRule`); `ignored` ones do not change the result; an `excluded`
+    one is refused, with the reason given; `extra` are properties that the op always gets. Raises `TypeError` for a
+    malformed rule.
     """
     _load_for(sys._getframe(1).f_globals)
     rules = {name: _rule(name, rule) for name, rule in attributes.items()}
@@ -215,7 +219,11 @@ def _add(new: Converter, replace: bool = False) -> None:
 
 
 def find(operator: str, domain: str, version: int, *, at_run_time: bool = False) -> Converter | None:
-    """The converter of an operator for a version of its operator set, or what stands in for it where sizes are computed at run time."""
+    """
+    Returns the converter of an operator for a version of its operator set.
+
+    With `at_run_time` it is the one that stands in for it where sizes are computed at run time.
+    """
     load()
     table = _at_run_time if at_run_time else _table
     fitting = [each for each in table.get((_domain(domain), operator), ()) if each.since <= version]
@@ -223,7 +231,7 @@ def find(operator: str, domain: str, version: int, *, at_run_time: bool = False)
 
 
 def known_operators() -> dict[str, list[Converter]]:
-    """Every operator with a converter, as `Name` or `domain:Name`, in alphabetical order."""
+    """Returns every operator with a converter, as `Name` or `domain:Name`, in alphabetical order."""
     load()
     return {
         (f"{domain}:{name}" if domain else name): list(versions) for (domain, name), versions in sorted(_table.items())
@@ -239,10 +247,7 @@ def load() -> None:
     if _loaded:
         return
     _loaded = True
-    from ...core.plugins import registry
-    from . import operators
-
-    operators.load()
+    import_module(".operators", __package__).load()
     for name, loader in registry().extensions_of(PLUGIN_KIND).items():
         try:
             loader()
@@ -252,6 +257,6 @@ def load() -> None:
 
 
 def _load_for(caller: Mapping[str, Any]) -> None:
-    """Whoever comes from outside comes after the converters of Stepwell, and so hears of those that are there already."""
+    """Loads the converters of Stepwell before those of anyone else, who so hears of the ones that exist already."""
     if not str(caller.get("__name__")).startswith(f"{__package__}.operators"):
         load()

@@ -1,4 +1,4 @@
-"""Whether the inputs of a node have elements of a kind that ONNX allows there."""
+"""Checks that the inputs of a node have elements of a kind that ONNX allows there."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ...te.dtypes import TABLE
+from .emitting.values import SequenceValue
 from .errors import ConversionError
 from .types import DTYPES
-from .values import SequenceValue, Value
+from .value import Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-_ONNX_NAMES: Final = {"i1": "bool", "f16": "float16", "bf16": "bfloat16", "f32": "float", "f64": "double"}
+_ONNX_NAMES: Final = {"f32": "float", "f64": "double"}
+"""The names in which ONNX differs from NumPy."""
 
 
 def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -> None:
     """
-    Raises `ConversionError` for an input of another kind of elements (booleans, integers, floats) than the operator takes. Among
-    those of a kind, converters may take more than is declared. What has no declaration is not looked at.
+    Raises `ConversionError` for an input of another kind of elements (booleans, integers, floats) than the operator
+    takes. Among those of a kind, converters may take more than is declared. What has no declaration is not looked at.
 
     Source: the operator declarations of the package `onnx`.
     """
@@ -38,8 +41,9 @@ def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -
 @lru_cache(maxsize=1024)
 def _declared(operator: str, version: int, domain: str) -> tuple[tuple[str, frozenset[str], bool], ...]:
     """
-    The names of the inputs of an operator, the element types of each, and whether it is a sequence and no tensor; the last may be of any number
-    of inputs.
+    Returns the name of each input of an operator, its element types, and whether it is a sequence and no tensor.
+
+    The last entry may stand for any number of inputs.
     """
     from onnx import defs
 
@@ -62,5 +66,5 @@ def _kind(dtype: str) -> str:
 
 
 def _onnx_name(dtype: str) -> str:
-    """`ui8` is `uint8`."""
-    return _ONNX_NAMES.get(dtype, dtype.replace("i", "int"))
+    """Returns the name that ONNX has for an element type: `ui8` is `uint8`."""
+    return _ONNX_NAMES.get(dtype, TABLE[dtype].numpy)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+from ...te import dtypes
 
 DTYPES: Final[dict[int, str]] = {
     1: "f32",
@@ -21,9 +23,7 @@ DTYPES: Final[dict[int, str]] = {
 }
 """`TensorProto.DataType` to the name of an element type. Source: ONNX IR specification, onnx.proto."""
 
-ELEMENT_BITS: Final[dict[str, int]] = {
-    name: 8 if name == "i1" else int(name.lstrip("bfiu")) for name in DTYPES.values()
-}
+ELEMENT_BITS: Final[dict[str, int]] = {name: 8 * dtypes.TABLE[name].storage_bytes for name in DTYPES.values()}
 """Bits that an element takes in memory."""
 
 FIELDS: Final[dict[str, str]] = {
@@ -53,13 +53,6 @@ OTHER_TYPES: Final[dict[int, str]] = {
 """Element types of ONNX without a counterpart."""
 
 
-def numpy_dtype(dtype: str) -> Any:
-    """The NumPy dtype of an element type."""
-    from ...core.weights import numpy_dtype as of_weights
-
-    return of_weights(dtype)
-
-
 def type_text(data_type: int) -> str:
-    """The name of an ONNX element type, for messages."""
+    """Returns the name of an ONNX element type, for messages."""
     return DTYPES.get(data_type) or OTHER_TYPES.get(data_type) or f"number {data_type}"

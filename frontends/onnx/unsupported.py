@@ -1,6 +1,6 @@
 """
-What a model uses that has no converter: replaced by the definition that ONNX gives where there is one, else reported, all of it at
-once, with a stub to fill in.
+What a model uses that has no converter: replaced by the definition that ONNX gives where there is one, else reported,
+all of it at once, with a stub to fill in.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from ...core.diagnostics import Diagnostic, closest
+from ...core.messages.diagnostics import Diagnostic, closest
 from .errors import OnnxError, fail, shown
-from .model import Model, all_nodes
+from .files.model import Model, all_nodes
 from .registry import find, known_operators
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
 MOST_ROUNDS: Final = 16
-"""How deep definitions of operators by other operators go; those of ONNX need 3."""
+"""The most levels of definitions of operators by other operators. Those of ONNX need 3."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Missing:
 
 
 class UnsupportedError(OnnxError):
-    """Operators without converters; `missing` lists them."""
+    """A model with operators without converters. `missing` lists them."""
 
     def __init__(self, model: Model, missing: list[Missing]):
         self.missing = missing
@@ -49,7 +49,8 @@ class UnsupportedError(OnnxError):
 
 def check_supported(model: Model) -> None:
     """
-    Replaces operators without converters by what ONNX defines them to be. Raises `UnsupportedError` for those that are left.
+    Replaces operators without converters by what ONNX defines them to be. Raises `UnsupportedError` for those that are
+    left.
     """
     for _ in range(MOST_ROUNDS):
         missing = missing_of(model)
@@ -80,7 +81,7 @@ def missing_of(model: Model) -> dict[tuple[str, str], Missing]:
 
 
 def _is_defined(missing: Missing) -> bool:
-    """Whether ONNX defines the operator by others."""
+    """Returns whether ONNX defines the operator by others."""
     from onnx import defs
 
     try:
@@ -94,7 +95,10 @@ def _is_defined(missing: Missing) -> bool:
 
 
 def _expand(model: Model, missing: list[Missing]) -> None:
-    """Puts the definitions in the place of the operators; initialisers stand in as inputs meanwhile, so that none is copied."""
+    """
+    Puts the definitions in the place of the operators; initialisers stand in as inputs meanwhile, so that none is
+    copied.
+    """
     from onnx import ModelProto, helper, inliner, shape_inference
 
     shell = ModelProto(ir_version=10)
@@ -190,11 +194,11 @@ def _line(missing: Missing) -> str:
 
 
 def stub(missing: list[Missing]) -> str:
-    """The text of a module with a converter to fill in for each operator."""
+    """Returns the text of a module with a converter to fill in for each operator."""
     lines = [
         '"""Converters for operators of ONNX; import this module before the model, or name it in an entry point."""',
         "",
-        "from stepwell.frontends.onnx import Emitter, Value, converter",
+        "from stepwell.frontends import Emitter, Value, converter",
     ]
     for each in missing:
         inputs = "".join(f", x{number}: Value" for number in range(each.inputs))
@@ -205,7 +209,10 @@ def stub(missing: list[Missing]) -> str:
             "",
             "",
             f'@converter("{each.operator}", since={each.version}{domain})',
-            f"def {_python_name(each.full_name)}(b: Emitter{inputs}{', *' + attributes if attributes else ''}) -> {result}:",
+            (
+                f"def {_python_name(each.full_name)}(b: Emitter{inputs}{', *' + attributes if attributes else ''}) "
+                f"-> {result}:"
+            ),
             f'    """{each.full_name}: {_count(each.inputs, "input")}, {_count(each.outputs, "output")}."""',
             f'    raise NotImplementedError("{each.full_name}")',
         ]
@@ -217,6 +224,6 @@ def _count(number: int, what: str) -> str:
 
 
 def _python_name(operator: str) -> str:
-    """`com.acme:TopTen` is `com_acme_top_ten`."""
+    """Returns a name in Python: `com.acme:TopTen` is `com_acme_top_ten`."""
     words = "".join(f"_{char.lower()}" if char.isupper() else char for char in operator)
     return re.sub(r"\W+_?", "_", words).strip("_")

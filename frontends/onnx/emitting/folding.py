@@ -1,6 +1,6 @@
 """
-Nodes whose inputs are all known: shape arithmetic, small tables. They are computed at import by the evaluator of the onnx package,
-and leave no ops.
+Nodes whose inputs are all known: shape arithmetic, small tables. They are computed at import by the evaluator of the
+onnx package, and leave no ops.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from .errors import ConversionError
-from .values import KnownValue, Value
+from ..errors import ConversionError
+from ..value import Value
+from .values import KnownValue
 
 if TYPE_CHECKING:
     from onnx import NodeProto

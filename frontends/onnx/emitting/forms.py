@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dialects.graph.shapes import Dim, Shaped, broadcast_dim
-from ...dialects.graph.signature import tensor_type
-from .emitter import Emitter
-from .errors import ConversionError
-from .sizes import Extent, Size, extents_of, product, quotient, scalar, vector
-from .tensors import LARGEST_EXTENT
-from .values import RuntimeValue, Value
+from ....dialects.graph.shapes import Dim, Shaped, broadcast_dim
+from ....dialects.graph.signature import tensor_type
+from ..errors import ConversionError
+from ..files.tensors import LARGEST_EXTENT
+from ..value import Value
+from .graph_builder import GraphBuilder
+from .sizes import Extent, Size, combined, extents_of, product, quotient, scalar, vector
+from .values import RuntimeValue
 
 
 def dims(extents: Sequence[Extent]) -> tuple[Dim, ...]:
-    """The shape of a type: `None` for what is computed."""
+    """Returns the shape of a type, with `None` for each extent that is computed."""
     return tuple(None if isinstance(each, Size) else each for each in extents)
 
 
 def sized(value: Value, extents: Sequence[Extent]) -> Value:
-    """`value`, of which it is known now what its extents are made of."""
+    """Notes what the extents of `value` are made of, and returns it."""
     if isinstance(value, RuntimeValue):
         value.sizes = tuple(each if isinstance(each, Size) else None for each in extents)
     return value
 
 
-def reshaped(b: Emitter, x: Value, wanted: Sequence[Extent], *, copy_zeros: bool = False) -> Value:
-    """`x` with the extents `wanted`, of which one may be -1; with `copy_zeros`, one that turns out to be 0 is that of `x`."""
+def reshaped(b: GraphBuilder, x: Value, wanted: Sequence[Extent], *, copy_zeros: bool = False) -> Value:
+    """
+    Returns `x` with the extents `wanted`, of which one may be -1.
+
+    With `copy_zeros`, an extent that turns out to be 0 is that of `x`.
+    """
     extents = list(wanted)
     source = extents_of(x)
     if -1 in extents:
@@ -50,8 +55,8 @@ def reshaped(b: Emitter, x: Value, wanted: Sequence[Extent], *, copy_zeros: bool
     return sized(result, extents) if -1 not in extents else result
 
 
-def broadcast(b: Emitter, x: Value, wanted: Sequence[Extent]) -> Value:
-    """`x` stretched to what its shape and `wanted` broadcast to."""
+def broadcast(b: GraphBuilder, x: Value, wanted: Sequence[Extent]) -> Value:
+    """Returns `x` stretched to what its shape and `wanted` broadcast to."""
     source = extents_of(x)
     rank = max(len(source), len(wanted))
     pairs = zip((1,) * (rank - len(source)) + source, (1,) * (rank - len(wanted)) + tuple(wanted), strict=True)
@@ -66,7 +71,7 @@ def broadcast(b: Emitter, x: Value, wanted: Sequence[Extent]) -> Value:
 
 
 def _common(mine: Extent, other: Extent) -> Extent | None:
-    """The extent that two broadcast to, `None` when that is not known yet."""
+    """Returns the extent that two broadcast to, `None` when that is not known yet."""
     if mine is other or other == 1:
         return mine
     if mine == 1:
@@ -81,14 +86,14 @@ def _common(mine: Extent, other: Extent) -> Extent | None:
 
 
 def sliced(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     axes: Sequence[int],
     begin: Sequence[Extent],
     end: Sequence[Extent],
     steps: Sequence[Extent],
 ) -> Value:
-    """`x[begin:end:step]` along `axes`."""
+    """Returns `x[begin:end:step]` along `axes`."""
     along = [axis % x.rank if -x.rank <= axis < x.rank else axis for axis in axes]
     rows = list(zip(along, begin, end, steps, strict=True))
     static = [row for row in rows if not any(isinstance(each, Size) for each in row)]
@@ -102,8 +107,8 @@ def sliced(
     return x
 
 
-def repeated(b: Emitter, x: Value, counts: Sequence[Extent]) -> Value:
-    """Each dimension of `x` so many times: `y[i…] = x[i % size…]`."""
+def repeated(b: GraphBuilder, x: Value, counts: Sequence[Extent]) -> Value:
+    """Repeats each dimension of `x` the given number of times: `y[i…] = x[i % size…]`."""
     if len(counts) != x.rank:
         raise ConversionError(f"repeats has {len(counts)} entries, expected {x.rank} for {x.shaped}")
     shape = extents_of(x)
@@ -115,24 +120,52 @@ def repeated(b: Emitter, x: Value, counts: Sequence[Extent]) -> Value:
     return reshaped(b, spread, [product(pair) for pair in zip(counts, shape, strict=True)])
 
 
-def backwards(b: Emitter, x: Value, axis: int) -> Value:
-    """`x` in reverse order along an axis."""
+def backwards(b: GraphBuilder, x: Value, axis: int) -> Value:
+    """Returns `x` in reverse order along an axis."""
     return b.strided_slice(x, axes=(axis,), begin=(-1,), end=(-LARGEST_EXTENT,), strides=(-1,))
 
 
-def filled(b: Emitter, extents: Sequence[Extent], value: float | int, dtype: str) -> Value:
-    """A tensor of these extents with the same value everywhere."""
+def filled(b: GraphBuilder, extents: Sequence[Extent], value: float | int, dtype: str) -> Value:
+    """Returns a tensor of these extents with the same value everywhere."""
     shape = dims(extents)
     if None not in shape:
         return b.full(tuple(each for each in shape if each is not None), value, dtype)
     return broadcast(b, b.full((), value, dtype), extents)
 
 
-def counted(b: Emitter, first: Extent, limit: Extent) -> Value:
-    """The numbers from `first` to before `limit`, an i64 vector."""
+def counted(b: GraphBuilder, first: Extent, limit: Extent) -> Value:
+    """Returns the numbers from `first` to before `limit` as an i64 vector."""
     import numpy as np
 
     if not isinstance(first, Size) and not isinstance(limit, Size):
         return b.constant(np.arange(first, limit, dtype=np.int64))
     result = b.arange(scalar(b, first), scalar(b, limit), b.constant(np.array(1, np.int64)))
     return sized(result, [limit]) if first == 0 and isinstance(limit, Size) and limit.natural else result
+
+
+def padded_by_positions(b: GraphBuilder, x: Value, axis: int, before: Extent, after: Extent, mode: str) -> Value:
+    """
+    Pads `x` along `axis` with its own elements, each taken from a place that is computed.
+
+    A place `p` outside stands for `p mod n` with `wrap` and for the nearest place inside with `edge`. With `reflect` it
+    is mirrored as often as it takes.
+    """
+    import numpy as np
+
+    extent = extents_of(x)[axis]
+    last = combined("subtract", extent, 1)
+    zero = b.constant(np.array(0, np.int64))
+    places = counted(b, combined("subtract", 0, before), combined("add", extent, after))
+    match mode:
+        case "wrap":
+            places = b.mod(places, scalar(b, extent))
+        case "edge":
+            places = b.maximum(b.minimum(places, scalar(b, last)), zero)
+        case "reflect":
+            period = scalar(b, combined("maximum", combined("multiply", last, 2), 1))
+            places = b.mod(places, period)
+            places = b.minimum(places, b.subtract(period, places))
+            places = b.minimum(places, scalar(b, last))
+        case _:
+            raise ConversionError(f"mode is '{mode}', expected constant, reflect, edge or wrap")
+    return b.take(x, places, axis=axis)

@@ -1,4 +1,4 @@
-"""What converters build with: every graph op by its name, on values of the model, NumPy arrays and Python numbers."""
+"""The builder of a graph: every op by its name, on values of the model, NumPy arrays and Python numbers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects import graph
-from ...dialects.graph.constants import ConstantOp, FullOp, WeightOp
-from ...dialects.graph.shapes import Shaped
-from ...dialects.graph.signature import tensor_type
-from .errors import ConversionError
-from .values import KnownValue, RuntimeValue, Value
+from ....dialects import graph
+from ....dialects.graph.constants import ConstantOp, FullOp, WeightOp
+from ....dialects.graph.shapes import Shaped
+from ....dialects.graph.signature import tensor_type
+from ..errors import ConversionError
+from ..value import Value
+from .values import KnownValue, RuntimeValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,21 +29,22 @@ if TYPE_CHECKING:
     from .scopes import Scope
 
 LARGEST_LITERAL: Final = 1024
-"""Most elements that are written into the text; larger arrays are weights."""
+"""The most elements that are written into the text. Larger arrays become weights."""
 
 
 @cache
 def op_classes() -> dict[str, type[Operation]]:
-    """Every graph op by its name without the dialect."""
+    """Returns every graph op by its name without the dialect."""
     return {op.name.partition(".")[2]: op for family in graph.FAMILIES for op in graph.ops_of(family)}
 
 
-class Emitter:
+class GraphBuilder:
     """
-    Adds ops to a function: `b.relu(x)`, `b.conv2d(x, w, strides=(2, 2))`.
+    Builds the graph of a function, one op per call: `b.relu(x)`, `b.conv2d(x, w, strides=(2, 2))`.
 
-    An operand is a `Value`, an SSA value, a NumPy array, or a Python number, which gets the element type of the first operand
-    that is a tensor. The result is a `Value`, a tuple of them for an op with several. Raises `ConversionError` for an op that does not verify.
+    An operand is a `Value`, an SSA value, a NumPy array, or a Python number, which gets the element type of the first
+    operand that is a tensor. The result is a `Value`, a tuple of them for an op with several. Raises `ConversionError`
+    for an op that does not verify.
     """
 
     def __init__(self, entry: Block, body: Callable[[GraphProto, Scope, Mapping[str, Value]], list[Value]]):
@@ -52,7 +54,7 @@ class Emitter:
         self.version = 1
         """The version of the operator set of the node that is converted."""
         self.output_count = 1
-        """How many outputs the node names; the last of them are often left out."""
+        """The number of outputs that the node names. The last of them are often left out."""
         self.wanted: tuple[bool, ...] = (True,)
         """Which outputs of the node have a name."""
         self.weights: dict[str, np.ndarray[Any, Any]] = {}
@@ -60,13 +62,13 @@ class Emitter:
         self.scope: Scope | None = None
         """The names that bodies of the node see."""
         self.shapes: dict[tuple[Block, SSAValue], Value] = {}
-        """The shapes that are computed, by where they are and whose they are."""
+        """The shapes that are computed, by the block that holds them and by their tensor."""
         self._entry = entry
         self._body = body
         self._last_literal: Operation | None = None
         self._literals: dict[Any, SSAValue] = {}
         self._values: list[Value] = []
-        """Those that are weights."""
+        """The values that are weights."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op_type = op_classes().get(name)
@@ -86,7 +88,7 @@ class Emitter:
         return self.insert(op)
 
     def insert(self, op: Operation) -> Any:
-        """Adds an op of any dialect; its results as values."""
+        """Adds an op of any dialect and returns its results as values."""
         op.location = self.location
         self.block.add_op(op)
         results = tuple(RuntimeValue(result) for result in op.results)
@@ -95,7 +97,7 @@ class Emitter:
     # Operands
 
     def ssa(self, operand: Any, dtype: str | None = None) -> SSAValue:
-        """The SSA value of an operand; a number has the element type `dtype`."""
+        """Returns the SSA value of an operand. A number gets the element type `dtype`."""
         match operand:
             case SSAValue():
                 return operand
@@ -112,11 +114,11 @@ class Emitter:
         return self._literal(KnownValue(operand), "constant")
 
     def constant(self, array: np.ndarray[Any, Any]) -> Value:
-        """An array that is known."""
+        """Returns an array as a value that is known."""
         return KnownValue(array)
 
     def full(self, shape: tuple[int, ...], value: float | int | bool, dtype: str) -> Value:
-        """A tensor with the same value everywhere."""
+        """Returns a tensor with the same value everywhere."""
         return RuntimeValue(self._splat(value, Shaped(tuple(shape), dtype)))
 
     def _splat(self, value: float | int | bool, shaped: Shaped) -> SSAValue:
@@ -142,7 +144,7 @@ class Emitter:
         return free
 
     def _add_literal(self, content: Any, make: Callable[[], Operation]) -> SSAValue:
-        """Literals stand at the start of the function, so that regions can use them too; equal ones are one."""
+        """Adds a literal at the start of the function, so that regions can use it too. Equal literals are one op."""
         found = self._literals.get(content)
         if found is None:
             op = make()
@@ -163,7 +165,7 @@ class Emitter:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Within, ops are added to `block`."""
+        """Adds ops to `block` while the context is open."""
         outer, self.block = self.block, block
         try:
             yield
@@ -171,7 +173,7 @@ class Emitter:
             self.block = outer
 
     def subgraph(self, graph: GraphProto, given: Mapping[str, Value]) -> list[Value]:
-        """Adds the nodes of a body of the node here; its outputs, with `given` as its inputs."""
+        """Adds the nodes of a body of the current node here, with `given` as its inputs, and returns its outputs."""
         assert self.scope is not None
         scope = self.scope
         outputs = self._body(graph, scope, given)
@@ -181,18 +183,22 @@ class Emitter:
     # What many converters ask
 
     def static_shape(self, value: Value, what: str) -> tuple[int, ...]:
-        """The shape of a value; raises `ConversionError` when an extent is not known."""
+        """Returns the shape of a value. Raises `ConversionError` when an extent is not known."""
         if None in value.shape:
             raise ConversionError(f"{what} has the shape {value.shaped}, expected every extent to be known")
         return tuple(dim for dim in value.shape if dim is not None)
 
     def extent(self, value: Value, axis: int, what: str) -> int:
-        """One extent of a value; raises `ConversionError` when it is not known."""
+        """Returns one extent of a value. Raises `ConversionError` when it is not known."""
         found = value.shape[axis]
         if found is None:
             raise ConversionError(f"{what} is {value.shaped}, expected extent {axis % value.rank} to be known")
         return found
 
     def size(self, value: Value, what: str) -> int:
-        """The number of elements of a value of static shape."""
+        """Returns the number of elements of a value of static shape."""
         return prod(self.static_shape(value, what))
+
+
+Emitter = GraphBuilder
+"""The name of the class in `stepwell.frontends`."""

@@ -1,4 +1,4 @@
-"""Which inputs of the model what an operator lacks is computed from."""
+"""Finds the inputs of the model from which a value is computed that an operator must know."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from ..value import Value
 from .sizes import Size, SizesValue
-from .values import RuntimeValue, Value
+from .values import RuntimeValue
 
 
 def inputs_of(values: Iterable[Value], entry: Block) -> list[BlockArgument]:
-    """The arguments of the function whose elements decide those of `values`, in their order; not those whose shape does."""
+    """
+    Returns the arguments of the function whose elements decide those of `values`, in their order.
+
+    An argument of which only the shape matters is left out.
+    """
     stack = [each for value in values for each in _tensors(value)]
     seen = set(stack)
     found: set[int] = set()
@@ -33,7 +38,7 @@ def inputs_of(values: Iterable[Value], entry: Block) -> list[BlockArgument]:
 
 
 def _tensors(value: Value) -> Iterator[SSAValue]:
-    """The tensors of which elements are in a value."""
+    """Yields the tensors of which elements are in a value."""
     if isinstance(value, RuntimeValue):
         yield value.ssa
     elif isinstance(value, SizesValue):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from .errors import ConversionError
-from .values import Value
+from ..errors import ConversionError
+from ..value import Value
 
 
 class Scope:
-    """ONNX names to values; a body sees the names of the graphs around it."""
+    """The values of ONNX names. A body sees the names of the graphs around it."""
 
     def __init__(self, outer: Scope | None = None):
         self.outer = outer
         self._values: dict[str, Value] = {}
 
     def find(self, name: str) -> Value | None:
-        """The value of a name, `None` when there is none."""
+        """Returns the value of a name, `None` when there is none."""
         scope: Scope | None = self
         while scope is not None:
             found = scope._values.get(name)
@@ -24,11 +24,11 @@ class Scope:
         return None
 
     def define(self, name: str, value: Value) -> None:
-        """A new name; raises `ConversionError` when this graph has it already."""
+        """Defines a new name. Raises `ConversionError` when this graph has it already."""
         if name in self._values:
             raise ConversionError(f"'{name}' is defined twice, expected every value to have a name of its own")
         self._values[name] = value
 
     def redefine(self, name: str, value: Value) -> None:
-        """A name in the place of what it stood for, as for an initialiser that is also an input."""
+        """Defines a name, also one that exists, such as an initialiser that is also an input."""
         self._values[name] = value

@@ -1,6 +1,6 @@
 """
-Nodes that compute shapes from shapes that are not all known at import: what is known stays known, element by element, and sizes are
-followed as expressions (`sizes.py`).
+Nodes that compute shapes from shapes that are not all known at import: what is known stays known, element by element,
+and sizes are followed as expressions (`sizes.py`).
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from ..value import Value
 from .sizes import (
     DEEPEST,
     MOST_ELEMENTS,
@@ -21,7 +22,6 @@ from .sizes import (
     product,
     sizes_value,
 )
-from .values import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,7 +104,7 @@ def _attribute(node: NodeProto, name: str, default: Any) -> Any:
 
 
 def _known(array: Array | None) -> list[int]:
-    """The numbers of an operand; raises `TypeError` when they are not all known."""
+    """Returns the numbers of an operand. Raises `TypeError` when they are not all known."""
     if array is None or any(isinstance(each, Size) for each in array.reshape(-1)):
         raise TypeError("not known")
     return [int(each) for each in array.reshape(-1)]
@@ -132,7 +132,7 @@ def _binary(node: NodeProto, arrays: list[Any]) -> list[Array]:
 
 
 def _array(found: Any) -> Array:
-    """What NumPy gives for objects: a scalar of rank 0 is no array."""
+    """Returns an array for what NumPy gives for objects, which is no array at rank 0."""
     import numpy as np
 
     if isinstance(found, np.ndarray):

@@ -1,8 +1,8 @@
 """
 Sizes that are computed at run time: extents of tensors whose `?` is not known yet, and what follows from them.
 
-A `SizesValue` is a small tensor of integers of which some are such sizes. Arithmetic on shapes works on these expressions, and adds no ops;
-ops that compute them are added where something takes the tensor as a whole.
+A `SizesValue` is a small tensor of integers of which some are such sizes. Arithmetic on shapes works on these
+expressions, and adds no ops; ops that compute them are added where something takes the tensor as a whole.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from weakref import WeakValueDictionary
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.graph.constants import ConstantOp, FullOp
-from ...dialects.graph.dynamic import DynamicOp, ShapeOfOp
-from ...dialects.graph.shapes import Shaped
-from ...dialects.traits import LoopSemantics
-from .values import KnownValue, RuntimeValue, Value
+from ....dialects.graph.constants import ConstantOp, FullOp
+from ....dialects.graph.dynamic import DynamicOp, ShapeOfOp
+from ....dialects.graph.shapes import Shaped
+from ....dialects.traits import LoopSemantics
+from ..value import Value
+from .values import KnownValue, RuntimeValue
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from .emitter import Emitter
+    from .graph_builder import GraphBuilder
 
 DEEPEST: Final = 64
-"""Levels of an expression; what is deeper is computed by ops."""
+"""The most levels of an expression. What is deeper is computed by ops."""
 
 MOST_ELEMENTS: Final = 64
-"""Of a tensor whose elements are followed one by one."""
+"""The most elements of a tensor that are followed one by one."""
 
 NEVER_NEGATIVE: Final = frozenset({"size", "add", "multiply", "divide", "maximum", "minimum"})
 """Extents, and what results from numbers that are not negative."""
@@ -38,7 +39,8 @@ class Size:
     """
     A number that is computed at run time. Equal expressions are one object.
 
-    `op` is `size` with `args = (tensor, axis)`, `element` with `args = (tensor, position)`, or a graph op with sizes and numbers as `args`.
+    `op` is `size` with `args = (tensor, axis)`, `element` with `args = (tensor, position)`, or a graph op with sizes
+    and numbers as `args`.
     """
 
     __slots__ = ("__weakref__", "args", "depth", "natural", "op")
@@ -49,7 +51,7 @@ class Size:
     args: tuple[Any, ...]
     depth: int
     natural: bool
-    """Whether it cannot be negative."""
+    """True if the number cannot be negative."""
 
     def __new__(cls, op: str, *args: Any) -> Size:
         found = cls._all.get((op, args))
@@ -71,7 +73,7 @@ Extent = int | Size
 
 
 def is_natural(extent: Any) -> bool:
-    """Whether a number is known not to be negative."""
+    """Returns whether a number is known not to be negative."""
     return extent.natural if isinstance(extent, Size) else isinstance(extent, int) and extent >= 0
 
 
@@ -92,7 +94,7 @@ NUMBERS: Final[dict[str, Any]] = {
     "logical_and": lambda a, b: a and b,
     "logical_or": lambda a, b: a or b,
 }
-"""The graph ops that are followed, on integers; a quotient is cut towards 0."""
+"""The graph ops that are followed, on integers. A quotient is cut towards 0."""
 
 
 def combined(op: str, a: Extent, b: Extent) -> Extent:
@@ -119,7 +121,7 @@ _OF_EQUALS = ("subtract", "maximum", "minimum", "equal", "less", "less_equal", "
 
 
 def _by_sign(op: str, a: Extent, b: Extent) -> Any:
-    """What follows for a natural number and a negative one, `None` for nothing."""
+    """Returns what follows for a natural number and a negative one, `None` for nothing."""
     if isinstance(b, int) and is_natural(a) and b < 0:
         return {
             "equal": False,
@@ -147,20 +149,20 @@ def _by_sign(op: str, a: Extent, b: Extent) -> Any:
 
 
 def _ordered(op: str, a: Extent, b: Extent) -> Size:
-    """Numbers stand on the right of what commutes."""
+    """Returns the expression, with numbers on the right of what commutes."""
     swap = op in ("add", "multiply", "maximum", "minimum", "equal") and isinstance(a, int)
     return Size(op, b, a) if swap else Size(op, a, b)
 
 
 def chosen(condition: Extent, a: Extent, b: Extent) -> Extent:
-    """`a` where the condition holds, else `b`."""
+    """Returns `a` where the condition holds, else `b`."""
     if not isinstance(condition, Size):
         return a if condition else b
     return a if a is b or (not isinstance(a, Size) and a == b) else Size("where", condition, a, b)
 
 
 def product(extents: Sequence[Extent]) -> Extent:
-    """The product of all, the number in it last."""
+    """Returns the product of all extents, the number in it last."""
     number, result = 1, None
     for extent in extents:
         if isinstance(extent, Size):
@@ -171,7 +173,9 @@ def product(extents: Sequence[Extent]) -> Extent:
 
 
 def quotient(extents: Sequence[Extent], divisors: Sequence[Extent]) -> int | None:
-    """The product of `extents` over that of `divisors` where it is a number that follows from equal sizes in both."""
+    """
+    Returns the product of `extents` over that of `divisors`, if it is a number that follows from equal sizes in both.
+    """
     above = [each for each in extents if isinstance(each, Size)]
     number, divisor = 1, 1
     for each in extents:
@@ -200,8 +204,8 @@ class SizesValue(Value):
     def shaped(self) -> Shaped:
         return Shaped(tuple(self.elements.shape), self._dtype)
 
-    def computed(self, b: Emitter) -> SSAValue:
-        """The tensor as an SSA value at the current place."""
+    def computed(self, b: GraphBuilder) -> SSAValue:
+        """Returns the tensor as an SSA value at the current place."""
         flat: list[Extent] = self.elements.reshape(-1).tolist()
         result = vector(b, flat, self._dtype)
         if self.elements.ndim != 1:
@@ -210,19 +214,19 @@ class SizesValue(Value):
 
 
 def sizes_value(elements: np.ndarray[Any, Any], dtype: str) -> Value:
-    """A tensor of numbers and sizes; one that is known if there are only numbers."""
+    """Returns a tensor of numbers and sizes, which is known if there are only numbers."""
     import numpy as np
 
     if any(isinstance(each, Size) for each in elements.reshape(-1)):
         return SizesValue(elements, dtype)
-    from .types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     flat = [int(each) for each in elements.reshape(-1)]
     return KnownValue(np.array(flat, np.int64).astype(numpy_dtype(dtype)).reshape(elements.shape))
 
 
 def objects(values: Sequence[Extent]) -> np.ndarray[Any, Any]:
-    """A vector of them."""
+    """Returns a vector of objects."""
     import numpy as np
 
     array = np.empty(len(values), object)
@@ -231,7 +235,7 @@ def objects(values: Sequence[Extent]) -> np.ndarray[Any, Any]:
 
 
 def extents_of(value: Value) -> tuple[Extent, ...]:
-    """The shape of a value, with sizes where it has `?`."""
+    """Returns the shape of a value, with sizes where it has `?`."""
     if not isinstance(value, RuntimeValue):
         return tuple(dim for dim in value.shape if dim is not None)
     given = value.sizes or (None,) * value.rank
@@ -242,7 +246,11 @@ def extents_of(value: Value) -> tuple[Extent, ...]:
 
 
 def elements_of(value: Value) -> np.ndarray[Any, Any] | None:
-    """The elements of a small tensor of integers or booleans, those that are computed as sizes; `None` for any other tensor."""
+    """
+    Returns the elements of a small tensor of integers or booleans, `None` for any other tensor.
+
+    Elements that are computed are sizes.
+    """
     if isinstance(value, SizesValue):
         return value.elements
     if value.dtype not in ("i64", "i32", "i1") or None in value.shape:
@@ -263,11 +271,11 @@ def elements_of(value: Value) -> np.ndarray[Any, Any] | None:
 # Ops that compute them
 
 
-def vector(b: Emitter, extents: Sequence[Extent], dtype: str = "i64") -> Value:
+def vector(b: GraphBuilder, extents: Sequence[Extent], dtype: str = "i64") -> Value:
     """A vector of numbers and sizes."""
     import numpy as np
 
-    from .types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     if not any(isinstance(each, Size) for each in extents):
         return KnownValue(np.array(_numbers(extents), np.int64).astype(numpy_dtype(dtype)))
@@ -281,13 +289,13 @@ def vector(b: Emitter, extents: Sequence[Extent], dtype: str = "i64") -> Value:
     return result if result.dtype == dtype else b.astype(result, dtype=dtype)
 
 
-def scalar(b: Emitter, extent: Extent, dtype: str = "i64") -> Value:
+def scalar(b: GraphBuilder, extent: Extent, dtype: str = "i64") -> Value:
     """A number or size as a tensor of rank 0."""
     return b.reshape(vector(b, [extent], dtype), shape=())
 
 
 def _run(extents: Sequence[Extent], place: int) -> int:
-    """How many entries from `place` on are numbers, or one after the other extents of one tensor."""
+    """Counts the entries from `place` on that are numbers, or one after the other extents of one tensor."""
     count = 1
     while place + count < len(extents) and _follows(extents[place], extents[place + count], count):
         count += 1
@@ -305,10 +313,10 @@ def _follows(first: Extent, other: Extent, distance: int) -> bool:
     return same and other.args[1] == first.args[1] + distance
 
 
-def _part(b: Emitter, extents: Sequence[Extent], dtype: str) -> Value:
+def _part(b: GraphBuilder, extents: Sequence[Extent], dtype: str) -> Value:
     import numpy as np
 
-    from .types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     first = extents[0]
     if not isinstance(first, Size):
@@ -325,7 +333,7 @@ def _part(b: Emitter, extents: Sequence[Extent], dtype: str) -> Value:
     return _computed(b, first)
 
 
-def _computed(b: Emitter, size: Size) -> Value:
+def _computed(b: GraphBuilder, size: Size) -> Value:
     """One size as a vector of one element. Recurses `DEEPEST` levels at most."""
     if size.op == "element":
         tensor, place = size.args
@@ -336,7 +344,7 @@ def _computed(b: Emitter, size: Size) -> Value:
     return getattr(b, size.op)(*operands)
 
 
-def _operand(b: Emitter, extent: Extent) -> Value:
+def _operand(b: GraphBuilder, extent: Extent) -> Value:
     import numpy as np
 
     if isinstance(extent, Size):
@@ -348,7 +356,7 @@ def _operand(b: Emitter, extent: Extent) -> Value:
 
 
 def follows_from_shapes(value: Value) -> bool:
-    """Whether all elements are known once the shapes of the arguments are."""
+    """Returns whether all elements are known once the shapes of the arguments are."""
     if isinstance(value, SizesValue):
         return all(_is_shape(each) for each in value.elements.reshape(-1))
     return not isinstance(value, RuntimeValue) or _computed_from_shapes(value.ssa)
@@ -367,7 +375,10 @@ def _is_shape(extent: Any) -> bool:
 
 
 def _computed_from_shapes(value: SSAValue) -> bool:
-    """Whether `specialize-shapes` can compute a tensor: what it is made of are constants and `graph.shape_of`."""
+    """
+    Returns whether `specialize-shapes` can compute a tensor, which holds if it is made of constants and
+    `graph.shape_of`.
+    """
     stack, seen = [value], {value}
     while stack:
         op = stack.pop().owner

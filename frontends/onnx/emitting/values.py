@@ -7,53 +7,21 @@ weights only when an op takes them; shape arithmetic never does, and so leaves n
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from ...dialects.graph.shapes import Shape, Shaped
-from ...dialects.graph.signature import shaped_of
-from .errors import ConversionError
-from .types import DTYPES
+from ....dialects.graph.shapes import Shaped
+from ....dialects.graph.signature import shaped_of
+from ....te.dtypes import of_numpy
+from ..errors import ConversionError
+from ..types import DTYPES
+from ..value import Value
 
 if TYPE_CHECKING:
     import numpy as np
     from onnx import TensorProto
-
-    from .emitter import Emitter
-
-
-class Value(ABC):
-    """A tensor of the model."""
-
-    @property
-    @abstractmethod
-    def shaped(self) -> Shaped:
-        """Shape (`None` for an extent that is not known) and element type."""
-
-    @property
-    def shape(self) -> Shape:
-        return self.shaped.shape
-
-    @property
-    def dtype(self) -> str:
-        """The name of the element type, `f32`."""
-        return self.shaped.dtype
-
-    @property
-    def rank(self) -> int:
-        return len(self.shaped.shape)
-
-    @property
-    def known(self) -> np.ndarray[Any, Any] | None:
-        """The elements, when they are known at import."""
-        return None
-
-    def computed(self, b: Emitter) -> SSAValue:
-        """The tensor at the place where `b` adds ops; only for values that are neither known nor an SSA value."""
-        raise NotImplementedError(type(self).__name__)
 
 
 class RuntimeValue(Value):
@@ -87,7 +55,7 @@ class KnownValue(Value):
 
 
 class Initialiser(Value):
-    """A tensor stored in the model; its bytes are decoded when they are wanted."""
+    """A tensor stored in the model. Its bytes are decoded when they are wanted."""
 
     def __init__(self, proto: TensorProto, key: str, folder: str):
         self._proto = proto
@@ -110,7 +78,7 @@ class Initialiser(Value):
 
 
 class SequenceValue(Value):
-    """A sequence of tensors, whose length is known. It is no tensor: what asks for one gets an error."""
+    """A sequence of tensors, whose length is known. An op that takes it as a tensor gets an error."""
 
     def __init__(self, parts: list[Value]):
         self.parts = parts
@@ -119,12 +87,10 @@ class SequenceValue(Value):
     def shaped(self) -> Shaped:
         raise ConversionError("a sequence is given where a tensor is expected")
 
-    def computed(self, b: Emitter) -> SSAValue:
+    def computed(self, b: Any) -> SSAValue:
         raise ConversionError("a sequence is given where a tensor is expected")
 
 
 def dtype_of(array: np.ndarray[Any, Any]) -> str:
-    """The name of the element type of a NumPy array."""
-    name = array.dtype.name
-    special = {"bool": "i1", "bfloat16": "bf16"}.get(name)
-    return special or name.replace("uint", "ui").replace("int", "i").replace("float", "f")
+    """Returns the name of the element type of a NumPy array."""
+    return of_numpy(array.dtype.name) or array.dtype.name

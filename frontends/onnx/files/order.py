@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from .errors import fail
+from ..errors import fail
+from .model import Model
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
-
-    from .model import Model
 
 
 def ordered(model: Model, known: set[str]) -> None:
@@ -47,7 +46,7 @@ def ordered(model: Model, known: set[str]) -> None:
 
 
 def uses(node: NodeProto) -> Iterator[str]:
-    """The names that a node reads, those that its bodies take from outside included."""
+    """Yields the names that a node reads, those that its bodies take from outside included."""
     yield from (name for name in node.input if name)
     for attribute in node.attribute:
         if attribute.HasField("g"):

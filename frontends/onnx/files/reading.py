@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .errors import INSTALL_HINT, fail
+from ....core.messages.files import reason_of
+from ..errors import INSTALL_HINT, fail
+from .model import Model, all_nodes
 from .order import ordered
 from .tensors import IN_MEMORY, check_attribute_tensors, check_tensor
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import GraphProto, ModelProto
 
 FORMAT_HINT: Final = "the file may be of another format"
-
-
-@dataclass
-class Model:
-    """A model whose structure is sound. `graph` has no initialisers: they are in `initialisers`, as they were stored."""
-
-    name: str
-    folder: str
-    """Where external data is looked for."""
-    graph: GraphProto
-    initialisers: Sequence[TensorProto]
-    versions: dict[str, int]
-    """Version of each operator set, the standard one under `""`."""
-
-    def version(self, domain: str) -> int:
-        """The version of an operator set that the model was written for."""
-        return self.versions.get("" if domain == "ai.onnx" else domain, 1)
-
-    @property
-    def node_count(self) -> int:
-        """Nodes of the graph and of all bodies."""
-        return sum(1 for _ in all_nodes(self.graph))
 
 
 def load_model(source: str | Path | bytes | ModelProto) -> Model:
@@ -71,25 +50,13 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
     return model
 
 
-def all_nodes(graph: GraphProto) -> Iterator[NodeProto]:
-    """Every node, those of bodies included."""
-    open_graphs = [graph]
-    while open_graphs:
-        for node in open_graphs.pop().node:
-            yield node
-            for attribute in node.attribute:
-                if attribute.HasField("g"):
-                    open_graphs.append(attribute.g)
-                open_graphs.extend(attribute.graphs)
-
-
 def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except IsADirectoryError:
         fail(str(path), "it is a directory, expected a file")
     except OSError as error:
-        fail(str(path), f"cannot read it: {(error.strerror or str(error)).lower()}")
+        fail(str(path), f"cannot read it: {reason_of(error)}")
     if not data:
         fail(str(path), "the file is empty, expected an ONNX model")
     return data
@@ -143,7 +110,7 @@ def _names(proto: ModelProto) -> Iterator[object]:
 
 
 def _names_around(graph: GraphProto) -> Iterator[object]:
-    """The names of a graph but those of its nodes."""
+    """Yields the names of a graph, those of its nodes left out."""
     for tensor in graph.initializer:
         yield tensor.name
         yield from (text for entry in tensor.external_data for text in (entry.key, entry.value))
@@ -172,7 +139,7 @@ def _versions(name: str, proto: ModelProto) -> dict[str, int]:
 
 
 def _inlined(name: str, proto: ModelProto) -> ModelProto:
-    """The model with the functions that it defines in the place of their calls."""
+    """Returns the model with the calls of its own functions replaced by their bodies."""
     from onnx import inliner
 
     try:
@@ -182,7 +149,7 @@ def _inlined(name: str, proto: ModelProto) -> ModelProto:
 
 
 def _without_initialisers(graph: GraphProto) -> GraphProto:
-    """The graph without its tensors, which may be most of the memory of the process."""
+    """Returns the graph without its tensors, which may be most of the memory of the process."""
     from onnx import GraphProto
 
     shell = GraphProto(name=graph.name)
@@ -207,7 +174,9 @@ def _check_operators(model: Model) -> None:
 
 
 def _check_names(model: Model) -> None:
-    """Fails for names that are defined twice or nowhere; puts nodes into an order in which each comes after its inputs."""
+    """
+    Fails for names that are defined twice or nowhere; puts nodes into an order in which each comes after its inputs.
+    """
     graph = model.graph
     tensors = [tensor.name for tensor in model.initialisers]
     inputs = [info.name for info in graph.input]

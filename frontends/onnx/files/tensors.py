@@ -1,4 +1,4 @@
-"""Tensors that a model stores: whether they hold what their types and shapes say."""
+"""Checks that the tensors of a model hold what their types and shapes say."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .errors import fail
-from .types import DTYPES, ELEMENT_BITS, FIELDS, type_text
+from ..errors import fail
+from ..types import DTYPES, ELEMENT_BITS, FIELDS, type_text
+from .model import Model, all_nodes
 
 if TYPE_CHECKING:
     from onnx import GraphProto, TensorProto
-
-    from .model import Model
 
 IN_MEMORY: Final = "<model>"
 """The name of a model that comes from no file."""
@@ -21,10 +20,10 @@ IN_MEMORY: Final = "<model>"
 LARGEST_EXTENT: Final = 1 << 40
 
 LARGEST_SIZE: Final = 1 << 60
-"""Most elements of a tensor: its size in bytes is an i64."""
+"""The most elements of a tensor. Its size in bytes is an i64."""
 
 MOST_DIGITS: Final = 18
-"""Of an offset or length of external data, an i64."""
+"""The most digits of an offset or length of external data, which is an i64."""
 
 
 def check_tensor(model: Model, tensor: TensorProto, what: str) -> None:
@@ -48,7 +47,11 @@ def check_tensor(model: Model, tensor: TensorProto, what: str) -> None:
 
 
 def check_extents(model: str, what: str, extents: Iterable[int | None]) -> None:
-    """Fails for an extent that cannot be, and for more elements than memory can have; `None` is an extent that is not known."""
+    """
+    Fails for an extent that cannot be, and for more elements than memory can have.
+
+    An extent that is not known is `None`.
+    """
     known: list[int] = []
     for number, extent in enumerate(extents):
         if extent is None:
@@ -89,10 +92,8 @@ def _check_external(model: Model, tensor: TensorProto, what: str, expected: int,
 
 
 def check_attribute_tensors(model: Model, graph: GraphProto) -> None:
-    """The same for tensors in attributes; data of theirs in other files is read."""
+    """Checks the tensors in attributes, and reads their data from other files."""
     from onnx import external_data_helper
-
-    from .model import all_nodes
 
     for node in all_nodes(graph):
         for attribute in node.attribute:

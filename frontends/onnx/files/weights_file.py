@@ -13,13 +13,13 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from ...core.roles import WEIGHTS
-from ...core.weights import write_weights
+from ....core.roles import WEIGHTS
+from ....core.weights import write_weights
 
 
 @cache
 def _folder() -> Path:
-    """A folder that goes with the process."""
+    """Returns a folder that is deleted with the process."""
     folder = Path(tempfile.mkdtemp(prefix="stepwell-onnx-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -29,7 +29,10 @@ _numbers = count()
 
 
 def attach_weights(module: ModuleOp, arrays: Mapping[str, Any], path: str | Path | None) -> None:
-    """Writes the arrays to `path` (a temporary file if none is given), which the module names. Without arrays nothing is written."""
+    """
+    Writes the arrays to `path` (a temporary file if none is given), which the module names. Without arrays nothing is
+    written.
+    """
     if not arrays:
         return
     target = _folder() / f"{next(_numbers)}.safetensors" if path is None else Path(path).resolve()

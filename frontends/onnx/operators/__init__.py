@@ -1,4 +1,4 @@
-"""The converters of the standard operators, by theme; see `registry.py` for how they are written."""
+"""The converters of the standard operators, by theme. How they are written stands in `registry.py`."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ THEMES = (
 
 
 def load() -> None:
-    """Defines them all."""
+    """Defines the converters of all themes."""
     for theme in THEMES:
         import_module(f".{theme}", __name__)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ..emitter import Emitter
+from ..emitting.forms import broadcast
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of
 from ..errors import ConversionError
-from ..forms import broadcast
 from ..registry import Known, converter
-from ..sizes import extents_of
-from ..values import Value
+from ..value import Value
 from .arithmetic import positions
 from .reduction import flattened
 from .widening import rounded_once
@@ -19,25 +19,25 @@ from .widening import rounded_once
 
 @converter("Softplus")
 @rounded_once
-def softplus(b: Emitter, x: Value) -> Value:
+def softplus(b: GraphBuilder, x: Value) -> Value:
     """`log(1 + exp(x))` as `max(x, 0) + log1p(exp(-|x|))`, which does not overflow and is accurate far below 0."""
     return b.add(b.relu(x), b.log1p(b.exp(b.negative(b.abs(x)))))
 
 
 @converter("Softsign")
 @rounded_once
-def softsign(b: Emitter, x: Value) -> Value:
+def softsign(b: GraphBuilder, x: Value) -> Value:
     return b.divide(x, b.add(b.abs(x), 1.0))
 
 
 @converter("Mish")
 @rounded_once
-def mish(b: Emitter, x: Value) -> Value:
+def mish(b: GraphBuilder, x: Value) -> Value:
     """
     `x * tanh(softplus(x))`.
 
-    With `e = exp(-|x|)`, `tanh(log(1 + exp(x)))` is `(1 + 2 e) / (1 + 2 e + 2 e^2)` from 0 up and `(e^2 + 2 e) / (e^2 + 2 e + 2)`
-    below: no logarithm, no cancellation.
+    With `e = exp(-|x|)`, `tanh(log(1 + exp(x)))` is `(1 + 2 e) / (1 + 2 e + 2 e^2)` from 0 up and
+    `(e^2 + 2 e) / (e^2 + 2 e + 2)` below: no logarithm, no cancellation.
     """
     e = b.exp(b.negative(b.abs(x)))
     below = b.less(x, 0.0)
@@ -50,15 +50,15 @@ def mish(b: Emitter, x: Value) -> Value:
 
 @converter("Swish")
 @rounded_once
-def swish(b: Emitter, x: Value, *, alpha: float = 1.0) -> Value:
+def swish(b: GraphBuilder, x: Value, *, alpha: float = 1.0) -> Value:
     """`x * sigmoid(alpha * x)`."""
     return b.silu(x) if alpha == 1 else b.multiply(x, b.sigmoid(b.multiply(x, alpha)))
 
 
 @converter("SwiGLU")
 @rounded_once
-def swiglu(b: Emitter, gate: Value, x: Value, *, alpha: float = 1.0) -> Value:
-    """`swish(gate) * x`; the shapes are the same."""
+def swiglu(b: GraphBuilder, gate: Value, x: Value, *, alpha: float = 1.0) -> Value:
+    """Returns `swish(gate) * x`. The shapes are the same."""
     if gate.shape != x.shape:
         raise ConversionError(f"the inputs are {gate.shaped} and {x.shaped}, expected the same shape")
     return b.multiply(swish(b, gate, alpha=alpha), x)
@@ -67,34 +67,34 @@ def swiglu(b: Emitter, gate: Value, x: Value, *, alpha: float = 1.0) -> Value:
 # In pieces
 
 
-def _line(b: Emitter, x: Value, alpha: float, beta: float) -> Value:
+def _line(b: GraphBuilder, x: Value, alpha: float, beta: float) -> Value:
     return b.clip(b.add(b.multiply(x, alpha), beta), min=0.0, max=1.0)
 
 
 @converter("HardSigmoid")
 @rounded_once
-def hard_sigmoid(b: Emitter, x: Value, *, alpha: float = 0.2, beta: float = 0.5) -> Value:
+def hard_sigmoid(b: GraphBuilder, x: Value, *, alpha: float = 0.2, beta: float = 0.5) -> Value:
     """`max(0, min(1, alpha * x + beta))`."""
     return _line(b, x, alpha, beta)
 
 
 @converter("HardSwish")
 @rounded_once
-def hard_swish(b: Emitter, x: Value) -> Value:
+def hard_swish(b: GraphBuilder, x: Value) -> Value:
     """`x * max(0, min(1, x / 6 + 1/2))`."""
     return b.multiply(x, _line(b, x, 1 / 6, 0.5))
 
 
 @converter("Elu")
 @rounded_once
-def elu(b: Emitter, x: Value, *, alpha: float = 1.0) -> Value:
+def elu(b: GraphBuilder, x: Value, *, alpha: float = 1.0) -> Value:
     """`alpha * (exp(x) - 1)` below 0."""
     return b.where(b.less(x, 0.0), _scaled(b, b.expm1(x), alpha), x)
 
 
 @converter("Celu")
 @rounded_once
-def celu(b: Emitter, x: Value, *, alpha: float = 1.0) -> Value:
+def celu(b: GraphBuilder, x: Value, *, alpha: float = 1.0) -> Value:
     """`alpha * (exp(x / alpha) - 1)` below 0."""
     inner = x if alpha == 1 else b.divide(x, alpha)
     return b.where(b.less(x, 0.0), _scaled(b, b.expm1(inner), alpha), x)
@@ -103,7 +103,7 @@ def celu(b: Emitter, x: Value, *, alpha: float = 1.0) -> Value:
 @converter("Selu")
 @rounded_once
 def selu(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     alpha: float = 1.67326319217681884765625,
@@ -113,25 +113,25 @@ def selu(
     return b.where(b.greater(x, 0.0), b.multiply(x, gamma), b.multiply(b.expm1(x), alpha * gamma))
 
 
-def _scaled(b: Emitter, x: Value, factor: float) -> Value:
+def _scaled(b: GraphBuilder, x: Value, factor: float) -> Value:
     return x if factor == 1 else b.multiply(x, factor)
 
 
 @converter("PRelu")
-def prelu(b: Emitter, x: Value, slope: Value) -> Value:
+def prelu(b: GraphBuilder, x: Value, slope: Value) -> Value:
     """`slope * x` below 0."""
     return b.where(b.less(x, b.full((), 0, x.dtype)), b.multiply(x, slope), x)
 
 
 @converter("ThresholdedRelu")
-def thresholded_relu(b: Emitter, x: Value, *, alpha: float = 1.0) -> Value:
+def thresholded_relu(b: GraphBuilder, x: Value, *, alpha: float = 1.0) -> Value:
     """0 up to `alpha`."""
     return b.where(b.greater(x, alpha), x, b.full((), 0.0, x.dtype))
 
 
 @converter("Shrink")
-def shrink(b: Emitter, x: Value, *, bias: float = 0.0, lambd: float = 0.5) -> Value:
-    """Towards 0 by `bias`; 0 between `-lambd` and `lambd`."""
+def shrink(b: GraphBuilder, x: Value, *, bias: float = 0.0, lambd: float = 0.5) -> Value:
+    """Moves `x` towards 0 by `bias`. Between `-lambd` and `lambd` the result is 0."""
     if not x.dtype.startswith(("f", "b")):
         return _shrink_integers(b, x, bias, lambd)
     below, above = b.less(x, -lambd), b.greater(x, lambd)
@@ -139,8 +139,10 @@ def shrink(b: Emitter, x: Value, *, bias: float = 0.0, lambd: float = 0.5) -> Va
     return b.where(below, b.add(x, bias), inner)
 
 
-def _shrink_integers(b: Emitter, x: Value, bias: float, lambd: float) -> Value:
-    """An integer is above `lambd` when it is above its floor; one without a sign is never below `-lambd`."""
+def _shrink_integers(b: GraphBuilder, x: Value, bias: float, lambd: float) -> Value:
+    """
+    Shrinks integers. One is above `lambd` when it is above its floor, and an unsigned one is never below `-lambd`.
+    """
     if lambd < 0 or bias != int(bias):
         raise ConversionError(
             f"lambd is {lambd:g} and bias {bias:g}, expected lambd >= 0 and a whole bias for integers"
@@ -156,7 +158,7 @@ def _shrink_integers(b: Emitter, x: Value, bias: float, lambd: float) -> Value:
 # Not element by element
 
 
-def _hardmax(b: Emitter, x: Value, *, axis: int = -1) -> Value:
+def _hardmax(b: GraphBuilder, x: Value, *, axis: int = -1) -> Value:
     """1 at the first largest element along `axis`, 0 elsewhere."""
     extent = extents_of(x)[axis]
     if extent == 0:
@@ -174,14 +176,16 @@ converter("Hardmax")(flattened(_hardmax))
 
 @converter("Dropout", since=12)
 def dropout(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     ratio: Known | None = None,
     training_mode: Known | None = None,
     *,
     seed: int | None = None,
 ) -> tuple[Value, ...]:
-    """Nothing is dropped outside training, or when `ratio` is 0: the input, and a mask that is true everywhere."""
+    """
+    Returns the input, and a mask that is true everywhere. Outside training, or when `ratio` is 0, nothing is dropped.
+    """
     training = training_mode is not None and bool(training_mode.reshape(()))  # pyright: ignore[reportAttributeAccessIssue]
     if training and (ratio is None or float(ratio.reshape(())) != 0):  # pyright: ignore[reportAttributeAccessIssue]
         raise ConversionError("training_mode is true, expected a model for inference")
@@ -189,12 +193,12 @@ def dropout(
 
 
 @converter("Dropout", since=7)
-def dropout_by_attribute(b: Emitter, x: Value, *, ratio: float = 0.5) -> tuple[Value, ...]:
-    """Of inference; before version 10 the mask has the element type of the input."""
+def dropout_by_attribute(b: GraphBuilder, x: Value, *, ratio: float = 0.5) -> tuple[Value, ...]:
+    """Converts the operator of inference. Before version 10 the mask has the element type of the input."""
     return _kept(b, x, x.dtype if b.version < 10 else "i1")
 
 
-def _kept(b: Emitter, x: Value, mask: str) -> tuple[Value, ...]:
+def _kept(b: GraphBuilder, x: Value, mask: str) -> tuple[Value, ...]:
     if len(b.wanted) < 2 or not b.wanted[1]:
         return (x,)
     return x, broadcast(b, b.full((), 1, mask), extents_of(x))

@@ -1,17 +1,17 @@
-"""Remainders, shifts, and tables that follow from shapes: triangles, unit matrices, ranges; determinants."""
+"""Remainders, shifts, determinants, and tables that follow from shapes: triangles, unit matrices, ranges."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.folding import LARGEST
+from ..emitting.forms import counted
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, combined, extents_of
 from ..errors import ConversionError
-from ..folding import LARGEST
-from ..forms import counted
 from ..registry import Known, converter, direct
-from ..sizes import Extent, combined, extents_of
 from ..types import ELEMENT_BITS
-from ..values import Value
+from ..value import Value
 from .elementwise import dtype_of_number
 from .widening import rounded_once
 
@@ -22,8 +22,8 @@ for _operator in ("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Si
 
 
 @converter("BitCast")
-def bit_cast(b: Emitter, x: Value, *, to: int) -> Value:
-    """The same bits; booleans are bytes that are 0 or 1."""
+def bit_cast(b: GraphBuilder, x: Value, *, to: int) -> Value:
+    """Keeps the bits. Booleans are bytes that are 0 or 1."""
     dtype = dtype_of_number(to)
     if ELEMENT_BITS[dtype] != ELEMENT_BITS[x.dtype]:
         raise ConversionError(
@@ -38,7 +38,7 @@ def bit_cast(b: Emitter, x: Value, *, to: int) -> Value:
 
 
 @converter("Mod")
-def mod(b: Emitter, x: Value, y: Value, *, fmod: int = 0) -> Value:
+def mod(b: GraphBuilder, x: Value, y: Value, *, fmod: int = 0) -> Value:
     """The remainder with the sign of `y`, with `fmod` that of `x`."""
     if not fmod or x.dtype.startswith("u"):
         return b.mod(x, y)
@@ -50,8 +50,8 @@ def mod(b: Emitter, x: Value, y: Value, *, fmod: int = 0) -> Value:
 
 
 @converter("BitShift")
-def bit_shift(b: Emitter, x: Value, y: Value, *, direction: str) -> Value:
-    """A count that is negative or not below the bit width leaves the sign only."""
+def bit_shift(b: GraphBuilder, x: Value, y: Value, *, direction: str) -> Value:
+    """Shifts bits. A count that is negative or not below the bit width leaves the sign only."""
     match direction:
         case "LEFT":
             return b.left_shift(x, y)
@@ -66,7 +66,7 @@ LARGEST_EXTENT = 2**62
 """More than any extent: no diagonal lies farther out."""
 
 
-def positions(b: Emitter, extent: Extent, rank: int, axis: int, offset: int = 0) -> Value:
+def positions(b: GraphBuilder, extent: Extent, rank: int, axis: int, offset: int = 0) -> Value:
     """The numbers `offset`, `offset + 1`, … along `axis` of a tensor of `rank` dimensions, the others of extent 1."""
     shape = [1] * rank
     shape[axis] = -1
@@ -74,8 +74,8 @@ def positions(b: Emitter, extent: Extent, rank: int, axis: int, offset: int = 0)
 
 
 @converter("Trilu")
-def trilu(b: Emitter, x: Value, k: Known | None = None, *, upper: int = 1) -> Value:
-    """The elements from diagonal `k` on, or up to it, of each matrix; the others are 0."""
+def trilu(b: GraphBuilder, x: Value, k: Known | None = None, *, upper: int = 1) -> Value:
+    """Keeps the elements from diagonal `k` on, or up to it, of each matrix. The others become 0."""
     if x.rank < 2:
         raise ConversionError(f"the input is {x.shaped}, expected matrices")
     rows, columns = extents_of(x)[-2:]
@@ -88,7 +88,7 @@ def trilu(b: Emitter, x: Value, k: Known | None = None, *, upper: int = 1) -> Va
 
 
 @converter("EyeLike")
-def eye_like(b: Emitter, x: Value, *, dtype: int | None = None, k: int = 0) -> Value:
+def eye_like(b: GraphBuilder, x: Value, *, dtype: int | None = None, k: int = 0) -> Value:
     """1 on diagonal `k` of a matrix of the shape of `x`, 0 elsewhere."""
     import numpy as np
 
@@ -105,8 +105,12 @@ def eye_like(b: Emitter, x: Value, *, dtype: int | None = None, k: int = 0) -> V
 
 
 @converter("Range")
-def range_(b: Emitter, start: Known, limit: Known, delta: Known) -> Value:
-    """`start + i * delta`, `ceil((limit - start) / delta)` of them; small ones are folded before a converter is asked."""
+def range_(b: GraphBuilder, start: Known, limit: Known, delta: Known) -> Value:
+    """
+    Returns the `ceil((limit - start) / delta)` numbers `start + i * delta`.
+
+    Short ranges are folded before a converter is asked.
+    """
     import numpy as np
 
     first, last, step = (np.asarray(each).reshape(()) for each in (start, limit, delta))
@@ -124,8 +128,8 @@ LARGEST_DETERMINANT = 4
 
 @converter("Det")
 @rounded_once
-def det(b: Emitter, x: Value) -> Value:
-    """Expanded along the first rows."""
+def det(b: GraphBuilder, x: Value) -> Value:
+    """Computes the determinant by expansion along the first rows."""
     if x.rank < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] is None:
         raise ConversionError(f"the input is {x.shaped}, expected square matrices of known size")
     size = x.shape[-1]
@@ -142,7 +146,7 @@ def det(b: Emitter, x: Value) -> Value:
 
 
 def _minor(
-    b: Emitter,
+    b: GraphBuilder,
     elements: dict[tuple[int, int], Value],
     columns: tuple[int, ...],
     known: dict[tuple[int, ...], Value],
@@ -169,13 +173,13 @@ def _minor(
 
 
 @converter("OptionalHasElement")
-def optional_has_element(b: Emitter, x: Value | None = None) -> Value:
-    """A tensor is there, or it is not: known at import."""
+def optional_has_element(b: GraphBuilder, x: Value | None = None) -> Value:
+    """Returns whether a tensor is there, which is known at import."""
     import numpy as np
 
     return b.constant(np.array(x is not None))
 
 
 @converter("OptionalGetElement")
-def optional_get_element(b: Emitter, x: Value) -> Value:
+def optional_get_element(b: GraphBuilder, x: Value) -> Value:
     return x

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.forms import reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of
 from ..errors import ConversionError
-from ..forms import reshaped
 from ..registry import converter
-from ..sizes import extents_of
-from ..values import Value
+from ..value import Value
 from .elementwise import dtype_of_number
 
 
 @converter("Attention", since=23)
 def attention(
-    b: Emitter,
+    b: GraphBuilder,
     query: Value,
     key: Value,
     value: Value,
@@ -40,7 +40,11 @@ def attention(
     softcap: float = 0.0,
     softmax_precision: int | None = None,
 ) -> Any:
-    """`softmax(cap(query @ key^T * scale) + bias) @ value`, where rows of which all is masked give 0; the caches; the scores."""
+    """
+    Returns `softmax(cap(query @ key^T * scale) + bias) @ value`, the caches, and the scores.
+
+    A row of which all is masked gives 0.
+    """
     _check_given(past_key, past_value, lengths, min(left_window_size, right_window_size))
     packed = query.rank == 3
     q = _heads(b, query, q_num_heads, "Q")
@@ -77,7 +81,7 @@ def _extent(value: Value, axis: int, what: str) -> int:
     return extent
 
 
-def _heads(b: Emitter, x: Value, heads: int | None, what: str) -> Value:
+def _heads(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
     """batch x sequence x (heads * size) as batch x heads x sequence x size."""
     if x.rank == 4:
         return x
@@ -91,27 +95,27 @@ def _heads(b: Emitter, x: Value, heads: int | None, what: str) -> Value:
     return b.permute_dims(_reshaped(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
 
 
-def _reshaped(b: Emitter, x: Value, extents: tuple[int | None, ...]) -> Value:
+def _reshaped(b: GraphBuilder, x: Value, extents: tuple[int | None, ...]) -> Value:
     """`x` in a shape in which `None` stands for the same extent of `x`, and at most one is -1."""
     source = extents_of(x)
     return reshaped(b, x, [source[axis] if extent is None else extent for axis, extent in enumerate(extents)])
 
 
-def _packed(b: Emitter, x: Value) -> Value:
+def _packed(b: GraphBuilder, x: Value) -> Value:
     """The opposite of `_heads`."""
     x = b.permute_dims(x, axes=(0, 2, 1, 3))
     return _reshaped(b, x, (None, None, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
 
 
-def _scores(b: Emitter, q: Value, k: Value, factor: float) -> Value:
-    """`q @ k^T * factor`; half of the factor is on each side for f16, whose range is small."""
+def _scores(b: GraphBuilder, q: Value, k: Value, factor: float) -> Value:
+    """Returns `q @ k^T * factor`. For f16, whose range is small, half of the factor is on each side."""
     if q.dtype == "f16" and factor > 0:
         q, k, factor = b.multiply(q, sqrt(factor)), b.multiply(k, sqrt(factor)), 1.0
     scaled = q if factor == 1 else b.multiply(q, factor)
     return _grouped(b, scaled, b.permute_dims(k, axes=(0, 1, 3, 2)))
 
 
-def _grouped(b: Emitter, x: Value, y: Value) -> Value:
+def _grouped(b: GraphBuilder, x: Value, y: Value) -> Value:
     """`x @ y` where each head of `y` is for as many heads of `x` as there are for it."""
     heads, shared = _extent(x, 1, "Q"), _extent(y, 1, "K")
     if heads == shared:
@@ -125,7 +129,7 @@ def _grouped(b: Emitter, x: Value, y: Value) -> Value:
 
 
 def _weights(
-    b: Emitter, scores: Value, bias: Bias, softcap: float, precision: int | None, mode: int
+    b: GraphBuilder, scores: Value, bias: Bias, softcap: float, precision: int | None, mode: int
 ) -> tuple[Value, Value]:
     """The weights of the values, and what `qk_matmul_output_mode` asks for."""
     shown = [scores]
@@ -151,7 +155,7 @@ def _weights(
 
 @dataclass
 class Window:
-    """Which keys a query may see by their places; a query `i` is at the place `i + offset`."""
+    """The keys that a query may see by their places. A query `i` is at the place `i + offset`."""
 
     q: Value
     k: Value
@@ -169,7 +173,7 @@ class Window:
 
     @property
     def most(self) -> int | None:
-        """How far after its own place a query sees."""
+        """The distance that a query sees after its own place."""
         if self.causal:
             return 0
         return self.right if self.right >= 0 else None
@@ -182,9 +186,9 @@ class Bias:
     allowed: Value | None
     mask: Value | None
     empty: Value | None
-    """Which rows see nothing; `None` where there are none."""
+    """The rows that see nothing, `None` where there are none."""
 
-    def added_to(self, b: Emitter, scores: Value) -> Value:
+    def added_to(self, b: GraphBuilder, scores: Value) -> Value:
         if self.mask is not None:
             scores = b.add(scores, self.mask)
         if self.allowed is None:
@@ -192,7 +196,7 @@ class Bias:
         return b.where(self.allowed, scores, b.full((), -inf, scores.dtype))
 
 
-def bias_of(b: Emitter, mask: Value | None, window: Window) -> Bias:
+def bias_of(b: GraphBuilder, mask: Value | None, window: Window) -> Bias:
     """The bias of a mask and a window."""
     allowed = _seen(b, window)
     added: Value | None = None
@@ -210,8 +214,10 @@ def bias_of(b: Emitter, mask: Value | None, window: Window) -> Bias:
     return Bias(together, added, _empty_rows(b, together, added))
 
 
-def _as_wide(b: Emitter, mask: Value, k: Value) -> Value:
-    """A mask for fewer keys than there are forbids the last of them; before version 24 one key stands for all."""
+def _as_wide(b: GraphBuilder, mask: Value, k: Value) -> Value:
+    """
+    Widens a mask to all keys. One for fewer keys forbids the last ones, and before version 24 one key stands for all.
+    """
     if not mask.rank:
         raise ConversionError(f"attn_mask is {mask.shaped}, expected at least rank 1")
     last = mask.shape[-1]
@@ -224,7 +230,7 @@ def _as_wide(b: Emitter, mask: Value, k: Value) -> Value:
     return b.pad(mask, pad_width=widths, value=0 if mask.dtype == "i1" else -inf)
 
 
-def _seen(b: Emitter, window: Window) -> list[Value]:
+def _seen(b: GraphBuilder, window: Window) -> list[Value]:
     """Conditions on the places of queries and keys."""
     if not window.limits and window.lengths is None:
         return []
@@ -241,7 +247,7 @@ def _seen(b: Emitter, window: Window) -> list[Value]:
     return found
 
 
-def _counted(b: Emitter, x: Value) -> Value:
+def _counted(b: GraphBuilder, x: Value) -> Value:
     """0, 1, … for the elements of a sequence of batch x heads x sequence x size."""
     import numpy as np
 
@@ -252,13 +258,13 @@ def _counted(b: Emitter, x: Value) -> Value:
     return b.astype(b.arange(zero, _length(b, x, "i64"), one), dtype="i32")
 
 
-def _length(b: Emitter, x: Value, dtype: str) -> Value:
+def _length(b: GraphBuilder, x: Value, dtype: str) -> Value:
     """The extent of a sequence that is not known, as a scalar."""
     extent = b.squeeze(b.strided_slice(b.shape_of(x), axes=(0,), begin=(2,), end=(3,)), axis=(0,))
     return extent if dtype == extent.dtype else b.astype(extent, dtype=dtype)
 
 
-def _places(b: Emitter, window: Window) -> Value:
+def _places(b: GraphBuilder, window: Window) -> Value:
     """The places of the queries, as a column."""
     column = _counted(b, window.q)
     known = column.known
@@ -273,11 +279,11 @@ def _places(b: Emitter, window: Window) -> Value:
     return b.add(column, _length(b, window.past, "i32")) if extent is None else _moved(b, column, extent)
 
 
-def _lengths(b: Emitter, lengths: Value) -> Value:
+def _lengths(b: GraphBuilder, lengths: Value) -> Value:
     return b.astype(b.reshape(lengths, shape=(-1, 1, 1, 1)), dtype="i32")
 
 
-def _moved(b: Emitter, places: Value, by: int) -> Value:
+def _moved(b: GraphBuilder, places: Value, by: int) -> Value:
     """Places some further."""
     import numpy as np
 
@@ -288,8 +294,8 @@ def _moved(b: Emitter, places: Value, by: int) -> Value:
     return b.add(places, by) if known is None else b.constant(known + np.int32(by))
 
 
-def _empty_rows(b: Emitter, allowed: Value | None, added: Value | None) -> Value | None:
-    """Which rows of the bias are -inf throughout, as a column; `None` where that is never so."""
+def _empty_rows(b: GraphBuilder, allowed: Value | None, added: Value | None) -> Value | None:
+    """Returns as a column which rows of the bias are -inf throughout, `None` where that is never so."""
     if added is not None:
         if allowed is not None:
             added = b.where(allowed, added, b.full((), -inf, added.dtype))
@@ -298,7 +304,7 @@ def _empty_rows(b: Emitter, allowed: Value | None, added: Value | None) -> Value
 
 
 def _always_sees(window: Window) -> bool:
-    """Whether each query is known to see a key by its place."""
+    """Returns whether each query is known to see a key by its place."""
     if window.lengths is not None:
         return False
     if window.left < 0:
@@ -313,7 +319,7 @@ def _always_sees(window: Window) -> bool:
 
 @converter("RotaryEmbedding", since=23)
 def rotary_embedding(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     cosines: Value,
     sines: Value,
@@ -326,7 +332,8 @@ def rotary_embedding(
     """
     Pairs of numbers turned by the angles of their position: `(x * cos - y * sin, x * sin + y * cos)`.
 
-    A pair are neighbours (`interleaved`), or the numbers at one place of the two halves. Source: Su et al., RoFormer, 2021.
+    A pair are neighbours (`interleaved`), or the numbers at one place of the two halves. Source: Su et al.,
+    RoFormer, 2021.
     """
     heads = _heads(b, x, num_heads, "X")
     size = _extent(heads, 3, "X")
@@ -353,11 +360,11 @@ def rotary_embedding(
     return _packed(b, result) if x.rank == 3 else result
 
 
-def _columns(b: Emitter, x: Value, begin: int, end: int, step: int = 1) -> Value:
+def _columns(b: GraphBuilder, x: Value, begin: int, end: int, step: int = 1) -> Value:
     return b.strided_slice(x, axes=(3,), begin=(begin,), end=(end,), strides=(step,))
 
 
-def _pairs(b: Emitter, x: Value, size: int, interleaved: bool) -> tuple[Value, Value]:
+def _pairs(b: GraphBuilder, x: Value, size: int, interleaved: bool) -> tuple[Value, Value]:
     if interleaved:
         return _columns(b, x, 0, size, 2), _columns(b, x, 1, size, 2)
     return _columns(b, x, 0, size // 2), _columns(b, x, size // 2, size)

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ..emitter import Emitter
+from ....te.dtypes import numpy_dtype
+from ..emitting.forms import broadcast
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of
 from ..errors import ConversionError
-from ..forms import broadcast
 from ..registry import converter
-from ..sizes import extents_of
-from ..types import numpy_dtype
-from ..values import Value
+from ..value import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,15 +26,15 @@ MEMBER: Final = 6
 
 
 @converter("Binarizer", domain=DOMAIN)
-def binarizer(b: Emitter, x: Value, *, threshold: float = 0.0) -> Value:
+def binarizer(b: GraphBuilder, x: Value, *, threshold: float = 0.0) -> Value:
     """1 above the threshold, else 0."""
     limit = threshold if x.dtype.startswith(("f", "b")) else math.floor(threshold)
     return b.astype(b.greater(x, limit), dtype=x.dtype)
 
 
 @converter("ArrayFeatureExtractor", domain=DOMAIN)
-def array_feature_extractor(b: Emitter, x: Value, indices: Value) -> Value:
-    """The columns of the last dimension at `indices`; a vector counts as one row."""
+def array_feature_extractor(b: GraphBuilder, x: Value, indices: Value) -> Value:
+    """Returns the columns of the last dimension at `indices`. A vector counts as one row."""
     rows = b.reshape(x, shape=(1, -1)) if x.rank == 1 else x
     return b.take(rows, b.reshape(indices, shape=(-1,)), axis=-1)
 
@@ -45,7 +45,7 @@ def array_feature_extractor(b: Emitter, x: Value, indices: Value) -> Value:
 @dataclass
 class Forest:
     """
-    Nodes and leaves of all trees as arrays by one number: nodes first, then leaves, which lead to themselves.
+    The nodes and leaves of all trees, as arrays by one number. Nodes come first, then leaves, which lead to themselves.
     """
 
     roots: Array
@@ -76,7 +76,7 @@ class Forest:
 
 @converter("TreeEnsemble", domain=DOMAIN, since=5)
 def tree_ensemble(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     tree_roots: tuple[int, ...],
@@ -96,7 +96,10 @@ def tree_ensemble(
     aggregate_function: int = 1,
     post_transform: int = 0,
 ) -> Value:
-    """All rows go down all trees a level at a time; who is at a leaf stays. `nodes_hitrates` do not change the result."""
+    """
+    Moves all rows down all trees, a level at a time. A row at a leaf stays there. `nodes_hitrates` do not change the
+    result.
+    """
     import numpy as np
 
     nodes, leaves = len(nodes_featureids), len(leaf_targetids)
@@ -157,7 +160,7 @@ def _members(modes: Any, values: Any, leaves: int) -> Array | None:
     return table
 
 
-def walked(b: Emitter, x: Value, forest: Forest) -> Value:
+def walked(b: GraphBuilder, x: Value, forest: Forest) -> Value:
     """The number of the leaf that each row comes to in each tree, `(rows, trees)`."""
     place = broadcast(b, b.constant(forest.roots), [extents_of(x)[0], len(forest.roots)])
     for _ in range(forest.depth()):
@@ -165,8 +168,8 @@ def walked(b: Emitter, x: Value, forest: Forest) -> Value:
     return place
 
 
-def _next(b: Emitter, x: Value, forest: Forest, place: Value) -> Value:
-    """Where each row is in each tree after one more comparison."""
+def _next(b: GraphBuilder, x: Value, forest: Forest, place: Value) -> Value:
+    """Returns the node of each row in each tree after one more comparison."""
     import numpy as np
 
     def of(table: Array) -> Value:
@@ -186,7 +189,7 @@ def _next(b: Emitter, x: Value, forest: Forest, place: Value) -> Value:
     return b.where(goes, of(forest.if_true), of(forest.if_false))
 
 
-def _compared(b: Emitter, kind: int, value: Value, split: Value, forest: Forest, of: Any) -> Value:
+def _compared(b: GraphBuilder, kind: int, value: Value, split: Value, forest: Forest, of: Any) -> Value:
     names = ("less_equal", "less", "greater_equal", "greater", "equal", "not_equal")
     if kind == MEMBER:
         return b.any(b.equal(b.expand_dims(value, axis=(2,)), of(forest.members)), axis=(2,))
@@ -195,8 +198,12 @@ def _compared(b: Emitter, kind: int, value: Value, split: Value, forest: Forest,
     return getattr(b, names[kind])(value, split)
 
 
-def _scores(b: Emitter, weights: Value, targets: Value, count: int, function: int, trees: int) -> Value:
-    """The weights of each target (row, target), summed, averaged over trees, or the least or greatest of them; 0 for none."""
+def _scores(b: GraphBuilder, weights: Value, targets: Value, count: int, function: int, trees: int) -> Value:
+    """
+    Returns the sum, the mean over trees, the least or the greatest of the weights of each (row, target).
+
+    A target without weights gets 0.
+    """
     import numpy as np
 
     numbers = b.constant(np.arange(count, dtype=np.int64))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..registry import converter, direct
-from ..values import Value
+from ..value import Value
 
 direct("MatMul", "matmul", inputs=2)
 
 
 @converter("Gemm", since=7)
 def gemm(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     y: Value,
     z: Value | None = None,
@@ -38,10 +38,10 @@ def scale(value: Value, factor: float) -> float | int:
 
 
 @converter("GlobalAveragePool")
-def global_average_pool(b: Emitter, x: Value) -> Value:
+def global_average_pool(b: GraphBuilder, x: Value) -> Value:
     return b.mean(x, axis=tuple(range(2, x.rank)), keepdims=True)
 
 
 @converter("GlobalMaxPool")
-def global_max_pool(b: Emitter, x: Value) -> Value:
+def global_max_pool(b: GraphBuilder, x: Value) -> Value:
     return b.max(x, axis=tuple(range(2, x.rank)), keepdims=True)

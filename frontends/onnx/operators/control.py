@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 
 
 @converter("Constant")
 def constant(
-    b: Emitter,
+    b: GraphBuilder,
     *,
     value: Any = None,
     value_float: float | None = None,

@@ -1,16 +1,19 @@
-"""Convolutions of any number of spatial dimensions, and transposed ones, on two-dimensional convolutions of the graph dialect."""
+"""
+Convolutions of any number of spatial dimensions, and transposed ones, on two-dimensional convolutions of the graph
+dialect.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
 
-from ..emitter import Emitter
+from ..emitting.forms import reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Size, combined, extents_of, product
 from ..errors import ConversionError
-from ..forms import reshaped
 from ..registry import converter
-from ..sizes import Size, combined, extents_of, product
-from ..values import Value
+from ..value import Value
 from .movement import pad_constant
 from .windows import Window, padded_alike, window_of
 
@@ -19,7 +22,7 @@ Ints = tuple[int, ...] | None
 
 @converter("Conv")
 def conv(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     bias: Value | None = None,
@@ -31,7 +34,7 @@ def conv(
     pads: Ints = None,
     strides: Ints = None,
 ) -> Value:
-    """Cross-correlation."""
+    """Cross-correlates images with filters."""
     if auto_pad in ("SAME_UPPER", "SAME_LOWER") and _needs_sizes(x, w, strides):
         x = padded_alike(b, x, [dim or 0 for dim in w.shape[2:]], strides, dilations, auto_pad == "SAME_LOWER")
         auto_pad = "VALID"
@@ -40,21 +43,23 @@ def conv(
 
 
 def _needs_sizes(x: Value, w: Value, strides: Ints) -> bool:
-    """Whether padding that keeps the extents depends on some that are not known: with steps of 1 it does not."""
+    """
+    Returns whether padding that keeps the extents depends on some that are not known. With strides of 1 it does not.
+    """
     unknown = x.rank == w.rank and None not in w.shape and None in x.shape[2:]
     return unknown and strides is not None and len(strides) == x.rank - 2 and max(strides) > 1
 
 
-def _with_bias(b: Emitter, x: Value, bias: Value | None) -> Value:
+def _with_bias(b: GraphBuilder, x: Value, bias: Value | None) -> Value:
     return x if bias is None else b.add(x, b.reshape(bias, shape=(-1, *(1,) * (x.rank - 2))))
 
 
-def convolve(b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None) -> Value:
+def convolve(b: GraphBuilder, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None) -> Value:
     """
     The cross-correlation of images of 1, 2, 3 or more dimensions.
 
-    Of 1 dimension it is one of images of height 1; of more than 2 one of the planes, whose channels are those of all the planes that the window
-    reaches.
+    Of 1 dimension it is one of images of height 1; of more than 2 one of the planes, whose channels are those of all
+    the planes that the window reaches.
     """
     if x.rank < 3 or w.rank != x.rank:
         raise ConversionError(f"the input is {x.shaped} and the filter {w.shaped}, expected one rank from 3")
@@ -79,7 +84,7 @@ def convolve(b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dt
     )
 
 
-def _by_planes(b: Emitter, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None) -> Value:
+def _by_planes(b: GraphBuilder, x: Value, w: Value, window: Window, groups: int, out_dtype: str | None = None) -> Value:
     """A convolution in one dimension less: every depth of the result is an image of its own."""
     rest = tuple(range(3, x.rank))
     ends = [0] * x.rank, [0] * x.rank
@@ -113,7 +118,7 @@ def _by_planes(b: Emitter, x: Value, w: Value, window: Window, groups: int, out_
 
 @converter("ConvTranspose")
 def conv_transpose(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     bias: Value | None = None,
@@ -130,8 +135,8 @@ def conv_transpose(
     """
     `y[o, p] = sum over c, i, t with p + before = i * stride + t * dilation of x[c, i] * w[c, o, t]`.
 
-    The places p of one remainder by the stride are a convolution of the input; those of all remainders are one convolution, whose channels
-    are then dealt out to places.
+    The places p of one remainder by the stride are a convolution of the input; those of all remainders are one
+    convolution, whose channels are then dealt out to places.
     """
     rank = x.rank - 2
     plain = None if auto_pad.startswith("SAME") or output_shape is not None else pads
@@ -165,7 +170,10 @@ class Direction:
 
     @property
     def dense(self) -> int:
-        """Taps per place and remainder: those of the kernel, with zeros in the gaps of the dilation where the stride is not 1."""
+        """
+        Taps per place and remainder: those of the kernel, with zeros in the gaps of the dilation where the stride is
+        not 1.
+        """
         reach = self.dilation * (self.kernel - 1) + 1
         return self.kernel if self.stride == 1 else -(-reach // self.stride)
 
@@ -184,7 +192,7 @@ def _direction(
     return Direction(window.kernel[number], stride, window.dilations[number], before, extra)
 
 
-def _transposed(b: Emitter, x: Value, w: Value, directions: list[Direction], groups: int) -> Value:
+def _transposed(b: GraphBuilder, x: Value, w: Value, directions: list[Direction], groups: int) -> Value:
     """One convolution, with `prod(stride)` channels for each of the result, dealt out to places."""
     before: list[int] = []
     after: list[int] = []
@@ -206,10 +214,10 @@ def _transposed(b: Emitter, x: Value, w: Value, directions: list[Direction], gro
     return _dealt(b, found, directions)
 
 
-def _kernel(b: Emitter, w: Value, directions: list[Direction], groups: int) -> Value:
+def _kernel(b: GraphBuilder, w: Value, directions: list[Direction], groups: int) -> Value:
     """
-    The filter of the convolution, from `(C, O / groups, kernel…)` to `(O * prod(stride), C / groups, taps…)`: backwards, and tap t of the kernel
-    is tap `t // stride` of remainder `t % stride`.
+    The filter of the convolution, from `(C, O / groups, kernel…)` to `(O * prod(stride), C / groups, taps…)`:
+    backwards, and tap t of the kernel is tap `t // stride` of remainder `t % stride`.
     """
     inputs, outputs = b.static_shape(w, "the filter")[:2]
     if groups < 1 or inputs % groups:
@@ -228,7 +236,7 @@ def _kernel(b: Emitter, w: Value, directions: list[Direction], groups: int) -> V
     return b.reshape(w, shape=(channels, inputs // groups, *(each.dense for each in directions)))
 
 
-def _dense(b: Emitter, w: Value, axis: int, each: Direction) -> Value:
+def _dense(b: GraphBuilder, w: Value, axis: int, each: Direction) -> Value:
     """The filter with `taps * stride` taps in a dimension."""
     if each.stride == 1:
         return w
@@ -246,8 +254,10 @@ def _dense(b: Emitter, w: Value, axis: int, each: Direction) -> Value:
     return b.pad(w, pad_width=tuple(widths)) if missing else w
 
 
-def _dealt(b: Emitter, x: Value, directions: list[Direction]) -> Value:
-    """Channels `(…, remainder)` and places q become places `q * stride + remainder`, without what is cut off at both ends."""
+def _dealt(b: GraphBuilder, x: Value, directions: list[Direction]) -> Value:
+    """
+    Channels `(…, remainder)` and places q become places `q * stride + remainder`, without what is cut off at both ends.
+    """
     strides = tuple(each.stride for each in directions)
     rank = len(directions)
     if prod(strides) > 1:

@@ -1,28 +1,32 @@
 """
-Operators whose result has a shape that depends on elements: their inputs must be known at import, where the importer computes them
-(`folding.py`); what comes here is too large for that, or uses what the evaluator cannot do.
+Operators whose result has a shape that depends on elements: their inputs must be known at import, where the importer
+computes them (`folding.py`); what comes here is too large for that, or uses what the evaluator cannot do.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import Known, converter
-from ..values import Value
+from ..value import Value
 
 
 @converter("NonZero")
-def non_zero(b: Emitter, x: Known) -> Value:
+def non_zero(b: GraphBuilder, x: Known) -> Value:
     import numpy as np
 
     return b.constant(np.array(np.nonzero(np.asarray(x)), np.int64))
 
 
 @converter("Unique")
-def unique(b: Emitter, x: Known, *, axis: int | None = None, sorted: int = 1) -> Any:
-    """Values, where each is first, which one each element is, and how often each occurs; in order of appearance unless sorted."""
+def unique(b: GraphBuilder, x: Known, *, axis: int | None = None, sorted: int = 1) -> Any:
+    """
+    Returns the values, the first place of each, which one each element is, and how often each occurs.
+
+    The values are in order of appearance unless they are sorted.
+    """
     import numpy as np
 
     values, first, inverse, counts = np.unique(
@@ -38,7 +42,7 @@ def unique(b: Emitter, x: Known, *, axis: int | None = None, sorted: int = 1) ->
 
 @converter("NonMaxSuppression")
 def non_max_suppression(
-    b: Emitter,
+    b: GraphBuilder,
     boxes: Known,
     scores: Known,
     most: Known | None = None,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
-from ..errors import ConversionError
-from ..forms import broadcast, counted, repeated, reshaped, sized, sliced
-from ..registry import Known, converter
-from ..sizes import (
+from ..emitting.forms import broadcast, padded_by_positions, repeated, reshaped, sized, sliced
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import (
     Extent,
     Size,
     combined,
@@ -16,16 +14,20 @@ from ..sizes import (
     extents_of,
     objects,
     product,
-    scalar,
     sizes_value,
     vector,
 )
-from ..values import Value
+from ..errors import ConversionError
+from ..registry import Known, converter
+from ..value import Value
 from .movement import ints
 
 
 def entries(value: Value, what: str) -> list[Extent]:
-    """The elements of a vector of sizes. Raises `ConversionError` when it has too many or an unknown number of them."""
+    """
+    Returns the elements of a vector of sizes. Raises `ConversionError` when it has too many or an unknown number of
+    them.
+    """
     found = elements_of(value)
     if found is None:
         raise ConversionError(f"{what} is {value.shaped}, expected a short vector of integers of known length")
@@ -33,19 +35,19 @@ def entries(value: Value, what: str) -> list[Extent]:
 
 
 @converter("Shape")
-def shape(b: Emitter, x: Value, *, start: int = 0, end: int | None = None) -> Value:
-    """Before a converter is asked, the importer takes the extents as they are known."""
+def shape(b: GraphBuilder, x: Value, *, start: int = 0, end: int | None = None) -> Value:
+    """Returns the extents that are computed. The importer folds known ones before a converter is asked."""
     return sizes_value(objects(extents_of(x)[start:end]), "i64")
 
 
 @converter("Size")
-def size(b: Emitter, x: Value) -> Value:
+def size(b: GraphBuilder, x: Value) -> Value:
     return sizes_value(objects([product(extents_of(x))]).reshape(()), "i64")
 
 
 @converter("Reshape", since=5, at_run_time=True)
-def reshape(b: Emitter, x: Value, shape: Value, *, allowzero: int = 0) -> Value:
-    """0 copies an extent unless `allowzero`, also one that turns out to be 0 when the program runs."""
+def reshape(b: GraphBuilder, x: Value, shape: Value, *, allowzero: int = 0) -> Value:
+    """Reshapes: 0 copies an extent unless `allowzero` is set, also one that turns out to be 0 when the program runs."""
     wanted = entries(shape, "the shape")
     if allowzero:
         return reshaped(b, x, wanted)
@@ -62,13 +64,13 @@ def reshape(b: Emitter, x: Value, shape: Value, *, allowzero: int = 0) -> Value:
 
 
 @converter("Expand", at_run_time=True)
-def expand(b: Emitter, x: Value, shape: Value) -> Value:
+def expand(b: GraphBuilder, x: Value, shape: Value) -> Value:
     return broadcast(b, x, entries(shape, "the shape"))
 
 
 @converter("Slice", since=10, at_run_time=True)
 def slice_(
-    b: Emitter, x: Value, starts: Value, ends: Value, axes: Known | None = None, steps: Value | None = None
+    b: GraphBuilder, x: Value, starts: Value, ends: Value, axes: Known | None = None, steps: Value | None = None
 ) -> Value:
     begin, end = entries(starts, "starts"), entries(ends, "ends")
     along = tuple(range(len(begin))) if axes is None else ints(axes)
@@ -77,8 +79,8 @@ def slice_(
 
 
 @converter("Split", since=13, at_run_time=True)
-def split(b: Emitter, x: Value, sizes: Value, *, axis: int = 0, num_outputs: int | None = None) -> Any:
-    """One part after the other."""
+def split(b: GraphBuilder, x: Value, sizes: Value, *, axis: int = 0, num_outputs: int | None = None) -> Any:
+    """Cuts one part after the other."""
     parts: list[Value] = []
     place: Extent = 0
     for size in entries(sizes, "the sizes"):
@@ -89,7 +91,7 @@ def split(b: Emitter, x: Value, sizes: Value, *, axis: int = 0, num_outputs: int
 
 
 @converter("ConstantOfShape", since=9, at_run_time=True)
-def constant_of_shape(b: Emitter, shape: Value, *, value: Any = None) -> Value:
+def constant_of_shape(b: GraphBuilder, shape: Value, *, value: Any = None) -> Value:
     import numpy as np
 
     element = np.zeros(1, np.float32) if value is None else value
@@ -97,8 +99,8 @@ def constant_of_shape(b: Emitter, shape: Value, *, value: Any = None) -> Value:
 
 
 @converter("Range", at_run_time=True)
-def range_(b: Emitter, start: Value, limit: Value, delta: Value) -> Value:
-    """As many elements as the three numbers say, which follow from shapes."""
+def range_(b: GraphBuilder, start: Value, limit: Value, delta: Value) -> Value:
+    """Returns as many elements as the three numbers say, which follow from shapes."""
     numbers = [elements_of(each) for each in (start, limit, delta)]
     operands = [b.reshape(each, shape=()) if each.rank else each for each in (start, limit, delta)]
     result = b.arange(*operands)
@@ -111,13 +113,13 @@ def range_(b: Emitter, start: Value, limit: Value, delta: Value) -> Value:
 
 
 @converter("Tile", since=6, at_run_time=True)
-def tile(b: Emitter, x: Value, repeats: Value) -> Value:
+def tile(b: GraphBuilder, x: Value, repeats: Value) -> Value:
     return repeated(b, x, entries(repeats, "repeats"))
 
 
 @converter("Pad", since=11, at_run_time=True)
 def pad(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     pads: Value,
     value: Known | None = None,
@@ -125,7 +127,7 @@ def pad(
     *,
     mode: str = "constant",
 ) -> Value:
-    """Negative widths cut."""
+    """Pads. Negative widths cut."""
     widths = entries(pads, "pads")
     along = tuple(range(x.rank)) if axes is None else ints(axes)
     before: list[Extent] = [0] * x.rank
@@ -140,29 +142,3 @@ def pad(
     fill = 0 if value is None else value.reshape(()).item()  # pyright: ignore[reportAttributeAccessIssue]
     pairs = [width for pair in zip(before, after, strict=True) for width in pair]
     return b.dynamic_pad(x, vector(b, pairs), value=fill)
-
-
-def padded_by_positions(b: Emitter, x: Value, axis: int, before: Extent, after: Extent, mode: str) -> Value:
-    """
-    Elements of `x` itself around it along `axis`, of which each is taken from a place that is computed: place `p` outside is
-    `p mod n` for `wrap`, the nearest one inside for `edge`, and for `reflect` mirrored as often as it takes.
-    """
-    import numpy as np
-
-    extent = extents_of(x)[axis]
-    last = combined("subtract", extent, 1)
-    zero = b.constant(np.array(0, np.int64))
-    places = counted(b, combined("subtract", 0, before), combined("add", extent, after))
-    match mode:
-        case "wrap":
-            places = b.mod(places, scalar(b, extent))
-        case "edge":
-            places = b.maximum(b.minimum(places, scalar(b, last)), zero)
-        case "reflect":
-            period = scalar(b, combined("maximum", combined("multiply", last, 2), 1))
-            places = b.mod(places, period)
-            places = b.minimum(places, b.subtract(period, places))
-            places = b.minimum(places, scalar(b, last))
-        case _:
-            raise ConversionError(f"mode is '{mode}', expected constant, reflect, edge or wrap")
-    return b.take(x, places, axis=axis)

@@ -1,8 +1,8 @@
 """
 Einsum: sums of products over named dimensions, as permutations, reshapes, and one matrix product per pair of operands.
 
-Each operand is a value with a label per dimension. Labels of one operand alone that the result does not have are summed first; two operands
-then become one of the labels that are still wanted:
+Each operand is a value with a label per dimension. Labels of one operand alone that the result does not have are summed
+first; two operands then become one of the labels that are still wanted:
 
     bij,bjk->bik        batch b, left i, right k, summed j: one matmul
 """
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 
 Labels = tuple[str, ...]
 
@@ -37,7 +37,7 @@ class Operand:
 
 
 @converter("Einsum")
-def einsum(b: Emitter, *xs: Value, equation: str) -> Value:
+def einsum(b: GraphBuilder, *xs: Value, equation: str) -> Value:
     """Operands are combined from the left to the right."""
     operands, result = _parsed(equation, xs)
     sizes = _sizes(operands, equation)
@@ -57,7 +57,10 @@ def einsum(b: Emitter, *xs: Value, equation: str) -> Value:
 
 
 def _parsed(equation: str, xs: Sequence[Value]) -> tuple[list[Operand], Labels]:
-    """The operands with their labels, and the labels of the result; those of an ellipsis are numbers from the right."""
+    """
+    Returns the operands with their labels, and the labels of the result. Those of an ellipsis are numbers from the
+    right.
+    """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(xs):
@@ -84,7 +87,7 @@ def _labels(term: str, x: Value, equation: str) -> Labels:
 
 
 def _sizes(operands: Iterable[Operand], equation: str) -> dict[str, int | None]:
-    """The extent of each label; 1 stretches."""
+    """Returns the extent of each label. An extent of 1 stretches."""
     sizes: dict[str, int | None] = {}
     for operand in operands:
         for label, extent in zip(operand.labels, operand.value.shape, strict=True):
@@ -98,7 +101,7 @@ def _sizes(operands: Iterable[Operand], equation: str) -> dict[str, int | None]:
 # One operand
 
 
-def _diagonal(b: Emitter, operand: Operand) -> Operand:
+def _diagonal(b: GraphBuilder, operand: Operand) -> Operand:
     """Labels that an operand has twice become one dimension: every (n + 1)-th element of the two in a row."""
     value, labels = operand.value, operand.labels
     while repeated := next((label for label in labels if labels.count(label) > 1), None):
@@ -118,8 +121,8 @@ def _diagonal(b: Emitter, operand: Operand) -> Operand:
     return Operand(value, labels)
 
 
-def _without_ones(b: Emitter, operand: Operand, sizes: dict[str, int | None]) -> Operand:
-    """Without dimensions of extent 1 that stretch."""
+def _without_ones(b: GraphBuilder, operand: Operand, sizes: dict[str, int | None]) -> Operand:
+    """Removes the dimensions of extent 1 that stretch."""
     gone = [
         number for number, label in enumerate(operand.labels) if operand.value.shape[number] == 1 and sizes[label] != 1
     ]
@@ -129,7 +132,7 @@ def _without_ones(b: Emitter, operand: Operand, sizes: dict[str, int | None]) ->
     return Operand(b.squeeze(operand.value, axis=tuple(gone)), labels)
 
 
-def _summed(b: Emitter, operand: Operand, wanted: set[str]) -> Operand:
+def _summed(b: GraphBuilder, operand: Operand, wanted: set[str]) -> Operand:
     """The sum over the labels that are not wanted."""
     gone = tuple(number for number, label in enumerate(operand.labels) if label not in wanted)
     if not gone:
@@ -138,7 +141,7 @@ def _summed(b: Emitter, operand: Operand, wanted: set[str]) -> Operand:
     return Operand(b.sum(operand.value, axis=gone), labels)
 
 
-def _in_order(b: Emitter, operand: Operand, labels: Labels, sizes: dict[str, int | None]) -> Value:
+def _in_order(b: GraphBuilder, operand: Operand, labels: Labels, sizes: dict[str, int | None]) -> Value:
     value = operand.value
     order = tuple(operand.labels.index(label) for label in labels if label in operand.labels)
     if order != tuple(range(len(order))):
@@ -155,7 +158,7 @@ def _in_order(b: Emitter, operand: Operand, labels: Labels, sizes: dict[str, int
 # Two operands
 
 
-def _contracted(b: Emitter, lhs: Operand, rhs: Operand, wanted: set[str]) -> Operand:
+def _contracted(b: GraphBuilder, lhs: Operand, rhs: Operand, wanted: set[str]) -> Operand:
     """The product, summed over the labels that both have and nobody wants."""
     lhs = _summed(b, lhs, wanted | set(rhs.labels))
     rhs = _summed(b, rhs, wanted | set(lhs.labels))
@@ -178,7 +181,7 @@ def _contracted(b: Emitter, lhs: Operand, rhs: Operand, wanted: set[str]) -> Ope
     return Operand(b.reshape(product, shape=tuple(dim or 0 for dim in extents)), labels)
 
 
-def _grouped(b: Emitter, operand: Operand, batch: list[str], first: list[str], second: list[str]) -> Value:
+def _grouped(b: GraphBuilder, operand: Operand, batch: list[str], first: list[str], second: list[str]) -> Value:
     """The operand with the dimensions of `batch`, then one for all of `first` and one for all of `second`."""
     order = tuple(operand.labels.index(label) for label in (*batch, *first, *second))
     value = operand.value

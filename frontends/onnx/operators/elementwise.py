@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.folding import LARGEST
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.values import dtype_of
 from ..errors import ConversionError
-from ..folding import LARGEST
 from ..registry import Known, converter, direct
 from ..types import DTYPES, type_text
-from ..values import Value
+from ..value import Value
 
 # One operand
 
@@ -43,17 +44,17 @@ direct("Gelu", "gelu", since=20, approximate=("approximate", "none"))
 
 
 @converter("Identity")
-def identity(b: Emitter, x: Value) -> Value:
+def identity(b: GraphBuilder, x: Value) -> Value:
     return x
 
 
 @converter("Reciprocal")
-def reciprocal(b: Emitter, x: Value) -> Value:
+def reciprocal(b: GraphBuilder, x: Value) -> Value:
     return b.divide(b.full((), 1, x.dtype), x)
 
 
 @converter("IsInf")
-def is_inf(b: Emitter, x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> Value:
+def is_inf(b: GraphBuilder, x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> Value:
     if detect_negative and detect_positive:
         return b.isinf(x)
     if not detect_negative and not detect_positive:
@@ -86,7 +87,7 @@ direct("Where", "where", inputs=3)
 
 
 def _fold_left(op: str) -> Callable[..., Value]:
-    def convert(b: Emitter, *xs: Value) -> Value:
+    def convert(b: GraphBuilder, *xs: Value) -> Value:
         if not xs:
             raise ConversionError("the node has no inputs")
         result = xs[0]
@@ -102,13 +103,13 @@ for _operator, _op in {"Max": "maximum", "Min": "minimum", "Sum": "add"}.items()
 
 
 @converter("Mean")
-def mean(b: Emitter, *xs: Value) -> Value:
+def mean(b: GraphBuilder, *xs: Value) -> Value:
     return b.divide(_fold_left("add")(b, *xs), float(len(xs)))
 
 
 @converter("Pow")
-def power(b: Emitter, x: Value, y: Value) -> Value:
-    """The exponent may have another element type; a constant 2 or 1/2 is a square or a root."""
+def power(b: GraphBuilder, x: Value, y: Value) -> Value:
+    """Returns a power. The exponent may have another element type. A constant 2 or 1/2 is a square or a root."""
     known = y.known
     if known is not None and known.size == 1 and x.dtype.startswith(("f", "b")) and known.ndim <= x.rank:
         if float(known.reshape(())) == 2:
@@ -133,21 +134,21 @@ def dtype_of_number(number: int) -> str:
 
 
 @converter("Cast")
-def cast(b: Emitter, x: Value, *, to: int, saturate: int = 1, round_mode: str = "up") -> Value:
-    """`saturate` and `round_mode` are about 8-bit floats, which are refused."""
+def cast(b: GraphBuilder, x: Value, *, to: int, saturate: int = 1, round_mode: str = "up") -> Value:
+    """Casts elements. `saturate` and `round_mode` are about 8-bit floats, which are refused."""
     dtype = dtype_of_number(to)
     return x if dtype == x.dtype else b.astype(x, dtype=dtype)
 
 
 @converter("CastLike")
-def cast_like(b: Emitter, x: Value, like: Value, *, saturate: int = 1, round_mode: str = "up") -> Value:
-    """What is known stays known: only the element type of `like` is wanted."""
+def cast_like(b: GraphBuilder, x: Value, like: Value, *, saturate: int = 1, round_mode: str = "up") -> Value:
+    """Casts `x` to the element type of `like`. What is known stays known."""
     if like.dtype == x.dtype:
         return x
     known = x.known
     if known is None or known.size > LARGEST:
         return b.astype(x, dtype=like.dtype)
-    from ....te import numeric
+    from ....te import numeric  # loads NumPy
 
     return b.constant(numeric.cast(x.dtype, like.dtype, known))
 
@@ -156,8 +157,8 @@ def cast_like(b: Emitter, x: Value, like: Value, *, saturate: int = 1, round_mod
 
 
 @converter("Clip", since=11)
-def clip(b: Emitter, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
-    """With `low > high` every element is `high`."""
+def clip(b: GraphBuilder, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
+    """Bounds the elements. With `low > high` every element is `high`."""
     bounds = {"min": scalar(low), "max": scalar(high)}
     if (low is None or bounds["min"] is not None) and (high is None or bounds["max"] is not None):
         return b.clip(x, **bounds) if bounds["min"] is not None or bounds["max"] is not None else x
@@ -166,21 +167,19 @@ def clip(b: Emitter, x: Value, low: Value | None = None, high: Value | None = No
 
 
 @converter("Clip", since=6)
-def clip_by_attributes(b: Emitter, x: Value, *, min: float | None = None, max: float | None = None) -> Value:
+def clip_by_attributes(b: GraphBuilder, x: Value, *, min: float | None = None, max: float | None = None) -> Value:
     return x if min is None and max is None else b.clip(x, min=min, max=max)
 
 
 def scalar(value: Value | None) -> Any:
-    """A known tensor of one element as a Python number, `None` for any other value."""
+    """Returns a known tensor of one element as a Python number, `None` for any other value."""
     known = None if value is None else value.known
     return known.reshape(()).item() if known is not None and known.size == 1 else None
 
 
 @converter("ConstantOfShape", since=9)
-def constant_of_shape(b: Emitter, shape: Known, *, value: Any = None) -> Value:
+def constant_of_shape(b: GraphBuilder, shape: Known, *, value: Any = None) -> Value:
     sizes = tuple(int(dim) for dim in shape)  # pyright: ignore[reportGeneralTypeIssues]
     if value is None:
         return b.full(sizes, 0.0, "f32")
-    from ..values import dtype_of
-
     return b.full(sizes, value.reshape(()).item(), dtype_of(value))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..emitter import Emitter
+from ....te.dtypes import numpy_dtype
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..types import numpy_dtype
-from ..values import Value
+from ..value import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +20,8 @@ Floats = tuple[float, ...] | None
 Ints = tuple[int, ...] | None
 
 
-def as_floats(b: Emitter, x: Value) -> Value:
-    """Integers as f32; floats stay as they are."""
+def as_floats(b: GraphBuilder, x: Value) -> Value:
+    """Casts integers to f32. Floats stay as they are."""
     return x if x.dtype in ("f32", "f64") else b.astype(x, dtype="f32")
 
 
@@ -33,7 +33,7 @@ def like(x: Value, numbers: Any) -> np.ndarray[Any, Any]:
 
 
 @converter("Scaler", domain=DOMAIN)
-def scaler(b: Emitter, x: Value, *, offset: Floats = None, scale: Floats = None) -> Value:
+def scaler(b: GraphBuilder, x: Value, *, offset: Floats = None, scale: Floats = None) -> Value:
     """`(x - offset) * scale` of f32, column by column."""
     x = b.astype(x, dtype="f32") if x.dtype != "f32" else x
     for what, numbers in (("offset", offset), ("scale", scale)):
@@ -44,8 +44,11 @@ def scaler(b: Emitter, x: Value, *, offset: Floats = None, scale: Floats = None)
 
 
 @converter("Normalizer", domain=DOMAIN)
-def normalizer(b: Emitter, x: Value, *, norm: str = "MAX") -> Value:
-    """Each row over its norm: the largest magnitude, the sum of magnitudes, or the root of the sum of squares; rows of zeros stay."""
+def normalizer(b: GraphBuilder, x: Value, *, norm: str = "MAX") -> Value:
+    """
+    Divides each row by its largest magnitude, the sum of magnitudes, or the root of the sum of squares. Rows of zeros
+    stay.
+    """
     x = b.astype(x, dtype="f32") if x.dtype != "f32" else x
     match norm:
         case "MAX":
@@ -61,7 +64,7 @@ def normalizer(b: Emitter, x: Value, *, norm: str = "MAX") -> Value:
 
 @converter("Imputer", domain=DOMAIN)
 def imputer(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     imputed_value_floats: Floats = None,
@@ -82,8 +85,10 @@ def imputer(
 
 
 @converter("FeatureVectorizer", domain=DOMAIN)
-def feature_vectorizer(b: Emitter, *xs: Value, inputdimensions: Ints = None) -> Value:
-    """Columns side by side, of each input as many as `inputdimensions` says: the rest is cut off, or filled up with zeros."""
+def feature_vectorizer(b: GraphBuilder, *xs: Value, inputdimensions: Ints = None) -> Value:
+    """
+    Columns side by side, of each input as many as `inputdimensions` says: the rest is cut off, or filled up with zeros.
+    """
     if inputdimensions is None or len(inputdimensions) != len(xs):
         raise ConversionError(f"inputdimensions is {inputdimensions}, expected {len(xs)} entries")
     parts: list[Value] = []
@@ -100,9 +105,9 @@ def feature_vectorizer(b: Emitter, *xs: Value, inputdimensions: Ints = None) -> 
 
 @converter("OneHotEncoder", domain=DOMAIN)
 def one_hot_encoder(
-    b: Emitter, x: Value, *, cats_int64s: Ints = None, cats_strings: Any = None, zeros: int = 1
+    b: GraphBuilder, x: Value, *, cats_int64s: Ints = None, cats_strings: Any = None, zeros: int = 1
 ) -> Value:
-    """Along a new last dimension 1 for the category that an element is, all zeros where it is none."""
+    """Returns 1 along a new last dimension for the category that an element is, and zeros where it is none."""
     if not cats_int64s:
         raise ConversionError("the categories are strings, expected cats_int64s")
     if not zeros:
@@ -114,7 +119,7 @@ def one_hot_encoder(
 
 @converter("LabelEncoder", domain=DOMAIN, since=2)
 def label_encoder(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     keys_int64s: Ints = None,
@@ -130,7 +135,11 @@ def label_encoder(
     default_string: Any = None,
     default_tensor: Any = None,
 ) -> Value:
-    """The value whose key an element is, else the default; of keys that are equal the last one counts. NaN is a key as well."""
+    """
+    Returns the value whose key an element is, else the default.
+
+    Of keys that are equal the last one counts. NaN is a key as well.
+    """
     import numpy as np
 
     if keys_strings or values_strings:
@@ -165,7 +174,7 @@ def label_encoder(
 
 @converter("LinearRegressor", domain=DOMAIN)
 def linear_regressor(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     coefficients: tuple[float, ...],
@@ -179,7 +188,7 @@ def linear_regressor(
 
 @converter("LinearClassifier", domain=DOMAIN)
 def linear_classifier(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     coefficients: tuple[float, ...],
@@ -189,7 +198,9 @@ def linear_classifier(
     multi_class: int = 0,
     post_transform: str = "NONE",
 ) -> Any:
-    """The label of the largest score, and the scores. One line of coefficients for two labels are scores of both signs."""
+    """
+    The label of the largest score, and the scores. One line of coefficients for two labels are scores of both signs.
+    """
     count = len(classlabels_ints or classlabels_strings or ())
     lines = len(coefficients) // max(b.extent(x, x.rank - 1, "the input"), 1)
     scores = _scores(b, x, coefficients, intercepts, lines)
@@ -203,7 +214,7 @@ def linear_classifier(
     return labels_of(b, scores, classlabels_ints, count), scores
 
 
-def _scores(b: Emitter, x: Value, coefficients: Sequence[float], intercepts: Floats, lines: int) -> Value:
+def _scores(b: GraphBuilder, x: Value, coefficients: Sequence[float], intercepts: Floats, lines: int) -> Value:
     import numpy as np
 
     width = b.extent(x, x.rank - 1, "the input")
@@ -216,7 +227,7 @@ def _scores(b: Emitter, x: Value, coefficients: Sequence[float], intercepts: Flo
     return b.add(product, b.constant(np.array(intercepts, np.float32))) if intercepts else product
 
 
-def transformed(b: Emitter, scores: Value, how: str) -> Value:
+def transformed(b: GraphBuilder, scores: Value, how: str) -> Value:
     """Scores after `post_transform`."""
     match how:
         case "NONE":
@@ -228,8 +239,10 @@ def transformed(b: Emitter, scores: Value, how: str) -> Value:
     raise ConversionError(f"post_transform is {how}, expected NONE, LOGISTIC or SOFTMAX")
 
 
-def labels_of(b: Emitter, scores: Value, labels: Ints, count: int) -> Value:
-    """The labels of the largest scores. Strings cannot be an output; where nothing takes them, their numbers are."""
+def labels_of(b: GraphBuilder, scores: Value, labels: Ints, count: int) -> Value:
+    """
+    Returns the labels of the largest scores. Strings cannot be an output. Where nothing takes them, their numbers are.
+    """
     import numpy as np
 
     if labels is None and b.wanted[0]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 from .classic import DOMAIN, Forest, walked
 from .features import Floats, Ints, as_floats, labels_of, transformed
 
@@ -84,7 +84,7 @@ def weights_of(
     count: int,
     nothing: float = 0.0,
 ) -> Array:
-    """What each node gives each of `count` targets, `nothing` where it gives it none: `(nodes, count)` of f32."""
+    """Returns what each node gives each of `count` targets, or `nothing`, as `(nodes, count)` of f32."""
     import numpy as np
 
     table = np.full((len(number), count), nothing, np.float32)
@@ -100,7 +100,7 @@ def weights_of(
 
 @converter("TreeEnsembleRegressor", domain=DOMAIN)
 def tree_ensemble_regressor(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     nodes_treeids: tuple[int, ...],
@@ -125,7 +125,9 @@ def tree_ensemble_regressor(
     aggregate_function: str = "SUM",
     post_transform: str = "NONE",
 ) -> Value:
-    """What the leaves give each target, over all trees: summed, averaged, the least or greatest; and the base values."""
+    """
+    Returns the sum, mean, least or greatest of what the leaves of all trees give each target, plus the base values.
+    """
     import numpy as np
 
     forest, number = forest_of(
@@ -159,7 +161,7 @@ def tree_ensemble_regressor(
 
 @converter("TreeEnsembleClassifier", domain=DOMAIN)
 def tree_ensemble_classifier(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     nodes_treeids: tuple[int, ...],
@@ -185,10 +187,10 @@ def tree_ensemble_classifier(
     post_transform: str = "NONE",
 ) -> Any:
     """
-    The label of the largest score, and the scores, which leaves give and trees add up.
+    Returns the label of the largest score, and the scores, which are sums over the trees.
 
-    Where there are two labels and leaves give the first only, that is the score of the second; the other one is `1 - score`, or `-score` for
-    a logistic function or softmax after it.
+    Where there are two labels and leaves give the first only, that is the score of the second; the other one is
+    `1 - score`, or `-score` for a logistic function or softmax after it.
     """
     import numpy as np
 

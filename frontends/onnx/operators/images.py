@@ -5,20 +5,20 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.forms import reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, Size, combined, extents_of, product
 from ..errors import ConversionError
-from ..forms import reshaped
 from ..registry import Known, converter
-from ..sizes import Extent, Size, combined, extents_of, product
-from ..values import Value
+from ..value import Value
 from .movement import ints, pad_constant
 
 Ints = tuple[int, ...] | None
 
 
 @converter("DepthToSpace")
-def depth_to_space(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
-    """Channels become blocks of pixels; the channels of a block lie together (`CRD`) or apart."""
+def depth_to_space(b: GraphBuilder, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
+    """Turns channels into blocks of pixels. The channels of a block lie together (`CRD`) or apart."""
     batch, channels, height, width = _image(x)
     if isinstance(channels, Size) or blocksize < 1 or channels % blocksize**2:
         raise ConversionError(f"{channels} channels do not divide into blocks of {blocksize} by {blocksize}")
@@ -33,7 +33,7 @@ def depth_to_space(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -
 
 
 @converter("SpaceToDepth")
-def space_to_depth(b: Emitter, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
+def space_to_depth(b: GraphBuilder, x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
     """The inverse of `DepthToSpace`."""
     batch, channels, height, width = _image(x)
     known = [each for each in (height, width) if not isinstance(each, Size)]
@@ -59,8 +59,8 @@ def _blocks_first(mode: str) -> bool:
 
 
 @converter("CenterCropPad")
-def center_crop_pad(b: Emitter, x: Value, shape: Known, *, axes: Ints = None) -> Value:
-    """Cut or padded with zeros to a shape, as much at either end; what is left over falls at the end."""
+def center_crop_pad(b: GraphBuilder, x: Value, shape: Known, *, axes: Ints = None) -> Value:
+    """Cuts or pads with zeros to a shape, as much at either end. An odd element falls at the end."""
     wanted = ints(shape)
     along = tuple(range(x.rank)) if axes is None else axes
     if len(along) != len(wanted):
@@ -77,11 +77,11 @@ def center_crop_pad(b: Emitter, x: Value, shape: Known, *, axes: Ints = None) ->
 
 
 @converter("AffineGrid")
-def affine_grid(b: Emitter, theta: Value, size: Known, *, align_corners: int = 0) -> Value:
+def affine_grid(b: GraphBuilder, theta: Value, size: Known, *, align_corners: int = 0) -> Value:
     """Places (x, y) or (x, y, z), from -1 to 1, of the pixels of an image of `size` under affine maps."""
     import numpy as np
 
-    from ..types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     spatial = ints(size)[2:]
     rank = len(spatial)
@@ -99,7 +99,7 @@ def affine_grid(b: Emitter, theta: Value, size: Known, *, align_corners: int = 0
 
 @converter("Col2Im")
 def col2im(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     image: Known,
     block: Known,
@@ -132,7 +132,7 @@ def col2im(
 
 
 def _meeting(size: int, kernel: int, count: int, stride: int, dilation: int, before: int) -> Any:
-    """For each place the positions `t * count + i` that meet there, `kernel * count` where there are fewer."""
+    """Returns the positions `t * count + i` that meet at each place, `kernel * count` where there are fewer."""
     import numpy as np
 
     meeting: list[list[int]] = [[] for _ in range(size)]
@@ -146,8 +146,8 @@ def _meeting(size: int, kernel: int, count: int, stride: int, dilation: int, bef
     return np.array(rows, np.int64).reshape(size, most)
 
 
-def _summed(b: Emitter, x: Value, left: int, table: Any) -> Value:
-    """Of an input of `(N, C, taps…, windows…, places…)` with `left` dimensions of taps, the first of them become places."""
+def _summed(b: GraphBuilder, x: Value, left: int, table: Any) -> Value:
+    """Turns the first dimension of taps of `(N, C, taps…, windows…, places…)` into places. There are `left` of them."""
     order = [d for d in range(x.rank) if d not in (2, 2 + left)]
     x = b.permute_dims(x, axes=(*order, 2, 2 + left))
     shape = extents_of(x)
@@ -158,7 +158,7 @@ def _summed(b: Emitter, x: Value, left: int, table: Any) -> Value:
 
 @converter("MaxUnpool", since=9)
 def max_unpool(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     places: Value,
     shape: Known | None = None,
@@ -167,7 +167,11 @@ def max_unpool(
     pads: Ints = None,
     strides: Ints = None,
 ) -> Value:
-    """Zeros with the elements at their places in the flattened result of the inferred shape; a larger one is filled up."""
+    """
+    Returns zeros with the elements at their places in the flattened result of the inferred shape.
+
+    A larger shape is filled up with zeros.
+    """
     rank = len(kernel_shape)
     widths, steps = pads or (0,) * (2 * rank), strides or (1,) * rank
     batch, channels, *extents = b.static_shape(x, "the input")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..emitter import Emitter
+from ..emitting.forms import backwards, counted, repeated
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import combined, extents_of, scalar
 from ..errors import ConversionError
-from ..forms import backwards, counted, repeated
 from ..registry import Known, converter, direct
-from ..sizes import combined, extents_of, scalar
-from ..values import Value
+from ..value import Value
 from .movement import ints
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _reduction(name: str) -> str:
 @converter("Scatter")
 @converter("ScatterElements")
 def scatter_elements(
-    b: Emitter, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
+    b: GraphBuilder, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
 ) -> Value:
     return _on_numbers(
         b,
@@ -45,11 +45,11 @@ def scatter_elements(
 
 
 @converter("ScatterND")
-def scatter_nd(b: Emitter, x: Value, indices: Value, updates: Value, *, reduction: str = "none") -> Value:
+def scatter_nd(b: GraphBuilder, x: Value, indices: Value, updates: Value, *, reduction: str = "none") -> Value:
     return _on_numbers(b, x, updates, reduction, lambda old, new, how: b.scatter_nd(old, indices, new, reduction=how))
 
 
-def _on_numbers(b: Emitter, x: Value, updates: Value, reduction: str, scatter: Any) -> Value:
+def _on_numbers(b: GraphBuilder, x: Value, updates: Value, reduction: str, scatter: Any) -> Value:
     """Booleans are combined as bytes: a sum and a maximum are "or", a product and a minimum "and"."""
     how = _reduction(reduction)
     if how == "none" or x.dtype != "i1":
@@ -61,7 +61,7 @@ def _on_numbers(b: Emitter, x: Value, updates: Value, reduction: str, scatter: A
 
 @converter("TensorScatter")
 def tensor_scatter(
-    b: Emitter,
+    b: GraphBuilder,
     past: Value,
     update: Value,
     starts: Value | None = None,
@@ -70,7 +70,8 @@ def tensor_scatter(
     mode: str = "linear",
 ) -> Value:
     """
-    `y[b, …, start[b] + t, …] = update[b, …, t, …]`: of each place of `past` is asked which element of `update` it gets, if any.
+    `y[b, …, start[b] + t, …] = update[b, …, t, …]`: of each place of `past` is asked which element of `update` it gets,
+    if any.
 
     Positions beyond the end are an error by the specification with mode 'linear'; they are dropped.
     """
@@ -99,7 +100,7 @@ def tensor_scatter(
 
 
 @converter("ReverseSequence")
-def reverse_sequence(b: Emitter, x: Value, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0) -> Value:
+def reverse_sequence(b: GraphBuilder, x: Value, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0) -> Value:
     """`y[t, b] = x[length[b] - 1 - t, b]` for `t < length[b]`, else `x[t, b]`."""
     axes = {batch_axis % x.rank, time_axis % x.rank}
     if axes != {0, 1}:
@@ -111,7 +112,7 @@ def reverse_sequence(b: Emitter, x: Value, lengths: Value, *, batch_axis: int = 
     return b.permute_dims(turned, axes=order) if time_first else turned
 
 
-def reversed_rows(b: Emitter, x: Value, lengths: Value) -> Value:
+def reversed_rows(b: GraphBuilder, x: Value, lengths: Value) -> Value:
     """Each `x[b]` with its first `lengths[b]` elements in reverse order. `lengths` is a vector of integers."""
     time = b.expand_dims(counted(b, 0, extents_of(x)[1]), axis=(0,))
     ends = b.expand_dims(b.astype(lengths, dtype="i64"), axis=(1,))
@@ -124,7 +125,7 @@ def reversed_rows(b: Emitter, x: Value, lengths: Value) -> Value:
 
 
 def _arg(op: str) -> Any:
-    def convert(b: Emitter, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Value:
+    def convert(b: GraphBuilder, x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Value:
         """The last of equal elements is the first one from the end."""
         if not select_last_index:
             return getattr(b, op)(x, axis=axis, keepdims=bool(keepdims))
@@ -139,19 +140,23 @@ converter("ArgMin")(_arg("argmin"))
 
 
 @converter("TopK", since=10)
-def top_k(b: Emitter, x: Value, k: Known, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> Any:
+def top_k(b: GraphBuilder, x: Value, k: Known, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> Any:
     """Always in order, which `sorted = 0` leaves open."""
     return b.top_k(x, k=ints(k)[0], axis=axis, largest=bool(largest))
 
 
 @converter("TopK")
-def top_k_by_attribute(b: Emitter, x: Value, *, k: int, axis: int = -1) -> Any:
+def top_k_by_attribute(b: GraphBuilder, x: Value, *, k: int, axis: int = -1) -> Any:
     return b.top_k(x, k=k, axis=axis)
 
 
 @converter("OneHot", since=9)
-def one_hot(b: Emitter, indices: Value, depth: Known, values: Value, *, axis: int = -1) -> Value:
-    """`values[1]` where a new dimension of extent `depth` is at the index, else `values[0]`; an index outside has none."""
+def one_hot(b: GraphBuilder, indices: Value, depth: Known, values: Value, *, axis: int = -1) -> Value:
+    """
+    Returns `values[1]` where a new dimension of extent `depth` is at the index, else `values[0]`.
+
+    An index outside gives `values[0]` everywhere.
+    """
     import numpy as np
 
     size = ints(depth)[0]
@@ -167,8 +172,8 @@ def one_hot(b: Emitter, indices: Value, depth: Known, values: Value, *, axis: in
 
 
 @converter("Compress", since=9)
-def compress(b: Emitter, x: Value, condition: Known, *, axis: int | None = None) -> Value:
-    """The slices along `axis` for which a condition that is known holds; of the flattened input without an axis."""
+def compress(b: GraphBuilder, x: Value, condition: Known, *, axis: int | None = None) -> Value:
+    """Returns the slices along `axis` for which a known condition holds. Without an axis the input is flattened."""
     import numpy as np
 
     places = np.flatnonzero(np.asarray(condition)).astype(np.int64)
@@ -178,6 +183,6 @@ def compress(b: Emitter, x: Value, condition: Known, *, axis: int | None = None)
 
 
 @converter("Tile", since=6)
-def tile(b: Emitter, x: Value, repeats: Known) -> Value:
+def tile(b: GraphBuilder, x: Value, repeats: Known) -> Value:
     """`y[i…] = x[i % size…]`: each dimension split into its repetitions and itself."""
     return repeated(b, x, ints(repeats))

@@ -1,8 +1,8 @@
 """
 Operators with bodies: If, Loop; what they share with Scan (`scans.py`).
 
-A branch or a number of turns that is known at import leaves no control flow behind, as long as the turns written one after the other are not too
-many; else they are `scf.if` and `scf.for` on tensors.
+A branch or a number of turns that is known at import leaves no control flow behind, as long as the turns written one
+after the other are not too many; else they are `scf.if` and `scf.for` on tensors.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from xdsl.ir import Block
 
 from ....dialects.graph.shapes import Shaped
-from ..emitter import Emitter
+from ..emitting.forms import filled
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, Size, elements_of, follows_from_shapes, scalar
 from ..errors import ConversionError, OnnxError
-from ..forms import filled
 from ..registry import Known, converter
-from ..sizes import Extent, Size, elements_of, follows_from_shapes, scalar
-from ..values import Value
+from ..value import Value
 from .steps import branch, repeat
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ GUARDED_AT_MOST: Final = 65_536
 
 
 @converter("If")
-def if_(b: Emitter, condition: Known | Value, *, then_branch: Any, else_branch: Any) -> Any:
-    """A branch that is known at import stands in the place of the node."""
+def if_(b: GraphBuilder, condition: Known | Value, *, then_branch: Any, else_branch: Any) -> Any:
+    """Replaces the node by its branch, if that is known at import."""
     known = condition.known  # pyright: ignore[reportAttributeAccessIssue]
     if known is not None:
         return tuple(b.subgraph(then_branch if known.reshape(()).item() else else_branch, {}))
@@ -65,7 +65,7 @@ class Turned:
 
     @property
     def goes_on(self) -> bool | None:
-        """Whether another turn follows, `None` when that is computed at run time."""
+        """Returns whether another turn follows, `None` when that is computed at run time."""
         if self.condition is None:
             return True
         known = self.condition.known
@@ -73,14 +73,14 @@ class Turned:
 
 
 Turn = Callable[[Value, list[Value]], Turned]
-"""From the number of a turn and the state."""
+"""Computes the next state from the number of a turn and the state."""
 
 
 @dataclass
 class Turns:
-    """What is done a number of times; `cost` is the number of nodes of a turn."""
+    """What is done a number of times. `cost` is the number of nodes of a turn."""
 
-    b: Emitter
+    b: GraphBuilder
     turn: Turn
     cost: int
 
@@ -104,7 +104,7 @@ class Turns:
         return self._unrolled(count, state)
 
     def unknown(self, count: int | Value, condition: Value | None, state: list[Value]) -> list[Value]:
-        """The state after at most `count` turns that begin only if `condition` holds; nothing is stacked."""
+        """Returns the state after at most `count` turns that begin only if `condition` holds. Nothing is stacked."""
         endless, kinds = self._tried(state)
         if kinds:
             raise ConversionError(
@@ -174,7 +174,7 @@ class Turns:
         return endless, kinds
 
     def of_sizes(self, count: Extent, state: list[Value]) -> tuple[list[Value], list[Value]]:
-        """As `known`, for a number of turns that follows from the shapes of the arguments."""
+        """Does as `known` does for a number of turns that follows from the shapes of the arguments."""
         if not isinstance(count, Size):
             return self.known(count, state)
         endless, kinds = self._tried(state)
@@ -206,22 +206,22 @@ def depends_on_data(outputs: int) -> str:
     return f"the number of turns is computed at run time, and with it the shape of {outputs} outputs"
 
 
-def known_number(b: Emitter, number: int) -> Value:
+def known_number(b: GraphBuilder, number: int) -> Value:
     """The number of a turn that is written by itself."""
     import numpy as np
 
     return b.constant(np.array(number, np.int64))
 
 
-def _truth(b: Emitter, condition: Value | None) -> Value:
-    """A condition of rank 0; true for none."""
+def _truth(b: GraphBuilder, condition: Value | None) -> Value:
+    """Returns a condition as a tensor of rank 0, true where there is none."""
     if condition is None:
         return b.full((), True, "i1")
     return condition if condition.rank == 0 else b.reshape(condition, shape=())
 
 
 def _goes_on(condition: Value | None) -> bool:
-    """Whether a loop begins for certain."""
+    """Returns whether a loop begins for certain."""
     return condition is None or (condition.known is not None and bool(condition.known.reshape(()).item()))
 
 
@@ -234,7 +234,7 @@ def cost_of(body: GraphProto) -> int:
 
 @converter("Loop")
 def loop(
-    b: Emitter,
+    b: GraphBuilder,
     trip_count: Known | Value | None = None,
     condition: Known | Value | None = None,
     *state: Value,

@@ -1,23 +1,23 @@
 """
 Losses of classifiers.
 
-The number of the class that a label names is picked by a sum over all classes of the numbers at the label and zeros elsewhere, which is one
-pass over the scores together with what comes before it. Labels that name no class pick 0.
+The number of the class that a label names is picked by a sum over all classes of the numbers at the label and zeros
+elsewhere, which is one pass over the scores together with what comes before it. Labels that name no class pick 0.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 
 
 @converter("NegativeLogLikelihoodLoss", since=12)
 def negative_log_likelihood_loss(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     labels: Value,
     weights: Value | None = None,
@@ -25,7 +25,11 @@ def negative_log_likelihood_loss(
     ignore_index: int | None = None,
     reduction: str = "mean",
 ) -> Value:
-    """`-weights[c] * x[n, c, …]` where `c = labels[n, …]`, 0 for labels that are `ignore_index`; their sum, or mean by weight."""
+    """
+    Returns `-weights[c] * x[n, c, …]` where `c = labels[n, …]`, or the sum or weighted mean of it.
+
+    Labels that are `ignore_index` give 0.
+    """
     if x.rank < 2 or labels.rank != x.rank - 1:
         raise ConversionError(f"the labels are {labels.shaped}, expected the shape of {x.shaped} without classes")
     chosen = _chosen(b, x, labels, ignore_index)
@@ -46,7 +50,7 @@ def negative_log_likelihood_loss(
 
 @converter("SoftmaxCrossEntropyLoss", since=12)
 def softmax_cross_entropy_loss(
-    b: Emitter,
+    b: GraphBuilder,
     scores: Value,
     labels: Value,
     weights: Value | None = None,
@@ -54,14 +58,14 @@ def softmax_cross_entropy_loss(
     ignore_index: int | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The loss of the logarithms of the softmax of the scores, and those."""
+    """Returns the loss of the logarithms of the softmax of the scores, and these logarithms."""
     logarithms = b.log_softmax(scores, axis=1)
     loss = negative_log_likelihood_loss(b, logarithms, labels, weights, ignore_index=ignore_index, reduction=reduction)
     return loss, logarithms
 
 
-def _chosen(b: Emitter, x: Value, labels: Value, ignore_index: int | None) -> Value:
-    """Whether the label of a sample is a class, and not the one that is ignored."""
+def _chosen(b: GraphBuilder, x: Value, labels: Value, ignore_index: int | None) -> Value:
+    """Returns whether the label of a sample is a class, and not the one that is ignored."""
     import numpy as np
 
     count = x.shape[1]
@@ -76,5 +80,5 @@ def _chosen(b: Emitter, x: Value, labels: Value, ignore_index: int | None) -> Va
     return b.logical_and(chosen, b.not_equal(wanted, ignore_index))
 
 
-def _picked(b: Emitter, chosen: Value, x: Value) -> Value:
+def _picked(b: GraphBuilder, chosen: Value, x: Value) -> Value:
     return b.sum(b.where(chosen, x, b.full((), 0.0, x.dtype)), axis=(1,))

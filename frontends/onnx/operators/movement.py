@@ -5,29 +5,29 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.forms import broadcast, padded_by_positions, reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of, product
 from ..errors import ConversionError
-from ..forms import broadcast, reshaped
 from ..registry import Known, converter, direct
-from ..sizes import extents_of, product
-from ..values import Value
+from ..value import Value
 
 direct("Transpose", "permute_dims", perm=("axes", None))
 
 
 def ints(array: Any) -> tuple[int, ...]:
-    """A 1-D array of integers, or a scalar, as a tuple."""
+    """Returns a 1-D array of integers, or a scalar, as a tuple."""
     return tuple(int(each) for each in array.reshape(-1))
 
 
 @converter("Concat", since=4)
-def concat(b: Emitter, *xs: Value, axis: int) -> Value:
+def concat(b: GraphBuilder, *xs: Value, axis: int) -> Value:
     return xs[0] if len(xs) == 1 else b.concat(*xs, axis=axis)
 
 
 @converter("Reshape", since=5)
-def reshape(b: Emitter, x: Value, shape: Known, *, allowzero: int = 0) -> Value:
-    """0 copies an extent unless `allowzero`; -1 is what is left."""
+def reshape(b: GraphBuilder, x: Value, shape: Known, *, allowzero: int = 0) -> Value:
+    """Reshapes: 0 copies an extent unless `allowzero` is set, and -1 is what is left."""
     wanted: list[int | None] = list(ints(shape))
     if not allowzero:
         for number, extent in enumerate(wanted):
@@ -42,7 +42,7 @@ def reshape(b: Emitter, x: Value, shape: Known, *, allowzero: int = 0) -> Value:
 
 
 @converter("Flatten")
-def flatten(b: Emitter, x: Value, *, axis: int = 1) -> Value:
+def flatten(b: GraphBuilder, x: Value, *, axis: int = 1) -> Value:
     axis = axis + x.rank if axis < 0 else axis
     before = x.shape[:axis]
     if None not in before:
@@ -52,34 +52,34 @@ def flatten(b: Emitter, x: Value, *, axis: int = 1) -> Value:
 
 
 @converter("Squeeze", since=13)
-def squeeze(b: Emitter, x: Value, axes: Known | None = None) -> Value:
+def squeeze(b: GraphBuilder, x: Value, axes: Known | None = None) -> Value:
     return b.squeeze(x, axis=None if axes is None else ints(axes))
 
 
 @converter("Squeeze")
-def squeeze_by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...] | None = None) -> Value:
+def squeeze_by_attribute(b: GraphBuilder, x: Value, *, axes: tuple[int, ...] | None = None) -> Value:
     return b.squeeze(x, axis=axes)
 
 
 @converter("Unsqueeze", since=13)
-def unsqueeze(b: Emitter, x: Value, axes: Known) -> Value:
+def unsqueeze(b: GraphBuilder, x: Value, axes: Known) -> Value:
     return b.expand_dims(x, axis=ints(axes))
 
 
 @converter("Unsqueeze")
-def unsqueeze_by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...]) -> Value:
+def unsqueeze_by_attribute(b: GraphBuilder, x: Value, *, axes: tuple[int, ...]) -> Value:
     return b.expand_dims(x, axis=axes)
 
 
 @converter("Expand")
-def expand(b: Emitter, x: Value, shape: Known) -> Value:
-    """The shapes broadcast both ways: an extent 1 of `shape` keeps that of `x`."""
+def expand(b: GraphBuilder, x: Value, shape: Known) -> Value:
+    """Broadcasts both ways: an extent 1 of `shape` keeps that of `x`."""
     return broadcast(b, x, ints(shape))
 
 
 @converter("Slice", since=10)
 def slice_(
-    b: Emitter, x: Value, starts: Known, ends: Known, axes: Known | None = None, steps: Known | None = None
+    b: GraphBuilder, x: Value, starts: Known, ends: Known, axes: Known | None = None, steps: Known | None = None
 ) -> Value:
     begin, end = ints(starts), ints(ends)
     along = tuple(range(len(begin))) if axes is None else ints(axes)
@@ -88,7 +88,7 @@ def slice_(
 
 @converter("Slice")
 def slice_by_attributes(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     starts: tuple[int, ...],
@@ -100,17 +100,19 @@ def slice_by_attributes(
 
 
 @converter("Split", since=13)
-def split(b: Emitter, x: Value, sizes: Known | None = None, *, axis: int = 0, num_outputs: int | None = None) -> Any:
-    """Equal parts, of which the last may be smaller, or parts of the given sizes."""
+def split(
+    b: GraphBuilder, x: Value, sizes: Known | None = None, *, axis: int = 0, num_outputs: int | None = None
+) -> Any:
+    """Cuts into equal parts, of which the last may be smaller, or into parts of the given sizes."""
     return _split(b, x, None if sizes is None else ints(sizes), axis, num_outputs)
 
 
 @converter("Split", since=2)
-def split_by_attribute(b: Emitter, x: Value, *, split: tuple[int, ...] | None = None, axis: int = 0) -> Any:
+def split_by_attribute(b: GraphBuilder, x: Value, *, split: tuple[int, ...] | None = None, axis: int = 0) -> Any:
     return _split(b, x, split, axis, None)
 
 
-def _split(b: Emitter, x: Value, sizes: tuple[int, ...] | None, axis: int, parts: int | None) -> Any:
+def _split(b: GraphBuilder, x: Value, sizes: tuple[int, ...] | None, axis: int, parts: int | None) -> Any:
     extent = x.shape[axis]
     if sizes is None:
         count = b.output_count if parts is None else parts
@@ -127,13 +129,13 @@ def _split(b: Emitter, x: Value, sizes: tuple[int, ...] | None, axis: int, parts
 
 
 @converter("Gather")
-def gather(b: Emitter, x: Value, indices: Value, *, axis: int = 0) -> Value:
+def gather(b: GraphBuilder, x: Value, indices: Value, *, axis: int = 0) -> Value:
     return b.take(x, indices, axis=axis)
 
 
 @converter("Pad", since=11)
 def pad(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     pads: Known,
     value: Known | None = None,
@@ -141,7 +143,7 @@ def pad(
     *,
     mode: str = "constant",
 ) -> Value:
-    """Negative widths cut."""
+    """Pads. Negative widths cut."""
     widths = ints(pads)
     along = tuple(range(x.rank)) if axes is None else ints(axes)
     before, after = [0] * x.rank, [0] * x.rank
@@ -153,8 +155,8 @@ def pad(
     return pad_constant(b, x, before, after, fill)
 
 
-def pad_constant(b: Emitter, x: Value, before: list[int], after: list[int], fill: Any) -> Value:
-    """Elements `fill` around `x`, `before` and `after` it in each dimension; negative numbers cut."""
+def pad_constant(b: GraphBuilder, x: Value, before: list[int], after: list[int], fill: Any) -> Value:
+    """Puts elements `fill` around `x`, `before` and `after` it in each dimension. Negative numbers cut."""
     cut = [number for number in range(x.rank) if before[number] < 0 or after[number] < 0]
     if cut:
         begin = tuple(max(-before[number], 0) for number in cut)
@@ -164,21 +166,21 @@ def pad_constant(b: Emitter, x: Value, before: list[int], after: list[int], fill
     return b.pad(x, pad_width=tuple(widths), value=fill) if any(widths) else x
 
 
-def pad_repeating(b: Emitter, x: Value, before: list[int], after: list[int], mode: str) -> Value:
-    """Elements of `x` itself around it: mirrored (`reflect`), those of the border (`edge`), from the other end (`wrap`)."""
+def pad_repeating(b: GraphBuilder, x: Value, before: list[int], after: list[int], mode: str) -> Value:
+    """
+    Pads `x` with its own elements: mirrored (`reflect`), those of the border (`edge`), or from the other end (`wrap`).
+    """
     if mode not in ("reflect", "edge", "wrap"):
         raise ConversionError(f"mode is '{mode}', expected constant, reflect, edge or wrap")
     for axis in range(x.rank):
         if x.shape[axis] is None and (before[axis] or after[axis]):
-            from .dynamic import padded_by_positions
-
             x = padded_by_positions(b, x, axis, before[axis], after[axis], mode)
             continue
         x = _pad_axis(b, x, axis, before[axis], after[axis], mode)
     return x
 
 
-def _pad_axis(b: Emitter, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
+def _pad_axis(b: GraphBuilder, x: Value, axis: int, before: int, after: int, mode: str) -> Value:
     if not before and not after:
         return x
     size = x.shape[axis]
@@ -209,7 +211,7 @@ def _pad_axis(b: Emitter, x: Value, axis: int, before: int, after: int, mode: st
     return b.concat(*parts, axis=axis) if len(parts) > 1 else x
 
 
-def _stretched(b: Emitter, x: Value, axis: int, count: int) -> Value:
+def _stretched(b: GraphBuilder, x: Value, axis: int, count: int) -> Value:
     shape = list(extents_of(x))
     shape[axis] = count
     return broadcast(b, x, shape)

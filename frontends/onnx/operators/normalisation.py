@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.forms import reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of, product
 from ..errors import ConversionError
-from ..forms import reshaped
 from ..registry import converter, direct
-from ..sizes import extents_of, product
 from ..types import DTYPES
-from ..values import Value
+from ..value import Value
 from .widening import rounded_once
 
 direct("InstanceNormalization", "instance_norm", inputs=3, epsilon=("epsilon", 1e-5))
@@ -19,7 +19,7 @@ direct("InstanceNormalization", "instance_norm", inputs=3, epsilon=("epsilon", 1
 
 @converter("BatchNormalization", since=9)
 def batch_normalization(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     weight: Value,
     bias: Value,
@@ -30,7 +30,11 @@ def batch_normalization(
     momentum: float = 0.9,
     training_mode: int = 0,
 ) -> Any:
-    """With the given mean and variance; with `training_mode` those of the batch, the given ones moving towards them."""
+    """
+    Normalises with the given mean and variance.
+
+    With `training_mode` it takes those of the batch, and the given ones move towards them.
+    """
     if training_mode:
         axes = tuple(axis for axis in range(x.rank) if axis != 1)
         old, mean = mean, b.mean(x, axis=axes)
@@ -45,7 +49,7 @@ def batch_normalization(
 
 
 def _normalised(
-    b: Emitter, x: Value, weight: Value, bias: Value, mean: Value, variance: Value, epsilon: float
+    b: GraphBuilder, x: Value, weight: Value, bias: Value, mean: Value, variance: Value, epsilon: float
 ) -> Value:
     factor = b.divide(weight, b.sqrt(b.add(variance, epsilon)))
     offset = b.subtract(bias, b.multiply(mean, factor))
@@ -65,8 +69,8 @@ def trailing_axes(x: Value, axis: int) -> tuple[int, ...]:
     return tuple(range(axis % x.rank, x.rank))
 
 
-def _parameter(b: Emitter, x: Value, value: Value | None, axes: tuple[int, ...], default: float) -> Value:
-    """A scale or bias of the shape of the normalised axes; ONNX lets it be any that broadcasts to that."""
+def _parameter(b: GraphBuilder, x: Value, value: Value | None, axes: tuple[int, ...], default: float) -> Value:
+    """Returns a scale or bias in the shape of the normalised axes. ONNX lets it be any that broadcasts to that."""
     extents = tuple(x.shape[axis] for axis in axes)
     if None in extents:
         raise ConversionError(f"the input is {x.shaped}, expected the normalised extents to be known")
@@ -82,7 +86,7 @@ def _parameter(b: Emitter, x: Value, value: Value | None, axes: tuple[int, ...],
 
 @converter("LayerNormalization")
 def layer_normalization(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     weight: Value,
     bias: Value | None = None,
@@ -91,7 +95,7 @@ def layer_normalization(
     epsilon: float = 1e-5,
     stash_type: int = 1,
 ) -> tuple[Value, ...]:
-    """The outputs Mean and InvStdDev, of element type `stash_type`, are computed only when they have names."""
+    """Normalises a layer. Mean and InvStdDev, of element type `stash_type`, are computed only when they have names."""
     axes = trailing_axes(x, axis)
     scale, shift = _parameter(b, x, weight, axes, 1.0), _parameter(b, x, bias, axes, 0.0)
     result = b.layer_norm(x, scale, shift, axes=axes, epsilon=epsilon)
@@ -108,9 +112,9 @@ def layer_normalization(
 
 @converter("RMSNormalization")
 def rms_normalization(
-    b: Emitter, x: Value, weight: Value, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+    b: GraphBuilder, x: Value, weight: Value, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Value:
-    """As layer normalisation, without mean and bias."""
+    """Normalises as a layer does, without mean and bias."""
     axes = trailing_axes(x, axis)
     return b.rms_norm(x, _parameter(b, x, weight, axes, 1.0), axes=axes, epsilon=epsilon)
 
@@ -120,7 +124,7 @@ def rms_normalization(
 
 @converter("GroupNormalization", since=18)
 def group_normalization(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     weight: Value,
     bias: Value,
@@ -129,7 +133,9 @@ def group_normalization(
     epsilon: float = 1e-5,
     stash_type: int = 1,
 ) -> Value:
-    """Before version 21 scale and bias have one element for each group, which is repeated."""
+    """
+    Normalises groups of channels. Before version 21 scale and bias have one element for each group, which is repeated.
+    """
     channels = x.shape[1]
     if channels is None or channels % num_groups:
         raise ConversionError(f"the input is {x.shaped}, expected channels in {num_groups} groups")
@@ -144,8 +150,12 @@ def group_normalization(
 
 @converter("MeanVarianceNormalization")
 @rounded_once
-def mean_variance_normalization(b: Emitter, x: Value, *, axes: tuple[int, ...] = (0, 2, 3)) -> Value:
-    """`(x - mean) / (deviation + 1e-9)`; the square of the mean is not subtracted from that of `x`, which would cancel."""
+def mean_variance_normalization(b: GraphBuilder, x: Value, *, axes: tuple[int, ...] = (0, 2, 3)) -> Value:
+    """
+    Returns `(x - mean) / (deviation + 1e-9)`.
+
+    Subtracting the square of the mean from that of `x` would cancel, so the deviation is that of `x - mean`.
+    """
     centred = b.subtract(x, b.mean(x, axis=axes, keepdims=True))
     deviation = b.sqrt(b.mean(b.square(centred), axis=axes, keepdims=True))
     return b.divide(centred, b.add(deviation, 1e-9))
@@ -156,8 +166,8 @@ def mean_variance_normalization(b: Emitter, x: Value, *, axes: tuple[int, ...] =
 
 @converter("LpNormalization")
 @rounded_once
-def lp_normalization(b: Emitter, x: Value, *, axis: int = -1, p: int = 2) -> Value:
-    """`x` over its norm along `axis`; 0 where that is 0."""
+def lp_normalization(b: GraphBuilder, x: Value, *, axis: int = -1, p: int = 2) -> Value:
+    """Divides `x` by its norm along `axis`. The result is 0 where the norm is 0."""
     match p:
         case 1:
             norm = b.sum(b.abs(x), axis=(axis,), keepdims=True)
@@ -171,7 +181,7 @@ def lp_normalization(b: Emitter, x: Value, *, axis: int = -1, p: int = 2) -> Val
 
 @converter("LRN")
 @rounded_once
-def lrn(b: Emitter, x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Value:
+def lrn(b: GraphBuilder, x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Value:
     """
     `x / (bias + alpha / size * sum of squares of size channels around) ^ beta`.
 

@@ -8,13 +8,13 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.forms import filled, reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, chosen, combined, extents_of, vector
+from ..emitting.sizes import product as product_of
 from ..errors import ConversionError
-from ..forms import filled, reshaped
 from ..registry import converter
-from ..sizes import Extent, chosen, combined, extents_of, vector
-from ..sizes import product as product_of
-from ..values import Value
+from ..value import Value
 from .windows import Window, window_of
 
 Ints = tuple[int, ...] | None
@@ -22,7 +22,7 @@ Ints = tuple[int, ...] | None
 
 @converter("MaxPool")
 def max_pool(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     kernel_shape: tuple[int, ...],
@@ -33,7 +33,11 @@ def max_pool(
     storage_order: int = 0,
     strides: Ints = None,
 ) -> Any:
-    """The second output is the place of each maximum in the flattened input, the first one in the order of the window."""
+    """
+    Returns the maximum of each window, and its place in the flattened input.
+
+    Of equal maxima it is the first one in the order of the window.
+    """
     if ceil_mode and None in x.shape[2:] and b.output_count == 1:
         plain = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, False)
         return over_windows(b, padded_up(b, x, plain, _lowest(x.dtype)), plain.bare(), b.max_pool2d)
@@ -45,7 +49,7 @@ def max_pool(
 
 @converter("AveragePool")
 def average_pool(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     kernel_shape: tuple[int, ...],
@@ -56,7 +60,7 @@ def average_pool(
     pads: Ints = None,
     strides: Ints = None,
 ) -> Value:
-    """What `ceil_mode` adds at the end is never counted."""
+    """Averages each window. What `ceil_mode` adds at the end is never counted."""
     plain = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, False)
     if ceil_mode and None in x.shape[2:]:
         return _average_of_open(b, x, plain, bool(count_include_pad))
@@ -68,7 +72,7 @@ def average_pool(
 
 @converter("LpPool")
 def lp_pool(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     kernel_shape: tuple[int, ...],
@@ -88,18 +92,18 @@ def lp_pool(
 
 
 @converter("GlobalLpPool")
-def global_lp_pool(b: Emitter, x: Value, *, p: float = 2) -> Value:
+def global_lp_pool(b: GraphBuilder, x: Value, *, p: float = 2) -> Value:
     return root(b, b.sum(powered(b, x, p), axis=tuple(range(2, x.rank)), keepdims=True), p)
 
 
-def powered(b: Emitter, x: Value, p: float) -> Value:
+def powered(b: GraphBuilder, x: Value, p: float) -> Value:
     """`|x|^p`."""
     if p == 1:
         return b.abs(x)
     return b.square(x) if p == 2 else b.power(b.abs(x), float(p))
 
 
-def root(b: Emitter, x: Value, p: float) -> Value:
+def root(b: GraphBuilder, x: Value, p: float) -> Value:
     """`x^(1/p)`."""
     if p == 1:
         return x
@@ -118,7 +122,9 @@ def pooling_window(
     strides: Ints,
     ceil: bool,
 ) -> Window:
-    """The window of a pooling operator; with `ceil` the padding at the end lets the last, partial windows in."""
+    """
+    Returns the window of a pooling operator. With `ceil` the padding at the end lets the last, partial windows in.
+    """
     window = window_of(x, (), auto_pad, dilations, kernel, pads, strides)
     if not ceil:
         return window
@@ -135,8 +141,11 @@ def pooling_window(
     return replace(window, after=tuple(after))
 
 
-def padded_up(b: Emitter, x: Value, plain: Window, value: float) -> Value:
-    """`x` with the padding of `plain` and the rest that `ceil_mode` adds, where the extents of the image are not all known."""
+def padded_up(b: GraphBuilder, x: Value, plain: Window, value: float) -> Value:
+    """
+    `x` with the padding of `plain` and the rest that `ceil_mode` adds, where the extents of the image are not all
+    known.
+    """
     pairs: list[Extent] = [0] * 4
     for number, size in enumerate(extents_of(x)[2:]):
         before, after, stride = plain.before[number], plain.after[number], plain.strides[number]
@@ -151,8 +160,11 @@ def padded_up(b: Emitter, x: Value, plain: Window, value: float) -> Value:
     return b.dynamic_pad(x, vector(b, pairs), value=value)
 
 
-def _average_of_open(b: Emitter, x: Value, plain: Window, with_padding: bool) -> Value:
-    """The average with `ceil_mode` of an image whose extents are not all known: a sum over the number of elements that count."""
+def _average_of_open(b: GraphBuilder, x: Value, plain: Window, with_padding: bool) -> Value:
+    """
+    The average with `ceil_mode` of an image whose extents are not all known: a sum over the number of elements that
+    count.
+    """
     ones = filled(b, [1, 1, *extents_of(x)[2:]], 1.0, x.dtype)
     rest = plain
     if with_padding and any((*plain.before, *plain.after)):
@@ -163,8 +175,8 @@ def _average_of_open(b: Emitter, x: Value, plain: Window, with_padding: bool) ->
     return b.divide(total, sum_pool(b, padded_up(b, ones, rest, 0.0), plain.bare()))
 
 
-def over_windows(b: Emitter, x: Value, window: Window, op: Callable[..., Value], **properties: Any) -> Value:
-    """A separable pooling op over the windows of an input of rank 3, 4 or 5."""
+def over_windows(b: GraphBuilder, x: Value, window: Window, op: Callable[..., Value], **properties: Any) -> Value:
+    """Applies a separable pooling op to the windows of an input of rank 3, 4 or 5."""
 
     def pool(images: Value, part: Window) -> Value:
         return op(
@@ -190,17 +202,17 @@ def over_windows(b: Emitter, x: Value, window: Window, op: Callable[..., Value],
     return reshaped(b, columns, [batch, channels, extents_of(columns)[2], high, wide])
 
 
-def sum_pool(b: Emitter, x: Value, window: Window) -> Value:
-    """The sum of each window; padding is zero."""
+def sum_pool(b: GraphBuilder, x: Value, window: Window) -> Value:
+    """Returns the sum of each window. Padding is zero."""
     mean = over_windows(b, x, window, b.avg_pool2d, count_include_pad=True)
     return b.multiply(mean, float(prod(window.kernel)))
 
 
 def _counts(x: Value, window: Window, plain: Window, with_padding: bool) -> Any:
-    """How many elements of each window count: those of the input, and with `with_padding` those of the declared padding."""
+    """Counts the elements of each window that are in the input or, with `with_padding`, in the declared padding."""
     import numpy as np
 
-    from ..types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     result = np.ones((), np.float64)
     for number, size in enumerate(x.shape[2:]):
@@ -213,8 +225,8 @@ def _counts(x: Value, window: Window, plain: Window, with_padding: bool) -> Any:
     return result.astype(numpy_dtype(x.dtype))
 
 
-def _max_and_places(b: Emitter, x: Value, window: Window, columns_first: bool) -> tuple[Value, Value]:
-    """Maximum and place tap by tap: strided slices of the padded input, and known places."""
+def _max_and_places(b: GraphBuilder, x: Value, window: Window, columns_first: bool) -> tuple[Value, Value]:
+    """Computes maxima and their places tap by tap, from strided slices of the padded input and known places."""
     import numpy as np
 
     shape = b.static_shape(x, "the input")
@@ -250,7 +262,7 @@ def _max_and_places(b: Emitter, x: Value, window: Window, columns_first: bool) -
 def _lowest(dtype: str) -> float | int:
     import numpy as np
 
-    from ..types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     kind = numpy_dtype(dtype)
     return -np.inf if kind.kind in "fV" else int(np.iinfo(kind).min)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..emitter import Emitter
+from ....te.dtypes import is_float
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import KnownValue, Value
+from ..value import Value
 from .elementwise import dtype_of_number
 from .signed_bytes import (
     cast,
@@ -26,15 +28,13 @@ from .signed_bytes import (
 QUANTIZED: Final = ("ui8", "i8", "ui16", "i16")
 """Element types that floats are quantised to."""
 
-FLOATS: Final = ("f32", "f16", "bf16", "f64")
-
 
 # Conversions
 
 
 @converter("QuantizeLinear", since=10)
 def quantize_linear(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     scale: Value,
     zero_point: Value | None = None,
@@ -45,7 +45,11 @@ def quantize_linear(
     precision: int = 0,
     saturate: int = 1,
 ) -> Value:
-    """`round(x / scale) + zero_point`, to the nearest number of the element type; `saturate` is about 8-bit floats, which are refused."""
+    """
+    Returns `round(x / scale) + zero_point`, as the nearest number of the element type.
+
+    `saturate` is about 8-bit floats, which are refused.
+    """
     dtype = dtype_of_number(output_dtype) if output_dtype else "ui8"
     if zero_point is not None:
         if output_dtype and dtype != zero_point.dtype:
@@ -60,8 +64,11 @@ def quantize_linear(
     return requantized(b, b.divide(cast(b, x, at), factor), offset, dtype)
 
 
-def requantized(b: Emitter, x: Value, zero_point: Value | None, dtype: str) -> Value:
-    """Floats, rounded, plus a zero point, as the nearest integers of the type: `astype` saturates. The sum is exact in f32."""
+def requantized(b: GraphBuilder, x: Value, zero_point: Value | None, dtype: str) -> Value:
+    """
+    Floats, rounded, plus a zero point, as the nearest integers of the type: `astype` saturates. The sum is exact in
+    f32.
+    """
     rounded = cast(b, b.round(x), "f32")
     if zero_point is not None and not is_zero(zero_point):
         rounded = b.add(rounded, cast(b, zero_point, "f32"))
@@ -70,7 +77,7 @@ def requantized(b: Emitter, x: Value, zero_point: Value | None, dtype: str) -> V
 
 @converter("DequantizeLinear", since=10)
 def dequantize_linear(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     scale: Value,
     zero_point: Value | None = None,
@@ -93,8 +100,8 @@ def dequantize_linear(
 
 
 @converter("DynamicQuantizeLinear", since=11)
-def dynamic_quantize_linear(b: Emitter, x: Value) -> Any:
-    """Bytes whose scale and zero point follow from the range of `x` and 0; zeros have the scale 1."""
+def dynamic_quantize_linear(b: GraphBuilder, x: Value) -> Any:
+    """Returns bytes whose scale and zero point follow from the range of `x` and 0. Zeros have the scale 1."""
     high = b.maximum(b.max(x), 0.0)
     low = b.minimum(b.min(x), 0.0)
     scale = b.where(b.equal(high, low), b.full((), 1.0, x.dtype), b.divide(b.subtract(high, low), 255.0))
@@ -102,8 +109,11 @@ def dynamic_quantize_linear(b: Emitter, x: Value) -> Any:
     return requantized(b, b.divide(x, scale), zero_point, "ui8"), scale, zero_point
 
 
-def _along(b: Emitter, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
-    """A scale or zero point in a shape that broadcasts against `x`: one for all, for each index along `axis`, or for each block of them."""
+def _along(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
+    """
+    A scale or zero point in a shape that broadcasts against `x`: one for all, for each index along `axis`, or for each
+    block of them.
+    """
     if value.rank == 0 or (value.rank == 1 and value.shape == (1,)):
         return value if value.rank == 0 else in_shape(b, value, ())
     if not -x.rank <= axis < x.rank:
@@ -120,8 +130,8 @@ def _along(b: Emitter, value: Value, x: Value, axis: int, block_size: int, what:
     return _blocks(b, value, x, axis, block_size, what)
 
 
-def _blocks(b: Emitter, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
-    """Every element `block_size` times along `axis`, the last one as often as is needed."""
+def _blocks(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
+    """Repeats every element `block_size` times along `axis`, the last one as often as is needed."""
     shape = b.static_shape(value, what)
     extent = x.shape[axis]
     if extent is None or shape[axis] != -(-extent // block_size):
@@ -135,7 +145,7 @@ def _blocks(b: Emitter, value: Value, x: Value, axis: int, block_size: int, what
 
 
 def _check_scale(scale: Value) -> None:
-    if scale.dtype not in FLOATS:
+    if not is_float(scale.dtype):
         raise ConversionError(f"scale is {scale.shaped}, expected floats")
 
 
@@ -143,14 +153,16 @@ def _check_scale(scale: Value) -> None:
 
 
 @converter("MatMulInteger", since=10)
-def matmul_integer(b: Emitter, x: Value, y: Value, x_zero: Value | None = None, y_zero: Value | None = None) -> Value:
+def matmul_integer(
+    b: GraphBuilder, x: Value, y: Value, x_zero: Value | None = None, y_zero: Value | None = None
+) -> Value:
     """`(x - x_zero) @ (y - y_zero)` in 32 bits."""
     return _matmul(b, x, _row_zero(b, x, x_zero), y, _column_zero(y, y_zero))
 
 
 @converter("QLinearMatMul", since=10)
 def qlinear_matmul(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -166,7 +178,7 @@ def qlinear_matmul(
     return rescaled(b, product, factor, zero_point)
 
 
-def _matmul(b: Emitter, x: Value, x_zero: Value | None, y: Value, y_zero: Value | None) -> Value:
+def _matmul(b: GraphBuilder, x: Value, x_zero: Value | None, y: Value, y_zero: Value | None) -> Value:
     check_bytes(x, y)
     a, a_zero = signed(b, x), signed_zero(b, x_zero, x.dtype)
     c, c_zero = signed(b, y), signed_zero(b, y_zero, y.dtype)
@@ -184,7 +196,7 @@ def _matmul(b: Emitter, x: Value, x_zero: Value | None, y: Value, y_zero: Value 
     return product
 
 
-def _row_zero(b: Emitter, x: Value, zero_point: Value | None) -> Value | None:
+def _row_zero(b: GraphBuilder, x: Value, zero_point: Value | None) -> Value | None:
     """A zero point or scale per row, which is a vector, as a column."""
     if zero_point is None or zero_point.rank != 1 or zero_point.shape == (1,) or x.rank < 2:
         return zero_point
@@ -200,7 +212,7 @@ def _column_zero(y: Value, zero_point: Value | None) -> Value | None:
 # Scales of products
 
 
-def factor_of(b: Emitter, x_scale: Value | None, w_scale: Value, scale: Value) -> Value:
+def factor_of(b: GraphBuilder, x_scale: Value | None, w_scale: Value, scale: Value) -> Value:
     """`x_scale * w_scale / scale`, what integer sums are multiplied by."""
     import numpy as np
 
@@ -214,5 +226,5 @@ def factor_of(b: Emitter, x_scale: Value | None, w_scale: Value, scale: Value) -
     return b.divide(b.multiply(x, w), y)
 
 
-def rescaled(b: Emitter, sums: Value, factor: Value, zero_point: Value) -> Value:
+def rescaled(b: GraphBuilder, sums: Value, factor: Value, zero_point: Value) -> Value:
     return requantized(b, b.multiply(b.astype(sums, dtype="f32"), factor), zero_point, zero_point.dtype)

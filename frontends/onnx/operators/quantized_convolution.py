@@ -7,10 +7,11 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import KnownValue, Value
+from ..value import Value
 from .convolution import convolve
 from .movement import pad_constant
 from .quantized import factor_of, rescaled
@@ -26,7 +27,7 @@ LARGEST_PATCHES: Final = 1 << 24
 
 @converter("ConvInteger", since=10)
 def conv_integer(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     x_zero: Value | None = None,
@@ -46,7 +47,7 @@ def conv_integer(
 
 @converter("QLinearConv", since=10)
 def qlinear_conv(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -73,9 +74,9 @@ def qlinear_conv(
 
 
 def _conv(
-    b: Emitter, x: Value, x_zero: Value | None, w: Value, w_zero: Value | None, window: Window, groups: int
+    b: GraphBuilder, x: Value, x_zero: Value | None, w: Value, w_zero: Value | None, window: Window, groups: int
 ) -> Value:
-    """Padding has the value of the zero point, so that every window has as many terms."""
+    """Convolves bytes. Padding has the value of the zero point, so that every window has as many terms."""
     check_bytes(x, w)
     if x_zero is not None and x_zero.shape not in ((), (1,)):
         raise ConversionError(f"the zero point of the input is {x_zero.shaped}, expected one element")
@@ -107,7 +108,7 @@ def _ones(w: Value) -> Value:
     return KnownValue(np.ones((1, *(dim or 0 for dim in w.shape[1:])), np.int8))
 
 
-def _padded(b: Emitter, x: Value, zero_point: Value | None, window: Window) -> Value:
+def _padded(b: GraphBuilder, x: Value, zero_point: Value | None, window: Window) -> Value:
     """`x` with the elements of padding around it that stand for 0."""
     before, after = [0, 0, *window.before], [0, 0, *window.after]
     known = int32(0) if zero_point is None else zero_point.known
@@ -118,7 +119,7 @@ def _padded(b: Emitter, x: Value, zero_point: Value | None, window: Window) -> V
     return b.add(pad_constant(b, b.subtract(x, byte), before, after, 0), byte)
 
 
-def _windows(b: Emitter, x: Value, w: Value, window: Window, groups: int) -> Value:
+def _windows(b: GraphBuilder, x: Value, w: Value, window: Window, groups: int) -> Value:
     """The sums of windows without padding, in 32 bits."""
     rank = x.rank - 2
     window = replace(window, before=(0,) * rank, after=(0,) * rank)
@@ -137,10 +138,12 @@ def _places(x: Value, window: Window) -> tuple[int, ...]:
 
 def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
     """
-    How many of the first axes of the window become channels: none where there are `LEAST_EXTENT` channels, else as few as make as many.
+    How many of the first axes of the window become channels: none where there are `LEAST_EXTENT` channels, else as few
+    as make as many.
 
-    Each byte is copied as often as windows reach it along those axes, for sums that machines with instructions for bytes form several
-    times faster; they want vectors of `LEAST_EXTENT` channels and outputs. Rows of images move as a whole, so the first axes are cheaper.
+    Each byte is copied as often as windows reach it along those axes, for sums that machines with instructions for
+    bytes form several times faster; they want vectors of `LEAST_EXTENT` channels and outputs. Rows of images move as a
+    whole, so the first axes are cheaper.
     """
     outputs, inputs, *sizes = w.shape
     if outputs is None or inputs is None or None in x.shape[2:] or None in sizes:
@@ -155,10 +158,12 @@ def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
     return 0
 
 
-def _with_axes_in_channels(b: Emitter, x: Value, w: Value, window: Window, count: int) -> tuple[Value, Value, Window]:
+def _with_axes_in_channels(
+    b: GraphBuilder, x: Value, w: Value, window: Window, count: int
+) -> tuple[Value, Value, Window]:
     """
-    The same convolution, in which the first `count` axes of the window are channels: `x` moved by each place t along them, all
-    as channels of one image, and `w[o, c, t, ...]` as `w[o, (t, c), 1, ...]`.
+    The same convolution, in which the first `count` axes of the window are channels: `x` moved by each place t along
+    them, all as channels of one image, and `w[o, c, t, ...]` as `w[o, (t, c), 1, ...]`.
     """
     axes = tuple(range(2, 2 + count))
     kernel, strides, dilations = (each[:count] for each in (window.kernel, window.strides, window.dilations))
@@ -188,6 +193,6 @@ def _with_axes_in_channels(b: Emitter, x: Value, w: Value, window: Window, count
     return b.concat(*parts, axis=1), w, narrow
 
 
-def _per_channel(b: Emitter, value: Value, x: Value) -> Value:
+def _per_channel(b: GraphBuilder, value: Value, x: Value) -> Value:
     """A scalar, or a vector with an element per channel, in a shape that broadcasts against images."""
     return value if value.rank == 0 else in_shape(b, value, (-1, *(1,) * (x.rank - 2)))

@@ -1,8 +1,8 @@
 """
 Quantised operators of the set `com.microsoft`, which the quantiser of onnxruntime writes.
 
-Other than products they are computed on the real numbers: every operand becomes floats, the result is quantised again. All of it is one kernel.
-Source: the operator documentation of onnxruntime, ContribOperators.
+Other than products they are computed on the real numbers: every operand becomes floats, the result is quantised again.
+All of it is one kernel. Source: the operator documentation of onnxruntime, ContribOperators.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 from .pooling import average_pool
 from .quantized import (
     dequantize_linear,
@@ -33,8 +33,8 @@ converter("QuantizeLinear", domain=DOMAIN)(quantize_linear)
 converter("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 
 
-def _quantised(b: Emitter, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
-    """As the zero point, or without one as `like`."""
+def _quantised(b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
+    """Quantises to the element type of the zero point, or without one to that of `like`."""
     if zero_point is None and like.dtype == "i8":
         import numpy as np
 
@@ -44,7 +44,7 @@ def _quantised(b: Emitter, x: Value, scale: Value, zero_point: Value | None, lik
 
 def _binary(op: str) -> Callable[..., Value]:
     def convert(
-        b: Emitter,
+        b: GraphBuilder,
         x: Value,
         x_scale: Value,
         x_zero: Value,
@@ -66,14 +66,14 @@ converter("QLinearMul", domain=DOMAIN)(_binary("multiply"))
 
 @converter("QLinearSigmoid", domain=DOMAIN)
 def qlinear_sigmoid(
-    b: Emitter, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero_point: Value | None = None
+    b: GraphBuilder, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero_point: Value | None = None
 ) -> Value:
     return _quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
 
 
 @converter("QLinearLeakyRelu", domain=DOMAIN)
 def qlinear_leaky_relu(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -88,7 +88,7 @@ def qlinear_leaky_relu(
 
 @converter("QLinearSoftmax", domain=DOMAIN)
 def qlinear_softmax(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -98,7 +98,7 @@ def qlinear_softmax(
     axis: int = -1,
     opset: int,
 ) -> Value:
-    """`opset` is the version of `Softmax` that it stands for."""
+    """Returns the quantised softmax. `opset` is the version of `Softmax` that it stands for."""
     real = dequantize_linear(b, x, x_scale, x_zero)
     found = b.softmax(real, axis=axis) if opset >= 13 else _FLATTENED_SOFTMAX(b, real, axis=axis)
     return _quantised(b, found, scale, zero_point, x)
@@ -106,7 +106,7 @@ def qlinear_softmax(
 
 @converter("QLinearGlobalAveragePool", domain=DOMAIN)
 def qlinear_global_average_pool(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -122,7 +122,7 @@ def qlinear_global_average_pool(
 
 @converter("QLinearAveragePool", domain=DOMAIN)
 def qlinear_average_pool(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -153,8 +153,8 @@ def qlinear_average_pool(
 
 
 @converter("QLinearConcat", domain=DOMAIN)
-def qlinear_concat(b: Emitter, scale: Value, zero_point: Value, *inputs: Value, axis: int) -> Value:
-    """The inputs are triples of numbers, their scale and zero point."""
+def qlinear_concat(b: GraphBuilder, scale: Value, zero_point: Value, *inputs: Value, axis: int) -> Value:
+    """Concatenates tensors, each given with its scale and zero point."""
     if not inputs or len(inputs) % 3:
         raise ConversionError(f"the node has {len(inputs)} inputs after the zero point, expected groups of 3")
     parts = [dequantize_linear(b, *inputs[at : at + 3]) for at in range(0, len(inputs), 3)]
@@ -166,7 +166,7 @@ def qlinear_concat(b: Emitter, scale: Value, zero_point: Value, *inputs: Value, 
 
 @converter("QGemm", domain=DOMAIN)
 def qgemm(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     x_scale: Value,
     x_zero: Value,
@@ -181,7 +181,11 @@ def qgemm(
     transA: int = 0,
     transB: int = 0,
 ) -> Value:
-    """`alpha * op(x) @ op(y) + z`, where `z` are 32-bit sums; quantised when there is a scale, else floats."""
+    """
+    Returns `alpha * op(x) @ op(y) + z`, where `z` are 32-bit sums.
+
+    The result is quantised when there is a scale, else floats.
+    """
     x = b.permute_dims(x, axes=(1, 0)) if transA else x
     y = b.permute_dims(y, axes=(1, 0)) if transB else y
     sums = matmul_integer(b, x, y, x_zero, y_zero)
@@ -200,7 +204,7 @@ def qgemm(
 
 @converter("MatMulIntegerToFloat", domain=DOMAIN)
 def matmul_integer_to_float(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     y: Value,
     x_scale: Value,
@@ -216,7 +220,7 @@ def matmul_integer_to_float(
 
 @converter("DynamicQuantizeMatMul", domain=DOMAIN)
 def dynamic_quantize_matmul(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     y: Value,
     y_scale: Value,

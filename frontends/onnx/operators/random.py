@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
 
 
 def refuse(
-    b: Emitter,
+    b: GraphBuilder,
     *xs: Any,
     dtype: Any = None,
     high: Any = None,
@@ -21,7 +21,7 @@ def refuse(
     seed: Any = None,
     shape: Any = None,
 ) -> Any:
-    """Of every random operator, with all their attributes."""
+    """Refuses every random operator, with all its attributes."""
     raise ConversionError(
         "the result is random, expected a function of the inputs", hint="make it an input of the model"
     )

@@ -1,20 +1,20 @@
-"""Recurrent layers: RNN, GRU, LSTM. Their cells are here; `recurrent_layers.py` runs them along the steps."""
+"""Recurrent layers: RNN, GRU, LSTM. Their cells are here, and `recurrent_layers.py` runs them along the steps."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 from .recurrent_activations import activations_of
 from .recurrent_layers import Direction, Layer, Step, layer_of, run_layer
 
 
 @converter("RNN", since=7)
 def rnn(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     r: Value,
@@ -55,7 +55,7 @@ def _sum_of_biases(layer: Layer, one: Direction) -> Value | None:
 
 @converter("GRU", since=7)
 def gru(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     r: Value,
@@ -73,8 +73,9 @@ def gru(
     linear_before_reset: int = 0,
 ) -> Any:
     """
-    With the gates z (update), r (reset) and h: `h' = (1 - z) h~ + z h`, where `h~ = g(x Wh^T + (r h) Rh^T + …)` or, linear before reset,
-    `g(x Wh^T + r (h Rh^T + …))`.
+    Computes `h' = (1 - z) h~ + z h` with the gates z (update), r (reset) and h.
+
+    There `h~ = g(x Wh^T + (r h) Rh^T + …)` or, linear before reset, `g(x Wh^T + r (h Rh^T + …))`.
     """
     layer = layer_of(b, x, r, sequence_lens, 3, hidden_size, clip, layout)
     cell = _gru_cell_reset_late if linear_before_reset else _gru_cell
@@ -106,7 +107,7 @@ def _gru_cell(layer: Layer, one: Direction) -> tuple[Value | None, Step]:
 
 
 def _gru_cell_reset_late(layer: Layer, one: Direction) -> tuple[Value | None, Step]:
-    """The bias of the state in the third gate is multiplied by the reset gate, too."""
+    """Computes a step in which the bias of the state in the third gate is multiplied by the reset gate, too."""
     b, biases = layer.b, one.biases
 
     def step(gates: Value, state: list[Value]) -> list[Value]:
@@ -123,14 +124,14 @@ def _gru_cell_reset_late(layer: Layer, one: Direction) -> tuple[Value | None, St
     return (None if biases is None else biases[0]), step
 
 
-def _mixed(b: Emitter, update: Value, new: Value, old: Value) -> Value:
+def _mixed(b: GraphBuilder, update: Value, new: Value, old: Value) -> Value:
     one = b.full((), 1.0, update.dtype)
     return b.add(b.multiply(b.subtract(one, update), new), b.multiply(update, old))
 
 
 @converter("LSTM", since=7)
 def lstm(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     r: Value,
@@ -150,7 +151,9 @@ def lstm(
     layout: int = 0,
 ) -> Any:
     """
-    With the gates i, o, f and c: `c' = f c + i g(c~)`, `h' = o h(c')`. Peepholes add the cell to i and f, the new one to o.
+    Computes `c' = f c + i g(c~)` and `h' = o h(c')` with the gates i, o, f and c.
+
+    Peepholes add the cell to i and f, and the new cell to o.
 
     With `input_forget` the forget gate is `1 - i`.
     """

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
-from ..values import Value
+from ..value import Value
 from . import activations as known
 
-Activation = Callable[[Emitter, Value], Value]
+Activation = Callable[[GraphBuilder, Value], Value]
 
 
 @dataclass(frozen=True)
 class Named:
     """An activation with the defaults of its parameters, `None` for one that it does not have."""
 
-    build: Callable[[Emitter, Value, float, float], Value]
+    build: Callable[[GraphBuilder, Value, float, float], Value]
     alpha: float | None = None
     beta: float | None = None
 
@@ -36,7 +36,7 @@ FUNCTIONS: Final[dict[str, Named]] = {
     "tanh": Named(lambda b, x, alpha, beta: b.tanh(x)),
     "thresholdedrelu": Named(lambda b, x, alpha, beta: known.thresholded_relu(b, x, alpha=alpha), 1.0),
 }
-"""By name in small letters, as files do not agree on large ones."""
+"""The functions by name in small letters, as files do not agree on capitals."""
 
 
 def activations_of(

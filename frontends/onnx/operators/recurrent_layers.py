@@ -1,8 +1,9 @@
 """
 What recurrent layers share: directions, lengths of sequences, and the loop over the steps.
 
-What the inputs add to the gates is one matrix product for all steps; a step is then one product with the state. Short sequences are unrolled;
-longer ones are an `scf.for` over chunks of steps, as to store a result costs a copy of all of them.
+What the inputs add to the gates is one matrix product for all steps; a step is then one product with the state. Short
+sequences are unrolled; longer ones are an `scf.for` over chunks of steps, as to store a result costs a copy of all of
+them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..emitter import Emitter
+from ..emitting.forms import backwards, filled, reshaped, sliced
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, Size, combined, extents_of, scalar
 from ..errors import ConversionError
-from ..forms import backwards, filled, reshaped, sliced
-from ..sizes import Extent, Size, combined, extents_of, scalar
-from ..values import Value
+from ..value import Value
 from .indexing import reversed_rows
 from .recurrent_activations import Activation
 from .steps import repeat
@@ -27,7 +28,11 @@ CHUNK: Final = 32
 """Steps in one turn of a loop."""
 
 Step = Callable[[Value, list[Value]], list[Value]]
-"""From what the inputs give the gates in a step, (batch, gates x hidden), and the state, to the new state; the output is its first."""
+"""
+Computes the new state from what the inputs give the gates in a step, (batch, gates x hidden), and from the state.
+
+The first part of the state is the output.
+"""
 
 
 @dataclass
@@ -39,23 +44,23 @@ class Direction:
     r: Value
     """(gates x hidden, hidden)"""
     biases: tuple[Value, Value] | None
-    """Of the input and of the state, (gates x hidden) each."""
+    """The biases of the input and of the state, (gates x hidden) each."""
     peepholes: Value | None
     functions: tuple[Activation, ...]
 
 
 @dataclass
 class Layer:
-    """What a node says. `x` is (steps, batch, input), whatever its layout."""
+    """What a node asks for. `x` is (steps, batch, input), whatever its layout."""
 
-    b: Emitter
+    b: GraphBuilder
     x: Value
     gates: int
     hidden: int
     layout: int
     clip: float | None
     lengths: Value | None
-    """Of the sequences, i64; `None` where all have all steps."""
+    """The lengths of the sequences, i64, or `None` where all have all steps."""
 
     @property
     def steps(self) -> Extent:
@@ -86,7 +91,7 @@ CellOf = Callable[[Layer, Direction], tuple[Value | None, Step]]
 
 
 def layer_of(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     r: Value,
     lengths: Value | None,
@@ -145,14 +150,14 @@ def run_layer(
     return y, *(_stacked(b, list(parts), 0, order) for parts in zip(*states, strict=True))
 
 
-def _one(b: Emitter, value: Value, number: int, axis: int) -> Value:
-    """The part of a direction."""
+def _one(b: GraphBuilder, value: Value, number: int, axis: int) -> Value:
+    """Returns the part of one direction."""
     if value.shape[axis] != 1:
         value = b.strided_slice(value, axes=(axis,), begin=(number,), end=(number + 1,))
     return b.squeeze(value, axis=(axis,))
 
 
-def _stacked(b: Emitter, parts: list[Value], axis: int, order: tuple[int, ...] | None) -> Value:
+def _stacked(b: GraphBuilder, parts: list[Value], axis: int, order: tuple[int, ...] | None) -> Value:
     """The parts of all directions along a new dimension, in the layout of the node."""
     raised = [b.expand_dims(part, axis=(axis,)) for part in parts]
     joined = raised[0] if len(raised) == 1 else b.concat(*raised, axis=axis)
@@ -232,7 +237,7 @@ def _open_steps(layer: Layer, gates: Value, start: list[Value], step: Step, step
     return b.concat(stored, more, axis=0), state
 
 
-def _number(b: Emitter, number: int) -> Value:
+def _number(b: GraphBuilder, number: int) -> Value:
     import numpy as np
 
     return b.constant(np.array(number, np.int64))
@@ -291,7 +296,7 @@ def _unrolled(
 
 
 def _masked(layer: Layer, number: Value, old: list[Value], new: list[Value]) -> tuple[Value, list[Value]]:
-    """After the end of a sequence its state stays, and its output is 0."""
+    """Keeps the state after the end of a sequence, where its output is 0."""
     b = layer.b
     runs = b.expand_dims(b.less(number, layer.lengths), axis=(1,))
     kept = [b.where(runs, after, before) for before, after in zip(old, new, strict=True)]

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..emitter import Emitter
-from ..forms import reshaped
+from ....te import dtypes
+from ..emitting.forms import reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of, product
 from ..registry import Known, converter, direct
-from ..sizes import extents_of, product
-from ..values import Value
+from ..value import Value
 from .movement import ints
 
 direct("Softmax", "softmax", since=13, axis=("axis", -1))
@@ -19,9 +20,9 @@ direct("LogSoftmax", "log_softmax", since=13, axis=("axis", -1))
 
 
 def flattened(build: Callable[..., Value]) -> Callable[..., Value]:
-    """Before version 13 the dimensions from `axis` on count as one."""
+    """Wraps a converter for versions before 13, in which the dimensions from `axis` on count as one."""
 
-    def convert(b: Emitter, x: Value, *, axis: int = 1) -> Value:
+    def convert(b: GraphBuilder, x: Value, *, axis: int = 1) -> Value:
         axis = axis + x.rank if axis < 0 else axis
         if axis == x.rank - 1:
             return build(b, x, axis=-1)
@@ -37,13 +38,13 @@ converter("LogSoftmax")(flattened(lambda b, x, axis: b.log_softmax(x, axis=axis)
 
 
 def _reduction(operator: str, build: Callable[..., Value], since: int) -> None:
-    """`operator` takes its axes as an attribute, and from version `since` on as an input."""
+    """Registers a reduction. It takes its axes as an attribute, and from version `since` on as an input."""
 
-    def by_attribute(b: Emitter, x: Value, *, axes: tuple[int, ...] | None = None, keepdims: int = 1) -> Value:
+    def by_attribute(b: GraphBuilder, x: Value, *, axes: tuple[int, ...] | None = None, keepdims: int = 1) -> Value:
         return build(b, x, axis=axes or None, keepdims=bool(keepdims))
 
     def by_input(
-        b: Emitter, x: Value, axes: Known | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
+        b: GraphBuilder, x: Value, axes: Known | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
     ) -> Value:
         along = None if axes is None else ints(axes)
         if not along and noop_with_empty_axes:
@@ -55,16 +56,18 @@ def _reduction(operator: str, build: Callable[..., Value], since: int) -> None:
 
 
 def _op(name: str) -> Callable[..., Value]:
-    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+    def build(b: GraphBuilder, x: Value, *, axis: Any, keepdims: bool) -> Value:
         return x if axis == () else getattr(b, name)(x, axis=axis, keepdims=keepdims)
 
     return build
 
 
 def _extremum(name: str, of_bools: str, of_nothing: float) -> Callable[..., Value]:
-    """The largest or smallest element; of none at all the neutral one: an infinity, or the last integer."""
+    """
+    Returns the largest or smallest element. Of no elements it is the neutral one, an infinity or the last integer.
+    """
 
-    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+    def build(b: GraphBuilder, x: Value, *, axis: Any, keepdims: bool) -> Value:
         if axis == ():
             return x
         if x.dtype == "i1":
@@ -86,16 +89,11 @@ def _along(x: Value, axis: Any) -> tuple[int, ...]:
 
 def _neutral(dtype: str, infinity: float) -> float | int:
     """The infinity, or the integer nearest to it."""
-    if dtype.startswith(("f", "b")):
-        return infinity
-    bits = int(dtype.lstrip("ui"))
-    if dtype.startswith("u"):
-        return 0 if infinity < 0 else 2**bits - 1
-    return -(2 ** (bits - 1)) if infinity < 0 else 2 ** (bits - 1) - 1
+    return infinity if dtypes.is_float(dtype) else dtypes.integer_range(dtype)[infinity > 0]
 
 
-def _mean(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
-    """Of integers, the sum over the count, cut to an integer."""
+def _mean(b: GraphBuilder, x: Value, *, axis: Any, keepdims: bool) -> Value:
+    """Returns the mean. Of integers it is the sum over the count, cut to an integer."""
     if axis == ():
         return x
     if _is_float(x):
@@ -109,14 +107,14 @@ def _mean(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
 
 
 def _is_float(x: Value) -> bool:
-    return x.dtype.startswith(("f", "b"))
+    return dtypes.is_float(x.dtype)
 
 
 def _composed(formula: Callable[..., Value]) -> Callable[..., Value]:
-    """`formula(b, x, sum)` of floats, `sum` being the reduction that the node asks for; rounded once."""
+    """Returns `formula(b, x, sum)` of floats, rounded once. `sum` is the reduction that the node asks for."""
 
-    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
-        inner = {"f16": "f32", "bf16": "f32", "f32": "f32"}.get(x.dtype, "f64")
+    def build(b: GraphBuilder, x: Value, *, axis: Any, keepdims: bool) -> Value:
+        inner = dtypes.accumulator(x.dtype) if _is_float(x) else "f64"
         wide = x if inner == x.dtype else b.astype(x, dtype=inner)
         result = formula(b, wide, axis, keepdims)
         return result if inner == x.dtype else b.astype(result, dtype=x.dtype)
@@ -124,20 +122,22 @@ def _composed(formula: Callable[..., Value]) -> Callable[..., Value]:
     return build
 
 
-def _sum(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+def _sum(b: GraphBuilder, x: Value, axis: Any, keepdims: bool) -> Value:
     return _op("sum")(b, x, axis=axis, keepdims=keepdims)
 
 
-def _l2(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+def _l2(b: GraphBuilder, x: Value, axis: Any, keepdims: bool) -> Value:
     return b.sqrt(_sum(b, b.square(x), axis, keepdims))
 
 
-def _log_sum(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
+def _log_sum(b: GraphBuilder, x: Value, axis: Any, keepdims: bool) -> Value:
     return b.log(_sum(b, x, axis, keepdims))
 
 
-def _log_sum_exp(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
-    """`m + log(sum(exp(x - m)))` with the largest element `m`, which does not overflow; 0 where that is not finite."""
+def _log_sum_exp(b: GraphBuilder, x: Value, axis: Any, keepdims: bool) -> Value:
+    """
+    Returns `m + log(sum(exp(x - m)))`, which does not overflow. `m` is the largest element, or 0 if that is not finite.
+    """
     if axis == ():
         return x
     largest = _extremum("max", "any", -math.inf)(b, x, axis=axis, keepdims=True)
@@ -149,9 +149,9 @@ def _log_sum_exp(b: Emitter, x: Value, axis: Any, keepdims: bool) -> Value:
 
 
 def _exact(formula: Callable[..., Value]) -> Callable[..., Value]:
-    """A formula that is exact on integers: those wrap."""
+    """Wraps a formula that is exact on integers, which wrap around."""
 
-    def build(b: Emitter, x: Value, *, axis: Any, keepdims: bool) -> Value:
+    def build(b: GraphBuilder, x: Value, *, axis: Any, keepdims: bool) -> Value:
         if not _is_float(x):
             return formula(b, x, axis, keepdims)
         return _composed(formula)(b, x, axis=axis, keepdims=keepdims)
@@ -175,7 +175,7 @@ _reduction("ReduceSumSquare", _exact(lambda b, x, axis, keepdims: _sum(b, b.squa
 
 
 def _scan(operator: str, op: str) -> None:
-    def convert(b: Emitter, x: Value, axis: Known, *, exclusive: int = 0, reverse: int = 0) -> Value:
+    def convert(b: GraphBuilder, x: Value, axis: Known, *, exclusive: int = 0, reverse: int = 0) -> Value:
         along = int(axis.reshape(()))  # pyright: ignore[reportAttributeAccessIssue]
         return getattr(b, op)(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import Emitter
-from ..values import Value
+from ..emitting.graph_builder import GraphBuilder
+from ..value import Value
 
 
-def share_of_pixels(b: Emitter, rois: Value, number: int, size: int, cells: int, half: bool) -> Value:
+def share_of_pixels(b: GraphBuilder, rois: Value, number: int, size: int, cells: int, half: bool) -> Value:
     """
-    How much of each of `size` pixels of a dimension is in the mean of each cell of each region, `(regions, cells, size)` of f64.
+    Returns the share of each of `size` pixels of a dimension in the mean of each cell of each region.
 
-    A cell of extent `e` has `n = ceil(e)` samples at `a + e / n (i + 1/2)`, each of which is interpolated between its two neighbours. What all of
-    them give a pixel is a sum of two arithmetic series, of the samples before and after it, so that `n` need not be known. Samples up to one
-    pixel outside count as the border, those further off as 0.
+    The result is `(regions, cells, size)` of f64.
+
+    A cell of extent `e` has `n = ceil(e)` samples at `a + e / n (i + 1/2)`, each of which is interpolated between its
+    two neighbours. What all of them give a pixel is a sum of two arithmetic series, of the samples before and after it,
+    so that `n` need not be known. Samples up to one pixel outside count as the border, those further off as 0.
     """
     import numpy as np
 
@@ -36,7 +38,7 @@ def share_of_pixels(b: Emitter, rois: Value, number: int, size: int, cells: int,
         return b.minimum(b.maximum(value, 0.0), count)
 
     def series(low: Value, high: Value) -> tuple[Value, Value]:
-        """How many samples there are from number `low` to before `high`, and the sum of their places."""
+        """Returns the number of samples from number `low` to before `high`, and the sum of their places."""
         many = b.subtract(high, low)
         middle = b.add(first, b.multiply(step, b.multiply(b.add(low, high), 0.5)))
         return many, b.multiply(many, middle)
@@ -53,8 +55,11 @@ def share_of_pixels(b: Emitter, rois: Value, number: int, size: int, cells: int,
     return b.divide(b.add(rising, falling), b.maximum(count, 1.0))
 
 
-def mean_of_regions(b: Emitter, x: Value, rois: Value, images: Value, cells: tuple[int, int], half: bool) -> Value:
-    """The mean of the samples in each cell, `(regions, channels, *cells)`: two products with the shares of rows and columns."""
+def mean_of_regions(b: GraphBuilder, x: Value, rois: Value, images: Value, cells: tuple[int, int], half: bool) -> Value:
+    """
+    The mean of the samples in each cell, `(regions, channels, *cells)`: two products with the shares of rows and
+    columns.
+    """
     rows, columns = (
         b.astype(share_of_pixels(b, rois, 1 - d, b.extent(x, 2 + d, "the input"), cells[d], half), dtype=x.dtype)
         for d in (0, 1)

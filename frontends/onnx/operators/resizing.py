@@ -1,80 +1,25 @@
-"""Resize and Upsample: per axis a table of which elements each element of the result is made of, and how much of each."""
+"""
+Resize and Upsample: per axis a table of which elements each element of the result is made of, and how much of each.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, Size, extents_of
 from ..errors import ConversionError
 from ..registry import Known, converter
-from ..sizes import Extent, Size, extents_of
-from ..values import Value
+from ..value import Value
 from .dynamic import entries
 from .movement import ints
 from .resizing_sizes import along_unknown, repeated, scaled, times_of
-from .resizing_tables import is_repetition, nearest_indices, places_of, table_of
-
-ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-COORDINATES = (
-    "half_pixel",
-    "half_pixel_symmetric",
-    "pytorch_half_pixel",
-    "align_corners",
-    "asymmetric",
-    "tf_half_pixel_for_nn",
-    "tf_crop_and_resize",
-)
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How the operator maps places and weighs what is around them: its attributes."""
-
-    mode: str
-    coordinates: str
-    nearest: str = "round_prefer_floor"
-    cubic: float = -0.75
-    outside: bool = True
-    """Whether what lies outside counts, as a copy of the border."""
-    antialias: bool = False
-    extrapolation: float = 0.0
-
-    def check(self) -> None:
-        """Raises `ConversionError` for attributes that are not in the specification."""
-        for what, found, allowed in (
-            ("mode", self.mode, ("nearest", "linear", "cubic")),
-            ("coordinate_transformation_mode", self.coordinates, COORDINATES),
-            ("nearest_mode", self.nearest, ROUNDINGS),
-        ):
-            if found not in allowed:
-                raise ConversionError(f"{what} is '{found}', expected {', '.join(allowed)}")
-        if self.antialias and self.mode == "nearest":
-            raise ConversionError("antialias is set, expected mode linear or cubic with it")
-
-
-@dataclass(frozen=True)
-class Line:
-    """The resizing of one axis."""
-
-    size: Extent
-    wanted: Extent
-    scale: float | None
-    """`None` for the quotient of extents that are not known."""
-    crop: tuple[float, float] | None = None
-    """Where the first and the last element of the result lie, as shares of the axis."""
-
-    @property
-    def known(self) -> tuple[int, int, float] | None:
-        """The three where they are all known."""
-        if isinstance(self.size, Size) or isinstance(self.wanted, Size) or self.scale is None:
-            return None
-        return self.size, self.wanted, self.scale
+from .resizing_tables import Line, Sampling, is_repetition, nearest_indices, places_of, table_of
 
 
 @converter("Resize", since=18)
 def resize(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     roi: Known | None = None,
     scales: Known | None = None,
@@ -90,7 +35,7 @@ def resize(
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
 ) -> Value:
-    """An image, or any tensor, with other extents along some axes."""
+    """Resizes an image, or any tensor, along some axes."""
     sampling = Sampling(
         mode,
         coordinate_transformation_mode,
@@ -132,7 +77,7 @@ def _stretched(size: Extent, wanted: Extent, crop: tuple[float, float] | None = 
 
 @converter("Resize", since=11, at_run_time=True)
 def resize_to_sizes(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     roi: Known | None = None,
     scales: Known | None = None,
@@ -148,7 +93,7 @@ def resize_to_sizes(
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
 ) -> Value:
-    """To sizes that are computed from shapes."""
+    """Resizes to sizes that are computed from shapes."""
     if sizes is None or _numbers(scales) or keep_aspect_ratio_policy != "stretch":
         raise ConversionError("sizes are computed at run time, expected no scales and keep_aspect_ratio_policy stretch")
     sampling = Sampling(
@@ -169,7 +114,7 @@ def resize_to_sizes(
 
 @converter("Resize", since=11)
 def resize_11(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     roi: Known | None = None,
     scales: Known | None = None,
@@ -182,7 +127,7 @@ def resize_11(
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
 ) -> Value:
-    """Without axes and filters."""
+    """Resizes without axes and filters."""
     return resize(
         b,
         x,
@@ -200,17 +145,17 @@ def resize_11(
 
 @converter("Resize", since=10)
 @converter("Upsample", since=9)
-def upsample(b: Emitter, x: Value, scales: Known, *, mode: str = "nearest") -> Value:
-    """The first form: `place = i / scale`, the nearest is the one before."""
+def upsample(b: GraphBuilder, x: Value, scales: Known, *, mode: str = "nearest") -> Value:
+    """Resizes as the first versions do: `place = i / scale`, and the nearest element is the one before."""
     return _upsampled(b, x, _numbers(scales), mode)
 
 
 @converter("Upsample", since=7)
-def upsample_by_attribute(b: Emitter, x: Value, *, scales: tuple[float, ...], mode: str = "nearest") -> Value:
+def upsample_by_attribute(b: GraphBuilder, x: Value, *, scales: tuple[float, ...], mode: str = "nearest") -> Value:
     return _upsampled(b, x, tuple(scales), mode)
 
 
-def _upsampled(b: Emitter, x: Value, scales: tuple[float, ...], mode: str) -> Value:
+def _upsampled(b: GraphBuilder, x: Value, scales: tuple[float, ...], mode: str) -> Value:
     if len(scales) != x.rank:
         raise ConversionError(f"scales are {list(scales)}, expected {x.rank}")
     lines: dict[int, Line] = {}
@@ -225,7 +170,7 @@ def _numbers(array: Any) -> tuple[float, ...]:
 
 
 def _shared_scale(x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | None, policy: str) -> float | None:
-    """The scale of all axes where their ratio is kept."""
+    """Returns the scale of all axes, if their ratio is kept."""
     if policy not in ("stretch", "not_larger", "not_smaller"):
         raise ConversionError(f"keep_aspect_ratio_policy is '{policy}', expected stretch, not_larger or not_smaller")
     if sizes is None or policy == "stretch":
@@ -242,8 +187,8 @@ def _shared_scale(x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | Non
 # One axis after the other
 
 
-def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) -> Value:
-    """`x` with other extents along the axes of `lines`; integers are rounded to the nearest at the end."""
+def resized(b: GraphBuilder, x: Value, lines: dict[int, Line], sampling: Sampling) -> Value:
+    """Returns `x` with other extents along the axes of `lines`. Integers are rounded to the nearest at the end."""
     import numpy as np
 
     sampling.check()
@@ -287,19 +232,19 @@ def resized(b: Emitter, x: Value, lines: dict[int, Line], sampling: Sampling) ->
 
 
 def _growth(line: Line) -> float:
-    """What shrinks comes first."""
+    """Returns how much an axis grows, since what shrinks comes first."""
     known = line.known
     return (line.scale or 1.0) if known is None else known[1] / max(known[0], 1)
 
 
 def _typed(array: Any, dtype: str) -> Any:
-    from ..types import numpy_dtype
+    from ....te.dtypes import numpy_dtype
 
     return array.astype(numpy_dtype(dtype))
 
 
-def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
-    """The elements at known indices of an axis: as a repetition, a slice with a stride, or a gather."""
+def picked(b: GraphBuilder, x: Value, axis: int, indices: Any) -> Value:
+    """Returns the elements at known indices of an axis, by a repetition, a slice with a stride, or a gather."""
     import numpy as np
 
     size, count = x.shape[axis], len(indices)
@@ -314,7 +259,7 @@ def picked(b: Emitter, x: Value, axis: int, indices: Any) -> Value:
     return b.take(x, b.constant(indices), axis=axis)
 
 
-def _weighed(b: Emitter, x: Value, axis: int, positions: Any, weights: Any) -> Value:
+def _weighed(b: GraphBuilder, x: Value, axis: int, positions: Any, weights: Any) -> Value:
     """Weighted sums of elements of an axis."""
     import numpy as np
 

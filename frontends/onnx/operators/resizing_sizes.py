@@ -1,20 +1,19 @@
-"""Resizing along an axis whose extent, before or after, is computed at run time: what is a table elsewhere is ops here."""
+"""
+Resizing along an axis whose extent, before or after, is computed at run time: what is a table elsewhere is ops here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ..emitter import Emitter
+from ..emitting.forms import broadcast, counted, reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, Size, combined, extents_of, product, scalar
 from ..errors import ConversionError
-from ..forms import broadcast, counted, reshaped
-from ..sizes import Extent, Size, combined, extents_of, product, scalar
-from ..values import Value
-
-if TYPE_CHECKING:
-    from .resizing import Line, Sampling
-
+from ..value import Value
+from .resizing_tables import Line, Sampling, taps_of
 
 CENTRED: Final = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel")
 """Coordinates by which the centre of an image stays there."""
@@ -28,8 +27,12 @@ def scaled(size: Extent, scale: float) -> Extent:
     return combined("divide", combined("multiply", size, ratio.numerator), ratio.denominator)
 
 
-def repeated(b: Emitter, x: Value, times: Mapping[int, int]) -> Value:
-    """Each element along these axes so many times, one after the other; images in one go, for layouts to see."""
+def repeated(b: GraphBuilder, x: Value, times: Mapping[int, int]) -> Value:
+    """
+    Repeats each element along these axes the given number of times, one after the other.
+
+    All axes are repeated in one go, so that the layout passes see it.
+    """
     spread: list[Extent] = []
     shape = list(extents_of(x))
     added: list[int] = []
@@ -42,8 +45,8 @@ def repeated(b: Emitter, x: Value, times: Mapping[int, int]) -> Value:
     return reshaped(b, broadcast(b, b.expand_dims(x, axis=tuple(added)), spread), shape)
 
 
-def along_unknown(b: Emitter, x: Value, axis: int, line: Line, sampling: Sampling) -> Value:
-    """`x` resized along an axis. Raises `ConversionError` for what needs the sizes."""
+def along_unknown(b: GraphBuilder, x: Value, axis: int, line: Line, sampling: Sampling) -> Value:
+    """Returns `x` resized along an axis. Raises `ConversionError` for what needs the sizes."""
     if sampling.coordinates == "tf_crop_and_resize":
         raise ConversionError("tf_crop_and_resize is asked for, expected the extents of the input to be known")
     if sampling.mode == "nearest":
@@ -53,7 +56,7 @@ def along_unknown(b: Emitter, x: Value, axis: int, line: Line, sampling: Samplin
 
 
 def times_of(line: Line, sampling: Sampling) -> int | None:
-    """How often each element stands there, where the nearest ones are a repetition whatever the size is."""
+    """Returns how often each element stands there, if the nearest ones are a repetition whatever the size is."""
     if sampling.mode != "nearest":
         return None
     exact = sampling.coordinates == "asymmetric" and sampling.nearest == "floor"
@@ -62,12 +65,12 @@ def times_of(line: Line, sampling: Sampling) -> int | None:
     return int(times) if (exact or centred) and times is not None and times > 1 and times == int(times) else None
 
 
-def _float(b: Emitter, extent: Extent) -> Value:
+def _float(b: GraphBuilder, extent: Extent) -> Value:
     return b.astype(scalar(b, extent), dtype="f64")
 
 
-def _places(b: Emitter, line: Line, coordinates: str) -> Value:
-    """As `Line.places`."""
+def _places(b: GraphBuilder, line: Line, coordinates: str) -> Value:
+    """Computes what `places_of` does for known sizes."""
     at = b.astype(counted(b, 0, line.wanted), dtype="f64")
     size, wanted = _float(b, line.size), _float(b, line.wanted)
     scale = b.divide(wanted, size) if line.scale is None else b.full((), line.scale, "f64")
@@ -90,7 +93,7 @@ def _places(b: Emitter, line: Line, coordinates: str) -> Value:
     return centred
 
 
-def _nearest(b: Emitter, line: Line, sampling: Sampling) -> Value:
+def _nearest(b: GraphBuilder, line: Line, sampling: Sampling) -> Value:
     places = _places(b, line, sampling.coordinates)
     match sampling.nearest:
         case "round_prefer_floor":
@@ -105,11 +108,9 @@ def _nearest(b: Emitter, line: Line, sampling: Sampling) -> Value:
     return b.astype(b.maximum(b.minimum(places, last), 0.0), dtype="i64")
 
 
-def _table(b: Emitter, line: Line, sampling: Sampling) -> tuple[Value, Value]:
-    """(positions, weights), as for known sizes; positions outside are left to `graph.resample`."""
+def _table(b: GraphBuilder, line: Line, sampling: Sampling) -> tuple[Value, Value]:
+    """Returns (positions, weights), as for known sizes. Positions outside are left to `graph.resample`."""
     import numpy as np
-
-    from .resizing_tables import taps_of
 
     if sampling.antialias and line.scale is None:
         raise ConversionError("antialias is set, expected scales, or sizes that are known")
@@ -127,12 +128,12 @@ def _table(b: Emitter, line: Line, sampling: Sampling) -> tuple[Value, Value]:
     return b.astype(taps, dtype="i64"), weights
 
 
-def _linear(b: Emitter, distance: Value) -> Value:
+def _linear(b: GraphBuilder, distance: Value) -> Value:
     return b.maximum(b.subtract(b.full((), 1.0, "f64"), distance), 0.0)
 
 
-def _cubic(b: Emitter, distance: Value, a: float) -> Value:
-    """As `resizing.cubic`."""
+def _cubic(b: GraphBuilder, distance: Value, a: float) -> Value:
+    """Computes what `resizing_tables.cubic` does for known sizes."""
     inner = b.subtract(b.multiply(distance, a + 2), a + 3)
     near = b.add(b.multiply(b.multiply(inner, distance), distance), 1.0)
     outer = b.add(b.multiply(b.subtract(distance, 5.0), distance), 8.0)

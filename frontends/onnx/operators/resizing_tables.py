@@ -3,15 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .resizing import Sampling
+from ..emitting.sizes import Extent, Size
+from ..errors import ConversionError
+
+ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+COORDINATES = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
+)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The attributes of the operator, which map places and weigh what is around them."""
+
+    mode: str
+    coordinates: str
+    nearest: str = "round_prefer_floor"
+    cubic: float = -0.75
+    outside: bool = True
+    """True if what lies outside counts, as a copy of the border."""
+    antialias: bool = False
+    extrapolation: float = 0.0
+
+    def check(self) -> None:
+        """Raises `ConversionError` for attributes that are not in the specification."""
+        for what, found, allowed in (
+            ("mode", self.mode, ("nearest", "linear", "cubic")),
+            ("coordinate_transformation_mode", self.coordinates, COORDINATES),
+            ("nearest_mode", self.nearest, ROUNDINGS),
+        ):
+            if found not in allowed:
+                raise ConversionError(f"{what} is '{found}', expected {', '.join(allowed)}")
+        if self.antialias and self.mode == "nearest":
+            raise ConversionError("antialias is set, expected mode linear or cubic with it")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The resizing of one axis."""
+
+    size: Extent
+    wanted: Extent
+    scale: float | None
+    """`None` for the quotient of extents that are not known."""
+    crop: tuple[float, float] | None = None
+    """The places of the first and the last element of the result, as shares of the axis."""
+
+    @property
+    def known(self) -> tuple[int, int, float] | None:
+        """The three where they are all known."""
+        if isinstance(self.size, Size) or isinstance(self.wanted, Size) or self.scale is None:
+            return None
+        return self.size, self.wanted, self.scale
 
 
 def places_of(size: int, wanted: int, scale: float, crop: tuple[float, float] | None, coordinates: str) -> Any:
-    """The place of each element of the result on the axis of the input, in elements."""
+    """Returns the place of each element of the result on the axis of the input, in elements."""
     import numpy as np
 
     at = np.arange(wanted, dtype=np.float64)
@@ -48,7 +105,7 @@ def nearest_indices(places: Any, size: int, rounding: str) -> Any:
 
 
 def is_repetition(indices: Any, size: int) -> bool:
-    """Whether they name each element equally often, in order, but not once."""
+    """Returns whether the indices name each element equally often, in order, and more than once."""
     import numpy as np
 
     count = len(indices) // size if size and len(indices) % size == 0 else 0
@@ -56,7 +113,7 @@ def is_repetition(indices: Any, size: int) -> bool:
 
 
 def table_of(places: Any, size: int, scale: float, sampling: Sampling) -> tuple[Any, Any]:
-    """(positions, weights) of what each element of the result is made of, of shape (elements, taps)."""
+    """Returns (positions, weights) of what each element of the result is made of, of shape (elements, taps)."""
     import numpy as np
 
     stretch = min(scale, 1.0) if sampling.antialias else 1.0
@@ -75,7 +132,11 @@ def table_of(places: Any, size: int, scale: float, sampling: Sampling) -> tuple[
 
 
 def taps_of(sampling: Sampling, stretch: float) -> Any:
-    """The elements that count, as distances from the last one before the place; the kernel is `1 / stretch` times as wide."""
+    """
+    Returns the elements that count, as distances from the last one before the place.
+
+    The kernel is `1 / stretch` times as wide.
+    """
     import numpy as np
 
     reach = ceil((1 if sampling.mode == "linear" else 2) / stretch)

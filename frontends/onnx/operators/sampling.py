@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Final
 
-from ..emitter import Emitter
+from ....te.dtypes import is_small_float, numpy_dtype
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of, vector
 from ..errors import ConversionError
 from ..registry import converter
-from ..sizes import extents_of, vector
-from ..types import numpy_dtype
-from ..values import Value
+from ..value import Value
 from .regions import mean_of_regions
 from .windows import window_of
 
@@ -28,7 +28,7 @@ MODES: Final = {
 
 @converter("GridSample")
 def grid_sample(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     grid: Value,
     *,
@@ -36,7 +36,9 @@ def grid_sample(
     mode: str = "linear",
     padding_mode: str = "zeros",
 ) -> Value:
-    """Images at points, the last dimension first, where -1 and 1 are the borders, or the centres of the elements there."""
+    """
+    Images at points, the last dimension first, where -1 and 1 are the borders, or the centres of the elements there.
+    """
     if mode not in MODES:
         raise ConversionError(f"mode is '{mode}', expected linear, nearest or cubic")
     paddings = {"zeros": "zeros", "border": "edge", "reflection": "reflect" if align_corners else "symmetric"}
@@ -59,15 +61,15 @@ def grid_sample(
     return b.sample(x, points, mode=MODES[mode], padding=paddings[padding_mode])
 
 
-def _spatial(b: Emitter, x: Value, dtype: str) -> Value:
+def _spatial(b: GraphBuilder, x: Value, dtype: str) -> Value:
     """The extents of an image as a vector of floats."""
     sizes = vector(b, extents_of(x)[2:])
     return b.astype(sizes, dtype=dtype) if sizes.known is None else b.constant(sizes.known.astype(numpy_dtype(dtype)))
 
 
-def _wide(b: Emitter, x: Value) -> Value:
-    """In at least f32."""
-    return b.astype(x, dtype="f32") if x.dtype in ("f16", "bf16") else x
+def _wide(b: GraphBuilder, x: Value) -> Value:
+    """Casts to at least f32."""
+    return b.astype(x, dtype="f32") if is_small_float(x.dtype) else x
 
 
 def _like(array: Any, value: Value) -> Any:
@@ -76,7 +78,7 @@ def _like(array: Any, value: Value) -> Any:
 
 @converter("DeformConv")
 def deform_conv(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     w: Value,
     offset: Value,
@@ -91,7 +93,8 @@ def deform_conv(
     strides: Ints = None,
 ) -> Value:
     """
-    A convolution whose taps are moved by `offset` and weighed by `mask`, each its own for every place: a product of the filter and the samples.
+    A convolution whose taps are moved by `offset` and weighed by `mask`, each its own for every place: a product of the
+    filter and the samples.
 
     Source: X. Zhu et al., "Deformable ConvNets v2: More Deformable, Better Results", CVPR 2019.
     """
@@ -138,7 +141,7 @@ def deform_conv(
 
 @converter("RoiAlign", since=16)
 def roi_align(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     rois: Value,
     images: Value,
@@ -151,7 +154,7 @@ def roi_align(
     spatial_scale: float = 1.0,
 ) -> Value:
     """
-    Mean, or maximum, of samples in the cells of regions `(x1, y1, x2, y2)`.
+    Returns the mean, or maximum, of samples in the cells of regions `(x1, y1, x2, y2)`.
 
     The maximum is that of the four weighed neighbours of each sample, as the specification has it.
 
@@ -196,7 +199,7 @@ def roi_align(
 
 @converter("RoiAlign", since=10)
 def roi_align_10(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     rois: Value,
     images: Value,
@@ -223,7 +226,7 @@ def roi_align_10(
 
 
 def _neighbours(
-    b: Emitter, rois: Value, number: int, size: int, cells: int, ratio: int, half: bool
+    b: GraphBuilder, rois: Value, number: int, size: int, cells: int, ratio: int, half: bool
 ) -> list[tuple[Value, Value]]:
     """(index, weight) of the two neighbours, along a dimension of `size`, of each sample of each region."""
     import numpy as np
@@ -246,10 +249,12 @@ def _neighbours(
 
 @converter("MaxRoiPool")
 def max_roi_pool(
-    b: Emitter, x: Value, rois: Value, *, pooled_shape: tuple[int, ...], spatial_scale: float = 1.0
+    b: GraphBuilder, x: Value, rois: Value, *, pooled_shape: tuple[int, ...], spatial_scale: float = 1.0
 ) -> Value:
     """
-    The maximum of each cell of regions `(image, x1, y1, x2, y2)`, whose corners are rounded to pixels; 0 for an empty cell.
+    Returns the maximum of each cell of regions `(image, x1, y1, x2, y2)`, whose corners are rounded to pixels.
+
+    An empty cell gives 0.
 
     Source: R. Girshick, "Fast R-CNN", ICCV 2015.
     """
@@ -278,8 +283,8 @@ def _filled(value: float, like: Value) -> Any:
     return _like(np.asarray(value), like)
 
 
-def _cells(b: Emitter, corners: Value, number: int, size: int, cells: int) -> Value:
-    """Which of `size` pixels of a dimension are in each of the cells of each region."""
+def _cells(b: GraphBuilder, corners: Value, number: int, size: int, cells: int) -> Value:
+    """Returns which of `size` pixels of a dimension are in each of the cells of each region."""
     import numpy as np
 
     start = b.strided_slice(corners, axes=(1,), begin=(number,), end=(number + 1,))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..emitter import Emitter
+from ..emitting.forms import backwards
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of
 from ..errors import ConversionError
-from ..forms import backwards
 from ..registry import converter
-from ..sizes import extents_of
-from ..values import Value
+from ..value import Value
 from .loops import Turned, Turns, cost_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @converter("Scan", since=9)
 def scan(
-    b: Emitter,
+    b: GraphBuilder,
     *inputs: Value,
     body: Any,
     num_scan_inputs: int,
@@ -28,7 +28,7 @@ def scan(
     scan_output_axes: tuple[int, ...] | None = None,
     scan_output_directions: tuple[int, ...] | None = None,
 ) -> Any:
-    """A turn for each slice of the scanned inputs, along their axes."""
+    """Runs a turn for each slice of the scanned inputs, along their axes."""
     states = len(inputs) - num_scan_inputs
     count = len(body.output) - states
     found = _scanned(
@@ -43,14 +43,14 @@ def scan(
 
 @converter("Scan", since=8)
 def scan_of_batch(
-    b: Emitter,
+    b: GraphBuilder,
     lengths: Value | None = None,
     *inputs: Value,
     body: Any,
     num_scan_inputs: int,
     directions: tuple[int, ...] | None = None,
 ) -> Any:
-    """Each element of the batch, the first dimension, is scanned by itself."""
+    """Scans each element of the batch, the first dimension, by itself."""
     if lengths is not None:
         raise ConversionError("input 'sequence_lens' is not supported, expected sequences of one length")
     states = len(inputs) - num_scan_inputs
@@ -62,7 +62,7 @@ def scan_of_batch(
     return tuple(column[0] if len(rows) == 1 else b.concat(*column, axis=0) for column in zip(*rows, strict=True))
 
 
-def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphProto) -> list[Value]:
+def _scanned(b: GraphBuilder, state: list[Value], scanned: list[Value], body: GraphProto) -> list[Value]:
     """The last state, then what the turns give, stacked."""
     known = {x.shape[0] for x in scanned} - {None}
     if len(known) > 1 or not scanned:
@@ -84,7 +84,7 @@ def _scanned(b: Emitter, state: list[Value], scanned: list[Value], body: GraphPr
     return [*after, *stacked]
 
 
-def _slice(b: Emitter, x: Value, number: Value) -> Value:
+def _slice(b: GraphBuilder, x: Value, number: Value) -> Value:
     known = number.known
     if known is None:
         return b.take(x, number, axis=0)
@@ -93,7 +93,7 @@ def _slice(b: Emitter, x: Value, number: Value) -> Value:
 
 
 def _first(
-    b: Emitter, values: Sequence[Value], axes: tuple[int, ...] | None, directions: tuple[int, ...] | None
+    b: GraphBuilder, values: Sequence[Value], axes: tuple[int, ...] | None, directions: tuple[int, ...] | None
 ) -> list[Value]:
     """The scanned inputs with the slices along their first dimension, in the order of the turns."""
     found: list[Value] = []
@@ -106,13 +106,13 @@ def _first(
 
 
 def _placed(
-    b: Emitter,
+    b: GraphBuilder,
     values: Sequence[Value],
     axes: tuple[int, ...] | None,
     directions: tuple[int, ...] | None,
     count: int,
 ) -> list[Value]:
-    """What was stacked along the first dimension, along the wanted one, in the wanted direction."""
+    """Moves what was stacked along the first dimension to the wanted one, in the wanted direction."""
     for name, given in (("axes", axes), ("directions", directions)):
         if given is not None and len(given) != count:
             raise ConversionError(f"scan_output_{name} has {len(given)} entries, expected {count}")

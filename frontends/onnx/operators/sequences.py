@@ -1,11 +1,14 @@
-"""Sequences of tensors, as long as their length is known at import: they are lists of values and leave nothing behind."""
+"""
+Sequences of tensors, as long as their length is known at import: they are lists of values and leave nothing behind.
+"""
 
 from __future__ import annotations
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.values import SequenceValue
 from ..errors import ConversionError
 from ..registry import Known, converter
-from ..values import SequenceValue, Value
+from ..value import Value
 from .movement import ints
 
 
@@ -25,39 +28,39 @@ def _place(position: Known, count: int, last: int) -> int:
 
 
 @converter("SequenceConstruct")
-def sequence_construct(b: Emitter, *xs: Value) -> Value:
+def sequence_construct(b: GraphBuilder, *xs: Value) -> Value:
     return SequenceValue(list(xs))
 
 
 @converter("SequenceEmpty")
-def sequence_empty(b: Emitter, *, dtype: int = 1) -> Value:
+def sequence_empty(b: GraphBuilder, *, dtype: int = 1) -> Value:
     return SequenceValue([])
 
 
 @converter("SequenceLength")
-def sequence_length(b: Emitter, sequence: Value) -> Value:
+def sequence_length(b: GraphBuilder, sequence: Value) -> Value:
     import numpy as np
 
     return b.constant(np.array(len(parts_of(sequence)), np.int64))
 
 
 @converter("SequenceAt")
-def sequence_at(b: Emitter, sequence: Value, position: Known) -> Value:
+def sequence_at(b: GraphBuilder, sequence: Value, position: Known) -> Value:
     parts = parts_of(sequence)
     return parts[_place(position, len(parts), len(parts) - 1)]
 
 
 @converter("SequenceInsert")
-def sequence_insert(b: Emitter, sequence: Value, x: Value, position: Known | None = None) -> Value:
-    """Before `position`, at the end without one."""
+def sequence_insert(b: GraphBuilder, sequence: Value, x: Value, position: Known | None = None) -> Value:
+    """Inserts a tensor before `position`, or at the end without one."""
     parts = list(parts_of(sequence))
     parts.insert(len(parts) if position is None else _place(position, len(parts), len(parts)), x)
     return SequenceValue(parts)
 
 
 @converter("SequenceErase")
-def sequence_erase(b: Emitter, sequence: Value, position: Known | None = None) -> Value:
-    """Without the tensor at `position`, without the last one where there is none."""
+def sequence_erase(b: GraphBuilder, sequence: Value, position: Known | None = None) -> Value:
+    """Removes the tensor at `position`, or the last one where no position is given."""
     parts = list(parts_of(sequence))
     if not parts:
         raise ConversionError("the sequence is empty")
@@ -66,8 +69,8 @@ def sequence_erase(b: Emitter, sequence: Value, position: Known | None = None) -
 
 
 @converter("ConcatFromSequence")
-def concat_from_sequence(b: Emitter, sequence: Value, *, axis: int, new_axis: int = 0) -> Value:
-    """The tensors along `axis`, which `new_axis` makes a new dimension."""
+def concat_from_sequence(b: GraphBuilder, sequence: Value, *, axis: int, new_axis: int = 0) -> Value:
+    """Concatenates the tensors along `axis`, which `new_axis` makes a new dimension."""
     parts = parts_of(sequence)
     if not parts:
         raise ConversionError("the sequence is empty")
@@ -80,8 +83,12 @@ def concat_from_sequence(b: Emitter, sequence: Value, *, axis: int, new_axis: in
 
 
 @converter("SplitToSequence")
-def split_to_sequence(b: Emitter, x: Value, split: Known | None = None, *, axis: int = 0, keepdims: int = 1) -> Value:
-    """Parts of one element each, of `split` elements (the last of what is left), or of the elements that a vector says."""
+def split_to_sequence(
+    b: GraphBuilder, x: Value, split: Known | None = None, *, axis: int = 0, keepdims: int = 1
+) -> Value:
+    """
+    Parts of one element each, of `split` elements (the last of what is left), or of the elements that a vector says.
+    """
     import numpy as np
 
     size = b.extent(x, axis, "the input")

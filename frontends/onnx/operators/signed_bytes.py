@@ -1,23 +1,24 @@
 """
 Products of bytes for any signs and zero points.
 
-They are formed of signed bytes and summed up in 32 bits, whatever the signs of the operands, because that is what machines are fast at: an
-unsigned byte less 128 is a signed one, and the zero point goes with it. Then
+They are formed of signed bytes and summed up in 32 bits, whatever the signs of the operands, because that is what
+machines are fast at: an unsigned byte less 128 is a signed one, and the zero point goes with it. Then
 
     sum (a - za) * (b - zb) = sum a * b - za * sum b - zb * (sum a - K * za)
 
-with K terms in each sum. All of it wraps in 32 bits, so it is exact. Of the terms on the right those with constant weights are constants, and those
-with a zero point of 0 vanish. Source: B. Jacob et al., Quantization and Training of Neural Networks for Efficient
-Integer-Arithmetic-Only Inference, CVPR 2018, section 2.3.
+with K terms in each sum. All of it wraps in 32 bits, so it is exact. Of the terms on the right those with constant
+weights are constants, and those with a zero point of 0 vanish. Source: B. Jacob et al., Quantization and Training of
+Neural Networks for Efficient Integer-Arithmetic-Only Inference, CVPR 2018, section 2.3.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.values import KnownValue
 from ..errors import ConversionError
-from ..values import KnownValue, Value
+from ..value import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +30,8 @@ def check_bytes(x: Value, y: Value) -> None:
             raise ConversionError(f"an operand is {value.shaped}, expected ui8 or i8")
 
 
-def signed(b: Emitter, x: Value) -> Value:
-    """Unsigned bytes less 128, which is what flipping their first bit makes of them."""
+def signed(b: GraphBuilder, x: Value) -> Value:
+    """Returns unsigned bytes less 128, which is what flipping their first bit makes of them."""
     if x.dtype == "i8":
         return x
     known = x.known
@@ -39,8 +40,8 @@ def signed(b: Emitter, x: Value) -> Value:
     return b.astype(b.bitwise_xor(x, 128), dtype="i8")
 
 
-def signed_zero(b: Emitter, zero_point: Value | None, dtype: str) -> Value | None:
-    """The zero point of `signed` in 32 bits; `None` for one that is known to be 0."""
+def signed_zero(b: GraphBuilder, zero_point: Value | None, dtype: str) -> Value | None:
+    """Returns the zero point of `signed` in 32 bits, `None` for one that is known to be 0."""
     import numpy as np
 
     known = int32(0) if zero_point is None else zero_point.known
@@ -53,7 +54,7 @@ def signed_zero(b: Emitter, zero_point: Value | None, dtype: str) -> Value | Non
     return b.subtract(wide, offset) if offset else wide
 
 
-def centred(b: Emitter, x: Value, zero_point: Value | None) -> Value:
+def centred(b: GraphBuilder, x: Value, zero_point: Value | None) -> Value:
     """`x - zero_point` in 32 bits."""
     wide = cast(b, x, "i32")
     return wide if zero_point is None else minus(b, wide, zero_point)
@@ -68,19 +69,19 @@ def int32(value: int | None) -> np.ndarray[Any, Any]:
     return np.array(value, np.int32)
 
 
-def times(b: Emitter, x: Value, y: Value) -> Value:
+def times(b: GraphBuilder, x: Value, y: Value) -> Value:
     if x.known is not None and y.known is not None:
         return _wrapped(x.known.astype("int64") * y.known)
     return b.multiply(x, y)
 
 
-def minus(b: Emitter, x: Value, y: Value) -> Value:
+def minus(b: GraphBuilder, x: Value, y: Value) -> Value:
     if x.known is not None and y.known is not None:
         return _wrapped(x.known.astype("int64") - y.known)
     return b.subtract(x, y)
 
 
-def sums_of(b: Emitter, x: Value, axis: int | tuple[int, ...]) -> Value:
+def sums_of(b: GraphBuilder, x: Value, axis: int | tuple[int, ...]) -> Value:
     """The sums of bytes along axes, which stay, in 32 bits."""
     if x.known is not None:
         return _wrapped(x.known.sum(axis=axis, keepdims=True, dtype="int64"))
@@ -98,7 +99,7 @@ def is_zero(value: Value) -> bool:
     return known is not None and not known.any()
 
 
-def cast(b: Emitter, x: Value, dtype: str) -> Value:
+def cast(b: GraphBuilder, x: Value, dtype: str) -> Value:
     if x.dtype == dtype:
         return x
     known = x.known
@@ -107,7 +108,7 @@ def cast(b: Emitter, x: Value, dtype: str) -> Value:
     return b.astype(x, dtype=dtype)
 
 
-def in_shape(b: Emitter, x: Value, shape: tuple[int, ...]) -> Value:
+def in_shape(b: GraphBuilder, x: Value, shape: tuple[int, ...]) -> Value:
     known = x.known
     if known is not None:
         return KnownValue(known.reshape(shape), getattr(x, "key", "constant"))

@@ -1,8 +1,9 @@
 """
 Fourier transforms, as products with matrices of cosines and sines.
 
-A transform of length N is a sum over N numbers for each of N frequencies. For the lengths of audio and vision models, a few hundred, that is as fast as
-it needs to be and has the rounding of a product. Source: Oppenheim and Schafer, Discrete-Time Signal Processing, chapter 8.
+A transform of length N is a sum over N numbers for each of N frequencies. For the lengths of audio and vision models, a
+few hundred, that is as fast as it needs to be and has the rounding of a product. Source: Oppenheim and Schafer,
+Discrete-Time Signal Processing, chapter 8.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from ..emitter import Emitter
+from ..emitting.forms import reshaped
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of, product
 from ..errors import ConversionError
-from ..forms import reshaped
 from ..registry import Known, converter
-from ..sizes import extents_of, product
-from ..values import Value
+from ..value import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ LARGEST_MATRIX: Final = 1 << 25
 
 @converter("DFT", since=20)
 def dft(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     length: Known | None = None,
     axis: Known | None = None,
@@ -34,13 +35,15 @@ def dft(
     inverse: int = 0,
     onesided: int = 0,
 ) -> Value:
-    """`X[k] = sum over n of x[n] * e^(-2 pi i k n / N)`, or its inverse, which has the other sign and a factor 1 / N."""
+    """
+    `X[k] = sum over n of x[n] * e^(-2 pi i k n / N)`, or its inverse, which has the other sign and a factor 1 / N.
+    """
     return _transform(b, x, _number(length), -2 if axis is None else _whole(axis), bool(inverse), bool(onesided))
 
 
 @converter("DFT", since=17)
 def dft_by_attribute(
-    b: Emitter, x: Value, length: Known | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
+    b: GraphBuilder, x: Value, length: Known | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
 ) -> Value:
     return _transform(b, x, _number(length), axis, bool(inverse), bool(onesided))
 
@@ -53,7 +56,7 @@ def _whole(array: Any) -> int:
     return int(array.reshape(()))
 
 
-def _transform(b: Emitter, x: Value, length: int | None, axis: int, inverse: bool, onesided: bool) -> Value:
+def _transform(b: GraphBuilder, x: Value, length: int | None, axis: int, inverse: bool, onesided: bool) -> Value:
     if not -x.rank <= axis < x.rank or axis % x.rank == x.rank - 1:
         raise ConversionError(f"axis is {axis}, expected a dimension of the signal {x.shaped}")
     axis %= x.rank
@@ -79,7 +82,8 @@ def _transform(b: Emitter, x: Value, length: int | None, axis: int, inverse: boo
 
 def _matrix(length: int, taken: int, parts: int, inverse: bool, onesided: bool) -> np.ndarray[Any, Any]:
     """
-    What each part of each of `taken` numbers adds to each part of each result: taken x parts x results x (1 or 2), in f64.
+    What each part of each of `taken` numbers adds to each part of each result: taken x parts x results x (1 or 2), in
+    f64.
 
     Of a one-sided spectrum only the half is given, so that what lies between its ends counts twice.
     """
@@ -103,7 +107,7 @@ def _matrix(length: int, taken: int, parts: int, inverse: bool, onesided: bool) 
     return matrix / length if inverse else matrix
 
 
-def _product(b: Emitter, x: Value, matrix: np.ndarray[Any, Any]) -> Value:
+def _product(b: GraphBuilder, x: Value, matrix: np.ndarray[Any, Any]) -> Value:
     """`…` x numbers x parts by a matrix: `…` x results x parts."""
     import numpy as np
 
@@ -119,7 +123,7 @@ def _product(b: Emitter, x: Value, matrix: np.ndarray[Any, Any]) -> Value:
 
 @converter("STFT", since=17)
 def stft(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     step: Known,
     window: Value | None = None,

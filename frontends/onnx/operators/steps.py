@@ -8,19 +8,21 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Block, Region, SSAValue
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.values import RuntimeValue
 from ..errors import ConversionError
-from ..values import RuntimeValue, Value
+from ..value import Value
 
 Body = Callable[[Value, list[Value]], list[Value]]
-"""Is given the number of the turn (i64, rank 0) and the carried values; gives their next values."""
+"""Takes the number of the turn (i64, rank 0) and the carried values, and returns their next values."""
 
 
-def repeat(b: Emitter, count: int | Value, carried: Sequence[Value], body: Body, first: int = 0) -> list[Value]:
+def repeat(b: GraphBuilder, count: int | Value, carried: Sequence[Value], body: Body, first: int = 0) -> list[Value]:
     """
-    `count` turns of `body`, numbered from `first`, as an `scf.for`; the carried values after the last one.
+    Adds `count` turns of `body`, numbered from `first`, as an `scf.for`. Returns the carried values after the last one.
 
-    The number is carried as a tensor, too: it is what ops on tensors can use. Raises `ConversionError` when a value changes its type.
+    The number is carried as a tensor, too: it is what ops on tensors can use. Raises `ConversionError` when a value
+    changes its type.
     """
     number = TensorType(IntegerType(64), [])
     starts = [b.ssa(value) for value in carried]
@@ -43,7 +45,7 @@ def repeat(b: Emitter, count: int | Value, carried: Sequence[Value], body: Body,
 
 
 def branch(
-    b: Emitter, condition: Value, taken: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    b: GraphBuilder, condition: Value, taken: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
 ) -> list[Value]:
     """
     What one of two functions gives, as an `scf.if` on a condition that is computed at run time.
@@ -70,7 +72,7 @@ def branch(
     return [result] if len(types) == 1 else list(result)
 
 
-def element_of(b: Emitter, value: Value) -> SSAValue:
+def element_of(b: GraphBuilder, value: Value) -> SSAValue:
     """The element of a tensor that has one."""
     whole = b.ssa(value if value.rank == 0 else b.reshape(value, shape=()))
     assert isinstance(whole.type, TensorType)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..emitter import Emitter
+from ..emitting.forms import filled
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import extents_of
 from ..errors import ConversionError
-from ..forms import filled
 from ..registry import converter
-from ..sizes import extents_of
-from ..values import Value
+from ..value import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @converter("TfIdfVectorizer", since=9)
 def tf_idf_vectorizer(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     *,
     max_gram_length: int,
@@ -33,7 +33,8 @@ def tf_idf_vectorizer(
     weights: tuple[float, ...] | None = None,
 ) -> Value:
     """
-    How often each n-gram of the pool occurs in each row, its elements at one distance of each other, up to `max_skip_count` apart.
+    Counts each n-gram of the pool in each row, its elements at one distance of each other, up to `max_skip_count`
+    apart.
 
     `weights` are those of the coordinates of the result, as evaluators take them.
     """
@@ -81,8 +82,8 @@ def _grams(pool: tuple[int, ...], starts: tuple[int, ...], indexes: tuple[int, .
     return found
 
 
-def _counts(b: Emitter, rows: Value, pool: Array, distance: int, length: int) -> Value:
-    """How often each n-gram occurs with this distance between its elements, as f32 (row, n-gram)."""
+def _counts(b: GraphBuilder, rows: Value, pool: Array, distance: int, length: int) -> Value:
+    """Counts each n-gram with this distance between its elements, as f32 (row, n-gram)."""
     places = length - distance * (pool.shape[1] - 1)
     found: Value | None = None
     for number in range(pool.shape[1]):
@@ -93,7 +94,7 @@ def _counts(b: Emitter, rows: Value, pool: Array, distance: int, length: int) ->
     return b.sum(b.astype(found, dtype="f32"), axis=(1,))
 
 
-def _weighted(b: Emitter, counts: Value, mode: str, weights: tuple[float, ...] | None) -> Value:
+def _weighted(b: GraphBuilder, counts: Value, mode: str, weights: tuple[float, ...] | None) -> Value:
     import numpy as np
 
     if mode == "IDF":

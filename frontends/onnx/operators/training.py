@@ -1,20 +1,23 @@
-"""Steps of optimisers, of the operator set `ai.onnx.preview.training`. Variables, gradients and states come one group after the other."""
+"""
+Steps of optimisers, of the operator set `ai.onnx.preview.training`. Variables, gradients and states come one group
+after the other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
-from ..values import Value
+from ..value import Value
 
 DOMAIN: Final = "ai.onnx.preview.training"
 
 
 def _groups(values: tuple[Value, ...], count: int) -> list[tuple[Value, ...]]:
-    """For each variable: it, its gradient, its states."""
+    """Returns each variable with its gradient and its states."""
     if not values or len(values) % count:
         raise ConversionError(f"the node has {len(values)} variables and states, expected groups of {count}")
     size = len(values) // count
@@ -27,22 +30,22 @@ def _each(values: tuple[Value, ...], count: int, step: Callable[..., tuple[Value
     return [each for kind in zip(*results, strict=True) for each in kind]
 
 
-def _scalar(b: Emitter, x: Value) -> Value:
+def _scalar(b: GraphBuilder, x: Value) -> Value:
     return x if x.rank == 0 else b.reshape(x, shape=())
 
 
-def _regularised(b: Emitter, x: Value, gradient: Value, coefficient: float) -> Value:
+def _regularised(b: GraphBuilder, x: Value, gradient: Value, coefficient: float) -> Value:
     """The gradient of the loss plus `coefficient / 2 * ||x||^2`."""
     return gradient if coefficient == 0 else b.add(b.multiply(x, coefficient), gradient)
 
 
-def _number(b: Emitter, x: Value, dtype: str) -> Value:
+def _number(b: GraphBuilder, x: Value, dtype: str) -> Value:
     return x if x.dtype == dtype else b.astype(x, dtype=dtype)
 
 
 @converter("Momentum", domain=DOMAIN)
 def momentum(
-    b: Emitter,
+    b: GraphBuilder,
     rate: Value,
     count: Value,
     *values: Value,
@@ -51,7 +54,11 @@ def momentum(
     mode: str,
     norm_coefficient: float,
 ) -> Any:
-    """`v' = alpha * v + beta * g` with `beta = 1` in the first step; `x' = x - rate * v'`, or `x - rate * (g + alpha * v')`."""
+    """
+    Computes `v' = alpha * v + beta * g`, with `beta = 1` in the first step.
+
+    Then `x' = x - rate * v'`, or `x - rate * (g + alpha * v')`.
+    """
     if mode not in ("standard", "nesterov"):
         raise ConversionError(f"mode is '{mode}', expected standard or nesterov")
     rate, count = _scalar(b, rate), _scalar(b, count)
@@ -68,7 +75,7 @@ def momentum(
 
 @converter("Adagrad", domain=DOMAIN)
 def adagrad(
-    b: Emitter,
+    b: GraphBuilder,
     rate: Value,
     count: Value,
     *values: Value,
@@ -76,7 +83,10 @@ def adagrad(
     epsilon: float = 1e-6,
     norm_coefficient: float = 0.0,
 ) -> Any:
-    """`h' = h + g^2`, `x' = x - rate / (1 + count * decay_factor) * g / (sqrt(h') + epsilon)`. Source: Duchi et al., JMLR 12, 2011."""
+    """
+    `h' = h + g^2`, `x' = x - rate / (1 + count * decay_factor) * g / (sqrt(h') + epsilon)`. Source: Duchi et al., JMLR
+    12, 2011.
+    """
     rate, count = _scalar(b, rate), _scalar(b, count)
 
     def step(x: Value, gradient: Value, squares: Value) -> tuple[Value, ...]:
@@ -92,7 +102,7 @@ def adagrad(
 
 @converter("Adam", domain=DOMAIN)
 def adam(
-    b: Emitter,
+    b: GraphBuilder,
     rate: Value,
     count: Value,
     *values: Value,
@@ -103,8 +113,9 @@ def adam(
     norm_coefficient_post: float = 0.0,
 ) -> Any:
     """
-    `v' = alpha * v + (1 - alpha) * g`, `h' = beta * h + (1 - beta) * g^2`, `x' = x - r * v' / (sqrt(h') + epsilon)`, where after the first step
-    `r = rate * sqrt(1 - beta^count) / (1 - alpha^count)`. Source: Kingma and Ba, Adam, ICLR 2015.
+    `v' = alpha * v + (1 - alpha) * g`, `h' = beta * h + (1 - beta) * g^2`, `x' = x - r * v' / (sqrt(h') + epsilon)`,
+    where after the first step `r = rate * sqrt(1 - beta^count) / (1 - alpha^count)`. Source: Kingma and Ba, Adam,
+    ICLR 2015.
     """
     rate, count = _scalar(b, rate), _scalar(b, count)
 
@@ -123,7 +134,7 @@ def adam(
     return _each(values, 4, step)
 
 
-def _corrected(b: Emitter, rate: Value, count: Value, alpha: float, beta: float, dtype: str) -> Value:
+def _corrected(b: GraphBuilder, rate: Value, count: Value, alpha: float, beta: float, dtype: str) -> Value:
     """The rate for averages that started at 0."""
     steps, rate = _number(b, count, dtype), _number(b, rate, dtype)
     mean = b.subtract(b.full((), 1.0, dtype), b.power(b.full((), alpha, dtype), steps))

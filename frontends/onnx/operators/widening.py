@@ -6,22 +6,22 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..emitter import Emitter
-from ..values import Value
-
-HALVES = ("f16", "bf16")
-"""Element types that are too narrow for intermediate results."""
+from ....te.dtypes import is_small_float
+from ..emitting.graph_builder import GraphBuilder
+from ..value import Value
 
 
 def rounded_once(function: Callable[..., Value]) -> Callable[..., Value]:
     """
-    A converter for all floats from one for f32 and f64: operands of the element type of the first one are f32 where that is a half, and
-    so is the result before it is rounded.
+    Makes a converter for all floats from one for f32 and f64.
+
+    If the first operand is f16 or bf16, operands of its element type are f32, and so is the result before it is
+    rounded.
     """
 
     @wraps(function)
-    def convert(b: Emitter, x: Value, *operands: Any, **attributes: Any) -> Value:
-        if x.dtype not in HALVES:
+    def convert(b: GraphBuilder, x: Value, *operands: Any, **attributes: Any) -> Value:
+        if not is_small_float(x.dtype):
             return function(b, x, *operands, **attributes)
         wide = [
             b.astype(each, dtype="f32") if isinstance(each, Value) and each.dtype == x.dtype else each

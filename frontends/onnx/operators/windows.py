@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..emitter import Emitter
+from ..emitting.graph_builder import GraphBuilder
+from ..emitting.sizes import Extent, combined, extents_of, vector
 from ..errors import ConversionError
-from ..sizes import Extent, combined, extents_of, vector
-from ..values import Value
+from ..value import Value
 
 
 @dataclass(frozen=True)
 class Window:
-    """One number per spatial dimension each; `before` and `after` are elements of padding."""
+    """A window, with one number per spatial dimension in each field. `before` and `after` are elements of padding."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -23,11 +23,11 @@ class Window:
     after: tuple[int, ...]
 
     def reach(self, number: int) -> int:
-        """From the first to the last element of the window in a dimension, both included."""
+        """Returns the number of elements from the first to the last of the window in a dimension, both included."""
         return self.dilations[number] * (self.kernel[number] - 1) + 1
 
     def count(self, number: int, size: int) -> int:
-        """How many windows there are in a dimension of `size` elements."""
+        """Returns the number of windows in a dimension of `size` elements."""
         padded = size + self.before[number] + self.after[number]
         return (padded - self.reach(number)) // self.strides[number] + 1
 
@@ -59,7 +59,11 @@ def window_of(
     pads: tuple[int, ...] | None,
     strides: tuple[int, ...] | None,
 ) -> Window:
-    """The window that the attributes of a node describe; `kernel` where `kernel_shape` is absent. Raises `ConversionError`."""
+    """
+    Returns the window that the attributes of a node describe, with `kernel` where `kernel_shape` is absent.
+
+    Raises `ConversionError`.
+    """
     extents = tuple(kernel if kernel_shape is None else kernel_shape)
     rank = x.rank - 2
     if len(extents) != rank or None in extents:
@@ -87,7 +91,7 @@ def window_of(
 def _same(
     x: Value, kernel: tuple[int, ...], strides: Sequence[int], dilations: Sequence[int], lower: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Padding with which each extent of the result is that of the input over the stride, rounded up."""
+    """Returns the padding with which each extent of the result is that of the input over the stride, rounded up."""
     before: list[int] = []
     after: list[int] = []
     for size, extent, stride, dilation in zip(x.shape[2:], kernel, strides, dilations, strict=True):
@@ -105,7 +109,7 @@ def _same(
 
 
 def padded_alike(
-    b: Emitter,
+    b: GraphBuilder,
     x: Value,
     kernel: Sequence[int],
     strides: Sequence[int] | None,

@@ -1,0 +1,13 @@
+from .onnx.compiled import OnnxExecutable as OnnxExecutable
+from .onnx.compiled import compile_onnx as compile_onnx
+from .onnx.emitting.graph_builder import Emitter as Emitter
+from .onnx.emitting.values import KnownValue as KnownValue
+from .onnx.emitting.values import RuntimeValue as RuntimeValue
+from .onnx.errors import ConversionError as ConversionError
+from .onnx.errors import OnnxError as OnnxError
+from .onnx.importer import from_onnx as from_onnx
+from .onnx.registry import Known as Known
+from .onnx.registry import converter as converter
+from .onnx.registry import direct as direct
+from .onnx.unsupported import UnsupportedError as UnsupportedError
+from .onnx.value import Value as Value

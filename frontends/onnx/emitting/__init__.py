@@ -1,0 +1,1 @@
+"""What converters work with: values, sizes, scopes, and the builder of graphs."""

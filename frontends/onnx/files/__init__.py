@@ -1,0 +1,1 @@
+"""ONNX files: models, the order of their nodes, and their tensors."""

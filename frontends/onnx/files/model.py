@@ -1,0 +1,46 @@
+"""A model whose structure is sound, and the nodes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, NodeProto, TensorProto
+
+
+@dataclass
+class Model:
+    """
+    A model whose structure is sound. `graph` has no initialisers: they are in `initialisers`, as they were stored.
+    """
+
+    name: str
+    folder: str
+    """The folder of external data."""
+    graph: GraphProto
+    initialisers: Sequence[TensorProto]
+    versions: dict[str, int]
+    """Version of each operator set, the standard one under `""`."""
+
+    def version(self, domain: str) -> int:
+        """The version of an operator set that the model was written for."""
+        return self.versions.get("" if domain == "ai.onnx" else domain, 1)
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes of the graph and of all bodies."""
+        return sum(1 for _ in all_nodes(self.graph))
+
+
+def all_nodes(graph: GraphProto) -> Iterator[NodeProto]:
+    """Yields every node, those of bodies included."""
+    open_graphs = [graph]
+    while open_graphs:
+        for node in open_graphs.pop().node:
+            yield node
+            for attribute in node.attribute:
+                if attribute.HasField("g"):
+                    open_graphs.append(attribute.g)
+                open_graphs.extend(attribute.graphs)

@@ -1,0 +1,50 @@
+"""A tensor of the model, as converters see it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import SSAValue
+
+from ...dialects.graph.shapes import Shape, Shaped
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Value(ABC):
+    """A tensor of the model."""
+
+    @property
+    @abstractmethod
+    def shaped(self) -> Shaped:
+        """Shape (`None` for an extent that is not known) and element type."""
+
+    @property
+    def shape(self) -> Shape:
+        """The extents, `None` for one that is not known."""
+        return self.shaped.shape
+
+    @property
+    def dtype(self) -> str:
+        """The name of the element type, `f32`."""
+        return self.shaped.dtype
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shaped.shape)
+
+    @property
+    def known(self) -> np.ndarray[Any, Any] | None:
+        """The elements, when they are known at import."""
+        return None
+
+    def computed(self, b: Any) -> SSAValue:
+        """
+        Returns the tensor at the place where the builder `b` adds ops.
+
+        Only values that are neither known nor an SSA value have it.
+        """
+        raise NotImplementedError(type(self).__name__)
