@@ -1,9 +1,9 @@
 """
 Loops of assembly text: which there are, and what their instructions do.
 
-For tests of machine code, on x86-64 (AT&T syntax, as LLVM prints it) and AArch64. A loop is what lies between a label and the last
-branch back to it; innermost are those without another inside. In FileCheck tests `asm-loops` is a filter that prints those with
-products of vectors (`--all`: all innermost loops), each under a line that counts what is in it:
+For tests of machine code, on x86-64 (AT&T syntax, as LLVM prints it) and AArch64. A loop is what lies between a label
+and the last branch back to it; innermost are those without another inside. In FileCheck tests `asm-loops` is a filter
+that prints those with products of vectors (`--all`: all innermost loops), each under a line that counts what is in it:
 
     loop .LBB0_3: 96 products, 40 loads, 0 stores, 0 of the stack, 0 calls
 """
@@ -18,7 +18,8 @@ from dataclasses import dataclass
 _LABEL = re.compile(r"^([.\w$]+):")
 _BRANCH = re.compile(r"^(j[a-z]+|b|b\.[a-z]+|cbn?z|tbn?z)$")
 _PRODUCT = re.compile(
-    r"^(vf(n?)m(add|sub)\w*[ps][sdh]|v?mul[ps][sdh]|f(mla|mls|mul)|vpdpbusds?|v?pmaddwd|v?pmull[wd]|[su]dot|mla|[su]mlal2?|tdp\w+)$"
+    r"^(vf(n?)m(add|sub)\w*[ps][sdh]|v?mul[ps][sdh]|f(mla|mls|mul)|vpdpbusds?|v?pmaddwd|v?pmull[wd]|[su]dot|mla|"
+    r"[su]mlal2?|tdp\w+)$"
 )
 _VECTOR = re.compile(r"%[xyzt]mm\d+|\bv\d+\.\d*[bhsd]|\b[qds]\d+\b")
 _STACK = re.compile(r"\(%rsp[,)]|\[sp\b")
@@ -35,13 +36,13 @@ class Loop:
     label: str
     lines: tuple[str, ...]
     framed: bool = False
-    """Whether `%rbp` (`x29`) points into the stack in its function; elsewhere it is a register as any other."""
+    """Says whether `%rbp` (`x29`) points into the stack in its function. Elsewhere it is a register as any other."""
 
     def mnemonics(self) -> list[str]:
         return [words[0] for line in self.lines if (words := _words(line))]
 
     def count(self, pattern: str) -> int:
-        """How many instructions, written as in the text, `pattern` is found in."""
+        """Returns how many instructions, written as in the text, `pattern` is found in."""
         return sum(bool(re.search(pattern, line)) for line in self.lines)
 
     @property

@@ -22,7 +22,9 @@ CRASHED = -1
 
 
 def load_tool(location: str) -> MainFunction:
-    """The function behind `module:function`; it takes the arguments and returns an exit code, or `None` for 0."""
+    """
+    Returns the function behind `module:function`. It takes the arguments and returns an exit code, or `None` for 0.
+    """
     module_name, _, function_name = location.partition(":")
     return getattr(import_module(module_name), function_name)
 
@@ -54,7 +56,7 @@ def echo_main(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def captured_streams(data: bytes, merge: bool) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    """Inside the block, standard input is `data`, and standard output and error go to the two buffers."""
+    """Makes `data` the standard input inside the block, and sends standard output and error to the two buffers."""
     out = io.BytesIO()
     err = out if merge else io.BytesIO()
     saved = sys.stdin, sys.stdout, sys.stderr
@@ -98,7 +100,7 @@ def _exit_code(exit_: SystemExit) -> int:
 
 def call_tool_in_child(main: MainFunction, command: Command, data: bytes) -> Finished:
     """
-    Like `call_tool`, in a forked child: a crash of native code ends the child and not the tests.
+    Runs a tool as `call_tool` does, in a forked child: a crash of native code ends the child and not the tests.
 
     The exit code of a child killed by signal n is -n, as with subprocesses.
     """

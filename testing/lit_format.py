@@ -72,7 +72,10 @@ _RUN: Final = re.compile(r"RUN:[ \t]*(.*)$", re.MULTILINE)
 
 
 class StepwellTest(lit.formats.FileBasedTest):
-    """`tools` adds in-process tools, name to `module:function`; the function takes the arguments, returns a code."""
+    """
+    The test format. `tools` adds in-process tools, name to `module:function`. The function takes the arguments, returns
+    a code.
+    """
 
     def __init__(self, tools: Mapping[str, str] | None = None):
         self.tools = {**IN_PROCESS_TOOLS, **(tools or {})}
@@ -83,6 +86,7 @@ class StepwellTest(lit.formats.FileBasedTest):
         return {"tools": self.tools, "_loaded": {}}
 
     def execute(self, test: Any, litConfig: Any) -> Any:
+        """Runs a test file, and returns the verdict with its log."""
         if test.config.unsupported:
             return lit.Test.UNSUPPORTED, "the folder is marked as unsupported"
         # For REQUIRES, UNSUPPORTED and XFAIL; the lines themselves are read below.
@@ -145,7 +149,7 @@ class StepwellTest(lit.formats.FileBasedTest):
 
 
 def run_lines(path: str) -> list[str]:
-    """The commands of a test file; a line that ends in a backslash goes on in the next RUN line."""
+    """Returns the commands of a test file. A line that ends in a backslash goes on in the next RUN line."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     lines: list[str] = []
@@ -170,7 +174,7 @@ def expand_macros(line: str, substitutions: list[tuple[Any, str]]) -> str:
 
 
 def path_substitutions(test: Any) -> dict[str, str]:
-    """`%s` and the like; the folder of `%t` is made."""
+    """Returns the values of `%s` and the like, and makes the folder of `%t`."""
     source = test.getSourcePath()
     execution = test.getExecPath()
     folder = os.path.join(os.path.dirname(execution), "Output")

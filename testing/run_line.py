@@ -1,8 +1,8 @@
 """
 Reading and running the command of a `RUN:` line in this process.
 
-The language is the part of the shell that tests use: words with quotes, `|`, `&&`, `2>&1`, `> file`, `2> file`, `< file`
-and a leading `not`. A line that uses more is handed to the real shell as a whole.
+The language is the part of the shell that tests use: words with quotes, `|`, `&&`, `2>&1`, `> file`, `2> file`,
+`< file` and a leading `not`. A line that uses more is handed to the real shell as a whole.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 ExecuteCommand = Callable[["Command", bytes], "Finished"]
 
 CHECKING_TOOLS: Final = frozenset({"filecheck", "FileCheck", "diff", "cmp", "test", "not"})
-"""Commands whose exit code says whether a test passes; a RUN line has to end in one."""
+"""The commands whose exit code says whether a test passes. A RUN line has to end in one."""
 
 _NEEDS_A_SHELL: Final = ("$(", "`", "||", ";", ">>", "<(", ">(", "&>", "<<")
 
@@ -46,7 +46,7 @@ Pipe = list[Command]
 
 @dataclass
 class Finished:
-    """How a command ended; an exit code below zero is that of a crash."""
+    """The end of a command. An exit code below zero is that of a crash."""
 
     exit_code: int
     stdout: bytes = b""
@@ -55,14 +55,14 @@ class Finished:
 
 @dataclass
 class LineResult:
-    """How a RUN line ended; `log` has what a reader needs to see why."""
+    """The end of a RUN line. `log` has what a reader needs to see why."""
 
     passed: bool
     log: str = ""
 
 
 def needs_a_shell(text: str) -> bool:
-    """Whether the line uses more of the shell than `parse_run_line` understands."""
+    """Returns whether the line uses more of the shell than `parse_run_line` understands."""
     unquoted = "".join(part for index, part in enumerate(text.split("'")) if index % 2 == 0)
     return any(mark in unquoted for mark in _NEEDS_A_SHELL)
 
@@ -143,7 +143,7 @@ def _redirect(command: Command, kind: str, file: str) -> None:
 
 
 def ends_in_check(pipes: Sequence[Pipe]) -> bool:
-    """Whether the last command of the line can fail because of what the others printed or how they ended."""
+    """Returns whether the last command of the line can fail because of what the others printed or how they ended."""
     if not pipes:
         return False
     last = pipes[-1][-1]
@@ -152,7 +152,7 @@ def ends_in_check(pipes: Sequence[Pipe]) -> bool:
 
 @dataclass
 class Runner:
-    """Runs pipes; `execute` runs one command with the given standard input."""
+    """Runs pipes. `execute` runs one command with the given standard input."""
 
     execute: ExecuteCommand
     log: list[str] = field(default_factory=list)

@@ -2,8 +2,8 @@
 Random typed graph programs as text, from one source of choices.
 
 A generator asks a `Chooser` for every decision. `RandomChooser(seed)` makes it a deterministic function of the seed;
-`testing.strategies` lets hypothesis choose, and shrink. Types of results come from the NumPy reference, so neither
-type inference nor te has a say in what the programs look like.
+`testing.programs.strategies` lets hypothesis choose, and shrink. Types of results come from the NumPy reference, so
+neither type inference nor te has a say in what the programs look like.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Chooser(Protocol):
-    """Where decisions come from; the first and the lowest are the simplest."""
+    """The source of decisions. The first and the lowest are the simplest."""
 
     def integer(self, low: int, high: int) -> int:
         """A number from `low` to `high`, both included."""
@@ -49,7 +49,7 @@ class RandomChooser:
 
 
 def rarely(choose: Chooser, chance: int = 8) -> bool:
-    """True about once in `chance`; false is the simpler choice."""
+    """Returns true about once in `chance`. False is the simpler choice."""
     return choose.integer(1, chance) == chance
 
 
@@ -91,7 +91,7 @@ class OpCase:
     properties: tuple[tuple[str, Any], ...] = ()
     flavours: tuple[str, ...] = ()
     infer: bool = False
-    """Whether the text leaves out the result types."""
+    """Says whether the text leaves out the result types."""
 
     def __post_init__(self) -> None:
         if len(self.flavours) != len(self.operands):
@@ -102,7 +102,7 @@ class OpCase:
         return f"graph.{self.op}"
 
     def arrays(self, seed: int) -> list[Array]:
-        """Values for the operands; the same for the same seed."""
+        """Returns values for the operands, the same for the same seed."""
         from .values import arrays_of
 
         pairs = enumerate(zip(self.operands, self.flavours, strict=True))
@@ -110,7 +110,7 @@ class OpCase:
 
     def evaluate(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
         """What the reference gives."""
-        from ..reference import evaluate
+        from ...reference import evaluate
 
         return evaluate(self.name, dict(self.properties), *arrays)
 
@@ -131,7 +131,7 @@ class OpCase:
 
 def spec_of(array: Array) -> TensorSpec:
     """The tensor type of an array."""
-    from ..reference.element_types import NAMES
+    from ...reference.element_types import NAMES
 
     return TensorSpec(tuple(array.shape), NAMES[array.dtype])
 
@@ -158,7 +158,7 @@ def property_text(value: Any) -> str:
 
 
 def result_names(name: str, count: int) -> list[str]:
-    """How the results of the op that defines `%name` are used."""
+    """Returns the names by which the results of the op that defines `%name` are used."""
     return [name] if count == 1 else [f"{name}#{number}" for number in range(count)]
 
 

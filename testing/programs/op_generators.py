@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from ...te.dtypes import bit_width
 from .ir_generators import Chooser, ElementType, OpCase, TensorSpec, rarely
 
 FLOATS: Final = ("f32", "f64", "f16", "bf16")
@@ -24,7 +25,7 @@ def any_dtype(choose: Chooser, dtypes: Sequence[str]) -> str:
 
 
 def any_shape(choose: Chooser, low: int = 0, high: int = 4, *, empty: bool = True) -> tuple[int, ...]:
-    """A shape of rank `low` to `high`; now and then with an extent 0 when `empty`."""
+    """Returns a shape of rank `low` to `high`, now and then with an extent 0 when `empty`."""
     shape: list[int] = []
     count = 1
     for _ in range(choose.integer(low, high)):
@@ -53,7 +54,9 @@ def any_axes(choose: Chooser, rank: int, low: int = 1, high: int | None = None) 
 
 
 def broadcast_operands(choose: Chooser, count: int, full: tuple[int, ...] | None = None) -> list[tuple[int, ...]]:
-    """Shapes that broadcast together: extents replaced by 1, leading dimensions left out; the first one may be given."""
+    """
+    Shapes that broadcast together: extents replaced by 1, leading dimensions left out; the first one may be given.
+    """
     shapes: list[tuple[int, ...]] = [] if full is None else [full]
     full = any_shape(choose) if full is None else full
     for _ in range(count - len(shapes)):
@@ -91,8 +94,8 @@ def unary(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
     if op == "astype":
         properties["dtype"] = ElementType(choose.element(ANY))
     elif op == "bitcast":
-        bits = spec.dtype.lstrip("bfui")
-        properties["dtype"] = ElementType(choose.element([each for each in NUMBERS if each.lstrip("bfui") == bits]))
+        bits = bit_width(spec.dtype)
+        properties["dtype"] = ElementType(choose.element([each for each in NUMBERS if bit_width(each) == bits]))
     elif op == "gelu":
         properties["approximate"] = choose.element([None, "tanh", "none"])
     elif op == "leaky_relu":
@@ -303,7 +306,7 @@ def group_norm(choose: Chooser, op: str) -> OpCase:
 
 
 def scaled_by_norm(choose: Chooser, op: str) -> OpCase:
-    """`l2_normalize` and `rms_norm`; the latter has a vector `gamma` of the extents of the axes."""
+    """Generates `l2_normalize` and `rms_norm`. The latter has a vector `gamma` of the extents of the axes."""
     spec = TensorSpec(any_shape(choose, 1), any_dtype(choose, FLOATS))
     axes = None if rarely(choose, 3) else sorted(any_axes(choose, spec.rank), key=lambda axis: axis % spec.rank)
     gamma = TensorSpec(tuple(spec.shape[axis] for axis in ([-1] if axes is None else axes)), spec.dtype)
@@ -339,4 +342,4 @@ def pool(choose: Chooser, op: str) -> OpCase:
 
 
 Generator = Callable[..., OpCase]
-"""`(choose, op) -> OpCase`; those that accept it take the type of the first operand as a third argument."""
+"""Functions `(choose, op) -> OpCase`. Those that accept it take the type of the first operand as a third argument."""

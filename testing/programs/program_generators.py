@@ -153,7 +153,7 @@ def _matmul(choose: Chooser, op: str, first: TensorSpec) -> OpCase:
 
 
 def random_program(seed: int, ops_count: int = 12, *, smooth: bool = False, choose: Chooser | None = None) -> Program:
-    """A program of `ops_count` ops; every value that no op uses is a result. The same for the same seed."""
+    """Returns a program of `ops_count` ops. Every value that no op uses is a result. The same for the same seed."""
     import numpy as np
 
     choose = choose or RandomChooser(seed)

@@ -1,4 +1,4 @@
-"""Random arrays of any element type, with the values that break things mixed in; a function of their seed alone."""
+"""Random arrays of any element type, with the values that break things mixed in. They follow from their seed alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..reference.element_types import DTYPES, FLOATS, convert, number, round_to
+from ...reference.element_types import DTYPES, convert, number, round_to
+from ...te.dtypes import FLOATS
 
 Array = np.ndarray[Any, Any]
 
@@ -19,7 +20,7 @@ FLAVOURS: Final = {
     "small": "a few units around 0; floats are integers and halves, zeros of both signs",
     "divisor": "like any, integers never 0",
 }
-"""What each kind of values holds; `index:N` are positions from -N (from 0 when unsigned) to N - 1."""
+"""The content of each kind of values. `index:N` are positions from -N (from 0 when unsigned) to N - 1."""
 
 
 def arrays_of(seed: int, shape: tuple[int, ...], dtype: str, flavour: str) -> Array:
@@ -44,7 +45,7 @@ def special_floats(dtype: str) -> Array:
     """Zeros, infinities, NaN, the smallest and largest numbers, and what lies around integers, in a float type."""
     import ml_dtypes
 
-    info = ml_dtypes.finfo(DTYPES[dtype]) if dtype == "bf16" else np.finfo(DTYPES[dtype])
+    info = ml_dtypes.finfo(DTYPES[dtype])
     tiny, least, most = float(info.tiny), float(info.smallest_subnormal), float(info.max)
     values = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, -tiny, least, -least, most, -most]
     values += [1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 127.0, 128.5, -129.0, 255.5, 65504.0, 88.8, -87.4]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final
 from zlib import crc32
 
 from xdsl.context import Context
@@ -13,17 +13,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import OperationError, StepwellError, listening
-from ...core.parsing import make_context, parse_text
-from ...core.verification import verify_module
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import OperationError, StepwellError, listening
+from ...core.text.parsing import make_context, parse_text
 from ...dialects.traits import is_commutative
-from ...rewrites.engine.compiled_rule import CompiledRule, compile_rule
-from ...rewrites.engine.driver import Driver
-from ...rewrites.engine.functions import functions_of
-from ...rewrites.engine.match import Match, Session
-from ...rewrites.engine.partition import partition
-from ...rewrites.engine.patterns import Op, Rule, all_below
-from ..ir_generators import RandomChooser
+from ...patterns.language.functions import functions_of
+from ...patterns.language.match import Match, Session
+from ...patterns.language.patterns import Op, all_below
+from ...patterns.language.rules import Rule
+from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
+from ...patterns.running.driver import Driver
+from ...patterns.running.partition import partition
+from ..programs.ir_generators import RandomChooser
 from .choices import DTYPES, Impossible, Taste, small_shape
 from .compare import (
     FLAVOURS,
@@ -36,9 +37,8 @@ from .compare import (
     sensitivity,
 )
 from .hints import GENERATORS, Hints, hints_of
-from .instances import Builder, Instance
-
-Verdict = Literal["equal", "different", "not exercised"]
+from .instances import Instance, InstanceMaker
+from .reporting import Report, counterexample
 
 DEFAULT_CASES: Final = 40
 
@@ -56,33 +56,18 @@ NO_PROGRAM: Final = (
 
 @dataclass(frozen=True)
 class Settings:
-    """`cases` applications of each rule, from choices that `seed` fixes; at most `tries` instances are drawn."""
+    """
+    The amount of testing: `cases` applications of each rule, from choices that `seed` fixes. At most `tries` instances
+    are drawn.
+    """
 
     seed: int = 0
     cases: int = DEFAULT_CASES
 
     @property
     def tries(self) -> int:
+        """The most instances that are drawn for a rule."""
         return 30 * self.cases + 600
-
-
-@dataclass
-class Report:
-    """What became of one rule."""
-
-    rule: Rule
-    verdict: Verdict = "not exercised"
-    tried: int = 0
-    applied: int = 0
-    runs: int = 0
-    reason: str = ""
-    """Why the verdict is not `equal`."""
-    counterexample: str = ""
-    dtypes: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def is_good(self) -> bool:
-        return self.verdict == "equal"
 
 
 class _OneApplication(Driver):
@@ -159,7 +144,7 @@ class RuleCheck:
 
     def _one_sided(self) -> str | None:
         for pattern in all_below(self.report.rule.lhs):
-            counter = self._orders.get(getattr(pattern, "key", ""))
+            counter = self._orders.get(pattern.key)
             if counter is not None and sum(counter.values()) >= 8 and len(counter) == 1:
                 return " | ".join(pattern.names) if isinstance(pattern, Op) else ""
         return None
@@ -183,7 +168,7 @@ class RuleCheck:
             for key, counter in self._orders.items()
         }
         try:
-            instance = Builder(self._ctx, rule, self._hints, choose, taste, swap).build()
+            instance = InstanceMaker(self._ctx, rule, self._hints, choose, taste, swap).build()
             verify_module(instance.module)
         except NO_PROGRAM:
             return None
@@ -265,8 +250,6 @@ class RuleCheck:
         wanted: Outcome | None = None,
         found: Outcome | None = None,
     ) -> None:
-        from .reporting import counterexample
-
         self.report.reason = reason
         self.report.counterexample = counterexample(before, after, arguments, wanted, found)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .. import op_generators as ops
-from ..ir_generators import Chooser, ElementType, TensorSpec, rarely
+from ..programs import op_generators as ops
+from ..programs.ir_generators import Chooser, ElementType, TensorSpec, rarely
 
 DTYPES: Final = ops.ANY
 
@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 
 class Impossible(Exception):
-    """These choices lead to no program; other ones may."""
+    """Says that these choices lead to no program. Other ones may."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Taste:
 
 @dataclass
 class Completed:
-    """Operand types and plain property values that an op takes; `flavours` says what values operands need."""
+    """Operand types and plain property values that an op takes. `flavours` says what values operands need."""
 
     operands: list[TensorSpec]
     properties: dict[str, Any] = field(default_factory=dict)
@@ -50,7 +50,7 @@ Completion = Callable[[Chooser, str, Known, Taste], Completed]
 
 
 def small_shape(choose: Chooser, low: int = 0, high: int = 4) -> Shape:
-    """A shape of few elements; now and then with an extent 0."""
+    """Returns a shape of few elements, now and then with an extent 0."""
     shape: list[int] = []
     count = 1
     rank = choose.integer(low, high)

@@ -2,9 +2,9 @@
 Running a program before and after a rule, and what equal means for each numerics class.
 
 - `exact`: the same bits; all NaNs are one.
-- `rounding`: inputs are finite or NaN. Integers are equal, a NaN stays one, and finite floats differ by at most `ULPS` units of
-  the coarsest element type on the way, at the size of the largest number on the way, or by as much as the program itself
-  makes of a change of its inputs by that many units.
+- `rounding`: inputs are finite or NaN. Integers are equal, a NaN stays one, and finite floats differ by at most `ULPS`
+  units of the coarsest element type on the way, at the size of the largest number on the way, or by as much as the
+  program itself makes of a change of its inputs by that many units.
 - `fast`: the same, for elements that are finite before.
 """
 
@@ -22,14 +22,14 @@ from xdsl.ir import Operation
 from ...dialects.graph.base import shaped_of
 from ...reference.failure import ReferenceFailure
 from ...reference.run import ReferenceRunError, run
-from ..op_generators import FLOATS
-from ..values import arrays_of, special_floats
+from ..programs.op_generators import FLOATS
+from ..programs.values import arrays_of, special_floats
 from .instances import Instance
 
 Array = np.ndarray[Any, Any]
 
 ULPS: Final = 16
-"""How far results may be apart, in units in the last place of the largest number on the way."""
+"""The distance that results may have, in units in the last place of the largest number on the way."""
 
 EPSILON: Final = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
@@ -103,7 +103,7 @@ def _edges(array: Array) -> Array:
 
 
 def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
-    """Runs `main`; a failure at run time is an outcome too."""
+    """Runs `main`. A failure at run time is an outcome too."""
     outcome = Outcome()
     outcome.observe(None, arguments)
     try:
@@ -117,8 +117,8 @@ def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
 
 def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[float] | None = None) -> str | None:
     """
-    What the rule has changed that its class forbids. `slack` is how much further apart the floats of each result may be; see
-    `sensitivity`.
+    What the rule has changed that its class forbids. `slack` is how much further apart the floats of each result may
+    be; see `sensitivity`.
     """
     if after.failure is not None:
         return f"the program fails after the rule: {after.failure}"
@@ -136,8 +136,9 @@ def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[f
 
 def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) -> list[float]:
     """
-    How much each result changes when the floats of the arguments change by `ULPS` units: where a program takes the
-    difference of nearly equal numbers, results as far apart as that are those of inputs that rounding cannot tell apart.
+    Returns how much each result changes when the floats of the arguments change by `ULPS` units: where a program takes
+    the difference of nearly equal numbers, results as far apart as that are those of inputs that rounding cannot tell
+    apart.
     """
     most = [0.0] * len(outcome.results)
     for seed in range(3):
@@ -158,7 +159,7 @@ def _nudged(array: Array, seed: Sequence[int]) -> Array:
 
 
 def says_something(before: Outcome, numerics: str) -> bool:
-    """Whether there is an element that the class has a say about."""
+    """Returns whether there is an element that the class has a say about."""
     return any(
         array.size and (numerics != "fast" or array.dtype.kind in "iub" or np.isfinite(array.astype(np.float64)).any())
         for array in before.results

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .. import movement_generators as movement
-from .. import op_generators as ops
-from ..ir_generators import Chooser, TensorSpec, rarely
+from ..programs import movement_generators as movement
+from ..programs import op_generators as ops
+from ..programs.ir_generators import Chooser, TensorSpec, rarely
 from .choices import (
     DTYPES,
     Completed,
@@ -265,11 +265,11 @@ COMPLETIONS: Final[dict[str, Completion]] = {
     "pad": pad,
     "take": take,
 }
-"""How to complete the graph ops, by name without `graph.`; other packages may add theirs under the full name."""
+"""The ways to complete the graph ops, by name without `graph.`. Other packages may add theirs under the full name."""
 
 
 def completion(name: str) -> Completion:
-    """The completion of an op; of one that nothing is known about, operands of one type and no properties."""
+    """Returns the completion of an op. One that nothing is known about gets operands of one type and no properties."""
     short = name.removeprefix("graph.") if name.startswith("graph.") else name
     return COMPLETIONS.get(short, COMPLETIONS.get(name, same_types))
 
@@ -292,7 +292,7 @@ ARITIES: Final[Mapping[str, int]] = {
 
 
 def arity(name: str) -> int:
-    """How many operands an op is given where the pattern says nothing."""
+    """Returns how many operands an op is given where the pattern says nothing."""
     short = name.removeprefix("graph.")
     return ARITIES.get(short, 2 if short in ops.BINARY or short == "concat" else 1)
 

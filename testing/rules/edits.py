@@ -8,7 +8,7 @@ from typing import Any, Final
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
-from ...rewrites.engine.match import Match
+from ...patterns.language.match import Match
 
 _PAIRS: Final = (
     ("add", "subtract"),
@@ -54,7 +54,7 @@ SIBLINGS: Final[dict[str, str]] = {
 """What an op is mistaken for: another one with the same operands and result."""
 
 Edit = Callable[[Match, Operation], bool]
-"""Changes an op that a builder made, in `new_ops` of the match; whether there was something to change."""
+"""Changes an op that a builder made, in `new_ops` of the match. It returns whether there was something to change."""
 
 
 def as_sibling(match: Match, op: Operation) -> bool:

@@ -9,20 +9,21 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.diagnostics import OperationError, StepwellError, listening
-from ...core.parsing import make_context, parse_text
-from ...core.verification import verify_module
-from ...rewrites.apply_fusion_plan import ApplyFusionPlanPass
-from ...rewrites.engine.patterns import Op, Rule
-from ...rewrites.fusion_plan import REASON, planned_functions
-from ...rewrites.fusion_rules import GroupRule
-from ...rewrites.plan_fusion import plan_function
-from ..ir_generators import RandomChooser, TensorSpec, function_text
-from ..program_generators import Program, random_program
-from ..values import arrays_of
-from .checking import Report, Settings
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import OperationError, StepwellError, listening
+from ...core.text.parsing import make_context, parse_text
+from ...patterns.language.patterns import Op
+from ...patterns.language.rules import Rule
+from ...rewrites.fusion.apply_fusion_plan import ApplyFusionPlanPass
+from ...rewrites.fusion.plan import REASON, planned_functions
+from ...rewrites.fusion.plan_fusion import plan_function
+from ...rewrites.fusion.rules import GroupRule
+from ..programs.ir_generators import RandomChooser, TensorSpec, function_text
+from ..programs.program_generators import Program, random_program
+from ..programs.values import arrays_of
+from .checking import Settings
 from .compare import difference, outcome_of, says_something
-from .reporting import counterexample
+from .reporting import Report, counterexample
 
 OPS: tuple[int, ...] = (3, 5, 8, 12)
 """Lengths of the programs."""
@@ -32,7 +33,9 @@ MOST_OPS = 256
 
 
 def rows_program(seed: int) -> Program:
-    """Reductions of the same rows, one after the other, with maps between: a softmax or a normalisation in elementary ops."""
+    """
+    Reductions of the same rows, one after the other, with maps between: a softmax or a normalisation in elementary ops.
+    """
     choose = RandomChooser(seed)
     rank = choose.integer(1, 3)
     shape = tuple(choose.integer(1, 5) for _ in range(rank))

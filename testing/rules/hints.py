@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from xdsl.dialects.builtin import IntegerType
-
-from ...rewrites.engine.constants import element_type
-from ...rewrites.engine.constraints import HasDtype, HasShape, HasType, Holds, Test, Where
-from ...rewrites.engine.patterns import Op, Pattern, Rule, Splat, all_below
-from .. import op_generators as ops
-from ..ir_generators import Chooser
+from ...patterns.language.constants import element_type
+from ...patterns.language.constraints import HasDtype, HasShape, HasType, Holds, Test, Where
+from ...patterns.language.patterns import Op, Pattern, Splat, all_below
+from ...patterns.language.rules import Rule
+from ...reference.properties import element_type_name
+from ..programs import op_generators as ops
+from ..programs.ir_generators import Chooser
 
 Hint = tuple[str, ...]
 
@@ -41,7 +41,7 @@ VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "not-literal": (0, "argument"),
     "block-argument": (0, "argument"),
 }
-"""Which argument of a condition is to be a constant, a constant of positive elements, or an argument."""
+"""The argument of a condition that is to be a constant, a constant of positive elements, or an argument."""
 
 SURROUNDING_HINTS: Final = {"reaches-contraction-above": "above", "reaches-contraction-below": "below"}
 """Conditions about ops around the pattern: what leaves are computed by, or what uses the root."""
@@ -95,7 +95,7 @@ def _conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield required.name, required.keys
     for pattern in all_below(rule.lhs):
         if isinstance(pattern, Where) and isinstance(pattern.test, Holds):
-            yield pattern.test.condition, (getattr(pattern.pattern, "key", ""),)
+            yield pattern.test.condition, (pattern.pattern.key,)
 
 
 def _dtypes_of(pattern: Pattern) -> set[str]:
@@ -121,26 +121,20 @@ def _dtypes_of(pattern: Pattern) -> set[str]:
 
 def wished_dtype(test: Test) -> str | None:
     """The element type that a test asks for, in the words of the reference."""
-    if isinstance(test, HasDtype):
-        return dtype_name(test.dtype)
-    if isinstance(test, HasType):
-        return dtype_name(element_type(test.type))
-    return None
+    if not isinstance(test, HasDtype | HasType):
+        return None
+    wished = test.dtype if isinstance(test, HasDtype) else element_type(test.type)
+    return wished if isinstance(wished, str) else element_type_name(wished)
 
 
 def wished_shape(test: Test) -> tuple[int | None, ...] | None:
-    """The shape that a test asks for; `None` sizes are free."""
+    """Returns the shape that a test asks for. `None` sizes are free."""
     if isinstance(test, HasShape):
         return test.sizes
     if isinstance(test, HasType):
         sizes = getattr(test.type, "get_shape", lambda: None)()
         return None if sizes is None else tuple(None if size < 0 else size for size in sizes)
     return None
-
-
-def dtype_name(dtype: object) -> str:
-    """An element type as attribute or text: `i32`, `ui8`, `bf16`."""
-    return str(dtype) if not isinstance(dtype, IntegerType) else str(dtype).replace("si", "i")
 
 
 __all__ = ["GENERATORS", "Hints", "generator", "hints_of", "wished_dtype", "wished_shape"]

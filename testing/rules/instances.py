@@ -10,15 +10,15 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
-from ...rewrites.engine.combinators import Together
-from ...rewrites.engine.constraints import And, Argument, Literal, Not, Where
-from ...rewrites.engine.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
-from ...rewrites.engine.structures import Call, Dominates, Function, If
-from ..ir_generators import TensorSpec, rarely
+from ...patterns.language.combinators import Together
+from ...patterns.language.constraints import And, Argument, Literal, Not, Where
+from ...patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
+from ...patterns.language.structures import Call, Dominates, Function, If
+from ..programs.ir_generators import TensorSpec, rarely
 from .choices import Impossible
 from .completions import any_op, arity, completion
 from .hints import wished_dtype, wished_shape
-from .leaves import Maker, spec_of, type_of
+from .leaves import LeafMaker, spec_of, type_of
 
 
 @dataclass
@@ -29,14 +29,14 @@ class Instance:
     root: Operation | None
     """`None`: the rule may apply anywhere."""
     flavours: list[str]
-    """Of each argument; empty for one without special needs."""
+    """The needs of each argument, empty for one without special needs."""
     orders: dict[str, bool] = field(default_factory=dict)
-    """Of each commutative op of the pattern, whether its operands stand in the order of the pattern."""
+    """Says of each commutative op of the pattern whether its operands stand in the order of the pattern."""
     dtype: str = ""
 
 
-class Builder(Maker):
-    """Makes one instance of `rule`; `swap` says of a commutative op of the pattern whether to swap its operands."""
+class InstanceMaker(LeafMaker):
+    """Makes one instance of `rule`. `swap` says of a commutative op of the pattern whether to swap its operands."""
 
     def build(self) -> Instance:
         """Raises `Impossible`, or an error of the builder of an op, for choices that lead nowhere."""
@@ -99,7 +99,7 @@ class Builder(Maker):
     # Patterns
 
     def _value(self, pattern: Pattern, spec: TensorSpec | None = None) -> SSAValue:
-        key: str = getattr(pattern, "key")  # noqa: B009
+        key: str = pattern.key
         bound = self._values.get(key)
         if bound is None:
             bound = self._new(pattern, spec)
@@ -193,7 +193,9 @@ class Builder(Maker):
         return op.results[0]
 
     def _call(self, pattern: Call) -> SSAValue:
-        """A call of a new function that computes something from its operands; a function that is matched cannot be drawn."""
+        """
+        A call of a new function that computes something from its operands; a function that is matched cannot be drawn.
+        """
         if isinstance(pattern.callee, Function):
             raise Impossible
         operands = [self._value(each) for each in pattern.operands or ()] or [self._argument(self._taste.spec)]
@@ -285,7 +287,7 @@ class Builder(Maker):
             if flavour:
                 self._flavours[made] = flavour
             if pattern is not None:
-                self._values[getattr(pattern, "key")] = made  # noqa: B009
+                self._values[pattern.key] = made
             return made
         made = self._value(pattern, spec)
         if flavour and made.owner is self._entry:
@@ -306,7 +308,7 @@ def _known_key(pattern: Pattern) -> str:
     """The key of the value below the tests of it."""
     while isinstance(pattern, Where):
         pattern = pattern.pattern
-    return getattr(pattern, "key")  # noqa: B009
+    return pattern.key
 
 
-__all__ = ["Builder", "Instance"]
+__all__ = ["InstanceMaker", "Instance"]

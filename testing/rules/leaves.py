@@ -15,16 +15,17 @@ from ...dialects.graph.base import GraphOp, shaped_of, tensor_type
 from ...dialects.graph.constants import ConstantOp, FullOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.traits import is_commutative
-from ...rewrites.engine.constraints import Argument, Literal, Not
-from ...rewrites.engine.patterns import Any_, Constant, Pattern, Rule, Splat
-from .. import op_generators as ops
-from ..ir_generators import Chooser, TensorSpec, rarely
+from ...patterns.language.constraints import Argument, Literal, Not
+from ...patterns.language.patterns import Any_, Constant, Pattern, Splat
+from ...patterns.language.rules import Rule
+from ..programs import op_generators as ops
+from ..programs.ir_generators import Chooser, TensorSpec, rarely
 from .choices import Impossible, Taste
 from .hints import Hints
 
 
 def spec_of(value: SSAValue) -> TensorSpec:
-    """The tensor type of a value; `Impossible` for another one."""
+    """Returns the tensor type of a value. Raises `Impossible` for another one."""
     try:
         shape, dtype = shaped_of(value.type, "the value")
     except VerifyException:
@@ -38,8 +39,11 @@ def type_of(spec: TensorSpec) -> Any:
     return tensor_type(Shaped(spec.shape, spec.dtype))
 
 
-class Maker:
-    """Makes the values of one instance of `rule`; `swap` says of a commutative op of the pattern whether to swap its operands."""
+class LeafMaker:
+    """
+    Makes the values of one instance of `rule`. `swap` says of a commutative op of the pattern whether to swap its
+    operands.
+    """
 
     def __init__(self, ctx: Context, rule: Rule, hints: Hints, choose: Chooser, taste: Taste, swap: Mapping[str, bool]):
         self._ctx = ctx
@@ -171,7 +175,7 @@ class Maker:
 
     def _constant(self, spec: TensorSpec, hint: str) -> SSAValue:
         """A literal: a few numbers, or one number everywhere; special ones only for exact rules."""
-        from ..values import arrays_of
+        from ..programs.values import arrays_of
 
         choose = self._choose
         if hint not in ("positive", "nonzero") and rarely(choose, 4):

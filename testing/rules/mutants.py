@@ -12,25 +12,12 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
 from ...dialects.traits import Commutative
-from ...rewrites.engine.compiled_rule import compile_rule
-from ...rewrites.engine.constraints import HasDtype, HasType, Where
-from ...rewrites.engine.match import CONDITIONS, Match
-from ...rewrites.engine.patterns import (
-    Any_,
-    Bound,
-    Build,
-    Capture,
-    Constant,
-    Create,
-    Op,
-    Pattern,
-    Replacement,
-    Result,
-    Rule,
-    Splat,
-    all_below,
-    fresh_key,
-)
+from ...patterns.language.constraints import HasDtype, HasType, Where
+from ...patterns.language.match import Match
+from ...patterns.language.patterns import Any_, Capture, Constant, Op, Pattern, Result, Splat, all_below, fresh_key
+from ...patterns.language.registry import CONDITIONS
+from ...patterns.language.rules import Bound, Build, Create, Replacement, Rule
+from ...patterns.matching.compiled_rule import compile_rule
 from .edits import (
     SIBLINGS,
     Edit,
@@ -65,20 +52,22 @@ class Mutant:
     rule: Rule
     what: str
     protects: str = "value"
-    """Of a dropped condition, what it was for; only faults in what protects the value can be noticed by values."""
+    """The purpose of a dropped condition. Values can notice only faults in what protects the value."""
     equivalent: str | None = None
     edits: list[int] | None = None
-    """Of a fault in what a builder makes: one entry for each time there was something to change."""
+    """The changes of a fault in what a builder makes: one entry for each time there was something to change."""
 
 
 def name_of(key: str) -> str:
-    """`%x`, as the author of the rule wrote it; `%_` of what has no name."""
+    """Returns `%x`, as the author of the rule wrote it, or `%_` for what has no name."""
     name = key.partition(".")[0]
     return f"%{name}" if name and not name.startswith("#") else "%_"
 
 
 def rebuilt(pattern: Any, change: Callable[[Pattern], Pattern | None], memo: dict[int, Any]) -> Any:
-    """`pattern` with every part that `change` gives another one for replaced; parts that are shared stay shared."""
+    """
+    Returns `pattern` with every part replaced that `change` gives another one for. Parts that are shared stay shared.
+    """
     if isinstance(pattern, tuple):
         return tuple(rebuilt(each, change, memo) for each in pattern)
     if not isinstance(pattern, Pattern):
@@ -164,7 +153,7 @@ class Mutator:
         """Why a condition says nothing that the engine does not see to."""
         rhs = self._rule.rhs
         if name == "same-type" and len(rhs) == 1 and isinstance(rhs[0], Bound):
-            if set(keys) == {rhs[0].key, getattr(self._rule.lhs, "key", "")}:
+            if set(keys) == {rhs[0].key, self._rule.lhs.key}:
                 return "a rule that replaces its root by a value applies only where both have one type"
         return None
 
@@ -197,7 +186,7 @@ class Mutator:
     def _name(self, pattern: Pattern) -> str:
         while isinstance(pattern, Where):
             pattern = pattern.pattern
-        return name_of(getattr(pattern, "key", ""))
+        return name_of(pattern.key)
 
     def _ops(self, pattern: Op) -> Iterator[Mutant]:
         where = name_of(pattern.key)

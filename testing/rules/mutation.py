@@ -13,10 +13,10 @@ from zlib import crc32
 
 from xdsl.context import Context
 
-from ...core.diagnostics import Diagnostic, StepwellError
-from ...core.parsing import make_context
-from ...rewrites.engine.match import RuleError
-from ...rewrites.engine.patterns import Rule
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.text.parsing import make_context
+from ...patterns.language.registry import RuleError
+from ...patterns.language.rules import Rule
 from .checking import RuleCheck, Settings
 from .mutants import Mutant, mutants_of
 
@@ -34,7 +34,7 @@ SECOND_LOOK: Final = 4
 
 @dataclass(frozen=True)
 class MutantReport:
-    """What became of one mutant; `how` says how it was caught, or why it cannot be."""
+    """The outcome of one mutant. `how` says how it was caught, or why it cannot be."""
 
     file: str
     rule: str
@@ -51,7 +51,9 @@ Reasons = Mapping[tuple[str, str], str]
 
 
 def shipped_reasons(path: Path | None = None) -> dict[tuple[str, str], str]:
-    """The reasons kept in `equivalent.toml`, or in another file; raises `StepwellError` for an entry without one."""
+    """
+    Returns the reasons kept in `equivalent.toml`, or in another file. Raises `StepwellError` for an entry without one.
+    """
     source = files(__name__.rpartition(".")[0]).joinpath("equivalent.toml") if path is None else path
     found: dict[tuple[str, str], str] = {}
     for entry in tomllib.loads(source.read_text(encoding="utf-8")).get("equivalent", []):
@@ -93,7 +95,8 @@ def check_mutants(
     ctx: Context | None = None,
 ) -> Iterator[MutantReport]:
     """
-    Tests the mutants of rules, given with the names of their files; of `every` mutants one, which the seed picks.
+    Tests the mutants of rules, given with the names of their files. Of `every` mutants one is tested, which the seed
+    picks.
     """
     context = ctx or make_context()
     for file, rule in rules:
@@ -123,7 +126,7 @@ class MutationSummary:
 
     @property
     def share(self) -> float:
-        """Of the mutants that change what a rule means, how many were caught."""
+        """Returns the share of caught mutants among those that change what a rule means."""
         counts = self.counts
         total = counts["caught"] + counts["survived"]
         return counts["caught"] / total if total else 1.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
-if TYPE_CHECKING:
-    from .checking import Report
-    from .compare import Outcome
+from ...patterns.language.rules import Rule
+from .compare import Outcome
+
+Verdict = Literal["equal", "different", "not exercised"]
 
 EQUAL = {
     "exact": "equal bit for bit",
@@ -20,6 +23,26 @@ EQUAL = {
 
 MOST_LINES = 16
 """Lines of a program or of values that a counter-example shows."""
+
+
+@dataclass
+class Report:
+    """What became of one rule."""
+
+    rule: Rule
+    verdict: Verdict = "not exercised"
+    tried: int = 0
+    applied: int = 0
+    runs: int = 0
+    reason: str = ""
+    """Why the verdict is not `equal`."""
+    counterexample: str = ""
+    dtypes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_good(self) -> bool:
+        """Says whether the rule was applied often enough and computed the same each time."""
+        return self.verdict == "equal"
 
 
 def report_line(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""Whether two rules are the same but for names and the order of operands of commutative ops."""
+"""The comparison of two rules but for names and the order of operands of commutative ops."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import fields
 from itertools import product
 from typing import Any, Final
 
-from ...rewrites.engine.patterns import Op, Pattern, Rule, all_below
+from ...patterns.language.patterns import Op, Pattern, all_below
+from ...patterns.language.rules import Rule
 
 SAME_RULE: Final = "the same rule, but for names and the order of operands of commutative ops"
 
 
 def canonical_forms(rule: Rule, commutes: Callable[[str], bool] | None = None) -> Iterator[str]:
     """
-    The rule as text with names numbered in the order of the pattern, keys that nothing else mentions left out; with
-    `commutes`, for every order of operands of commutative ops.
+    Returns the rule as text with names numbered in the order of the pattern, without keys that nothing else mentions.
+    With `commutes`, it returns a text for every order of operands of commutative ops.
     """
     ops = [p for p in dict.fromkeys(all_below(rule.lhs)) if isinstance(p, Op) and len(p.operands or ()) == 2]
     swaps = [p for p in ops if commutes is not None and p.names and all(map(commutes, p.names))][:MOST_SWAPS]
@@ -38,7 +39,7 @@ class _Numbering:
         self._numbers: dict[str, int] = {}
 
     def pattern(self, pattern: Pattern) -> Any:
-        key: str = getattr(pattern, "key", "")
+        key: str = pattern.key
         if key in self._numbers and key:
             return f"again {self._numbers[key]}"
         self._numbers[key] = len(self._numbers)

@@ -1,0 +1,10 @@
+from .lit_format import StepwellTest as StepwellTest
+from .programs.program_generators import Program as Program
+from .programs.program_generators import random_program as random_program
+from .rules.checking import Settings as Settings
+from .rules.checking import check_rule as check_rule
+from .rules.checking import check_rules as check_rules
+from .rules.hints import generator as generator
+from .rules.mutation import MutantReport as MutantReport
+from .rules.mutation import check_mutants as check_mutants
+from .rules.reporting import Report as Report

@@ -1,0 +1,1 @@
+"""Random programs and the values that they are run on."""
