@@ -21,12 +21,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
-from .array_files import array_of, read_arrays, typed, write_arrays
-from .command import ArgumentParser, Sources, read_module, run_tool, writing
+from ..core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from ..core.messages.files import writing
+from .options.array_files import array_of, read_arrays, typed, write_arrays
+from .options.command import ArgumentParser, Sources, read_module, run_tool
 
 if TYPE_CHECKING:
-    from ..runtime.calibrate import Calibrator, Collector
+    from ..runtime.calibration.calibrate import Calibrator, Collector
+
+
+# Imports inside functions keep the start of the command fast: the runtime is loaded only when needed.
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -72,9 +76,9 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
-    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
-    from ..runtime.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
-    from ..runtime.calibration_statistics import save_statistics
+    """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
+    from ..runtime.calibration.statistics import save_statistics
 
     calibrator = Calibrator(
         read_module(options.file, sources),
@@ -113,13 +117,13 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
 
 
 def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:
-    from ..runtime.calibrate import without_lists
+    from ..runtime.calibration.calibrate import without_lists
 
     return without_lists(result) if multi == "error" else result
 
 
 def _statistics_options(options: argparse.Namespace) -> Any:
-    from ..runtime.calibration_statistics import StatisticsOptions
+    from ..runtime.calibration.statistics import StatisticsOptions
 
     try:
         percentiles = tuple(float(each) for each in options.percentiles.split(",") if each.strip())
@@ -133,7 +137,7 @@ def _statistics_options(options: argparse.Namespace) -> Any:
 
 
 def named(functions: Mapping[str, Any]) -> dict[str, Any]:
-    """By key: `g0/in0`, `g0/out1`; with a list of calls `g0/0/in0`, `g0/1/in0`."""
+    """Returns the arrays by key: `g0/in0`, `g0/out1`. With a list of calls the keys are `g0/0/in0`, `g0/1/in0`."""
     found: dict[str, Any] = {}
     for name, calls in functions.items():
         several = isinstance(calls, list)

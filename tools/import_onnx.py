@@ -22,11 +22,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from .command import ArgumentParser, reason_of, run_tool, write_file, writing
+from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.files import reason_of, write_file, writing
+from .options.command import ArgumentParser, run_tool
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+
+
+# Imports inside functions keep the start of the command fast: the front end and NumPy are loaded only when needed.
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -69,16 +73,19 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Does what the command line says; returns the exit code. Nothing is written when the model cannot be imported."""
-    from ..core.progress import Progress
-    from ..frontends.onnx import from_onnx
+    """
+    Does what the command line says, and returns the exit code. Nothing is written when the model cannot be imported.
+    """
+    from ..core.passes.progress import Progress
+    from ..frontends.onnx.importer import from_onnx
     from ..frontends.onnx.unsupported import UnsupportedError, stub
 
     for path in options.converters:
         load_converters(path)
     weights = weights_path(options)
     check_outputs(options, weights)
-    # Both files appear together, once all has gone well: weights of a model that fails would be those of the text there was.
+    # Both files appear together, once all has gone well: weights of a model that fails would be those of the text there
+    # was.
     target = Path(os.path.realpath(weights))
     made = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
@@ -149,7 +156,7 @@ def printed(module: ModuleOp, weights: Path, options: argparse.Namespace) -> str
     from xdsl.printer import Printer
 
     from ..core.roles import WEIGHTS
-    from ..rewrites.externalize_weights import recorded_path
+    from ..rewrites.constants.externalize_weights import recorded_path
 
     if WEIGHTS in module.attributes:
         module.attributes[WEIGHTS] = StringAttr(recorded_path(str(weights), options.output))
@@ -169,7 +176,7 @@ def _bound(text: str) -> tuple[str, Any]:
     """`shape=1,-1` is a 1-D array of i64 (of f32 with a point), `x=4` a scalar, `x=a.npy` what the file holds."""
     import numpy as np
 
-    from .array_files import read_array
+    from .options.array_files import read_array
 
     name, equals, value = text.partition("=")
     if not equals or not name:

@@ -27,18 +27,24 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from ..core.collector import patient_collector
-from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, listening, render
-from ..core.errors import diagnostic_of
-from ..core.locations import STANDARD_INPUT
-from ..core.parsing import make_context, parse_text, read_source
-from ..core.pipelines import BrokenByPassError, PassFailure, parse_pipeline, run_pipeline
+from ..core.ir.verification import verify_module
+from ..core.messages.collector import patient_collector
+from ..core.messages.diagnostics import Diagnostic, attach_source_line, listening, render
+from ..core.messages.locations import STANDARD_INPUT
+from ..core.messages.texts import unknown_target
+from ..core.passes.pipeline_text import parse_pipeline
+from ..core.passes.pipelines import BrokenByPassError, PassFailure, run_pipeline
 from ..core.plugins import registry
-from ..core.verification import verify_module
-from . import opt_passes, opt_rules, opt_weights
-from .command import ArgumentParser, Sources, run_tool
-from .opt_flags import add_flags
-from .opt_streams import Chunk, Outcome, Output, chunks, verification_of_attributes
+from ..core.text.errors import diagnostic_of
+from ..core.text.parsing import make_context, parse_text, read_source
+from .options import passes as opt_passes
+from .options import rules as opt_rules
+from .options import weights as opt_weights
+from .options.command import ArgumentParser, Sources, run_tool
+from .options.flags import add_flags
+from .options.streams import Chunk, Outcome, Output, chunks, verification_of_attributes
+
+# Imports inside functions keep the start of the command fast: what serves single flags is loaded only when needed.
 
 
 class StepwellOptMain(xDSLOptMain):
@@ -85,9 +91,7 @@ class StepwellOptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         target = parse_spec(self.args.target)
         if target.name not in self.available_targets:
-            known = sorted(self.available_targets)
-            hint = did_you_mean(target.name, known) or f"the targets are {', '.join(known)}"
-            raise StepwellError(Diagnostic(f"unknown target '{target.name}'", hint=hint))
+            raise unknown_target(target.name, sorted(self.available_targets))
         opt_passes.check_flags(self.args)
         if self.args.replay is not None:
             self.passes = opt_passes.recorded_passes(self.args)
@@ -104,7 +108,7 @@ class StepwellOptMain(xDSLOptMain):
     # Running
 
     def run(self) -> None:
-        """Does what the command line says; `exit_code` tells how it went."""
+        """Does what the command line says. `exit_code` tells how it went."""
         listing = self._listing()
         if listing is not None:
             print(listing)
@@ -120,7 +124,7 @@ class StepwellOptMain(xDSLOptMain):
         args = self.args
         if not (args.list_passes or args.list_dialects or args.list_plugins or args.explain_op or args.show_pipeline):
             return None
-        from . import listings
+        from .options import listings
 
         if args.list_passes:
             return listings.list_passes()
@@ -140,7 +144,7 @@ class StepwellOptMain(xDSLOptMain):
         text = read_source("-" if name == STANDARD_INPUT else name)
         self.sources[name] = text
         if self.args.verify_diagnostics and "expected-" in text:
-            from .expected import expectations
+            from .options.expected import expectations
 
             self.expects_diagnostics = bool(expectations(text))
         output = Output(self.args.output_file)
@@ -221,7 +225,9 @@ class StepwellOptMain(xDSLOptMain):
                     print(report, file=sys.stderr)
 
     def print_module(self, module: ModuleOp) -> str:
-        """The text of the module in the format of `-t`; flags about how weights are printed take effect here."""
+        """
+        Returns the text of the module in the format of `-t`. Flags about how weights are printed take effect here.
+        """
         with opt_weights.weight_printing(self.args):
             return self.output_resulting_program(module)
 
@@ -267,7 +273,7 @@ class StepwellOptMain(xDSLOptMain):
         return self.args.verify_diagnostics and isinstance(error, DiagnosticException)
 
     def _match_expectations(self, chunk: Chunk, outcome: Outcome) -> int:
-        from .expected import expectations, mismatches
+        from .options.expected import expectations, mismatches
 
         expected = expectations(chunk.text, chunk.line_offset)
         optional = {"note"}

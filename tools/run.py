@@ -23,12 +23,17 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
-from .array_files import array_of, read_array, read_arrays, typed, write_arrays
-from .command import ArgumentParser, Sources, count, interruptible, read_module, run_tool, write_file
+from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..core.messages.files import write_file
+from ..core.messages.texts import takes_arguments
+from .options.array_files import array_of, read_array, read_arrays, typed, write_arrays
+from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 
 if TYPE_CHECKING:
     from ..runtime.executable import Executable
+
+
+# Imports inside functions keep the start of the command fast: the runtime and NumPy are loaded only when needed.
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -90,7 +95,7 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
-    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
+    """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.compile import compile
 
     executable = compile(
@@ -133,7 +138,7 @@ def _give_instead(executable: Executable, options: argparse.Namespace) -> None:
     if options.ir:
         print(executable.ir(options.ir, shapes))
     elif options.memory:
-        from .memory_table import memory_table
+        from .pages.memory_table import memory_table
 
         print(memory_table(executable.memory_for(shapes)))
     else:
@@ -167,9 +172,8 @@ def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
 
 def _too_few(executable: Executable, found: int) -> Diagnostic:
     names = [name for name, _ in executable.input_types]
-    listed = ", ".join(f"'{name}'" for name in names)
     each = "--input" if len(names) == 1 else f"--input {len(names)} times"
-    message = f"'{executable.entry}' takes {len(names)} arguments ({listed}), found {found}"
+    message = takes_arguments(f"'{executable.entry}'", names, found)
     return Diagnostic(message, hint=f"give {each}, or --inputs, or --random SEED")
 
 
@@ -188,7 +192,7 @@ def _from_archive(executable: Executable, path: str) -> list[Any]:
 
 
 def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
-    """Shapes written as `4x784,10`; an empty part is rank 0."""
+    """Returns shapes written as `4x784,10`. An empty part is rank 0."""
     if text is None:
         return None
     parts = [part.strip() for part in text.split(",")]
@@ -201,7 +205,7 @@ def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
 def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ...] | None) -> list[Any]:
     import numpy as np
 
-    from ..runtime.arrays import numpy_dtype
+    from ..te.dtypes import numpy_dtype
 
     if seed < 0:
         raise StepwellError(Diagnostic(f"the seed is {seed}, expected a number that is not negative"))

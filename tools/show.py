@@ -23,12 +23,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from .command import ArgumentParser, Sources, program_name, read_module, reason_of, run_tool, write_file
-from .graph_boxes import Box, Boxes
+from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.files import reason_of, write_file
+from .drawing.boxes import Box, Boxes
+from .options.command import ArgumentParser, Sources, program_name, read_module, run_tool
+
+# Imports inside functions keep the start of the command fast: drawing and passes are loaded only when needed.
 
 READABLE = 60
-"""Boxes of a picture; of programs with more, chains of ops become one box each."""
+"""The most boxes of a picture. In larger programs, chains of ops become one box each."""
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -55,13 +58,13 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
-    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
-    from ..core.parsing import make_context
-    from ..core.pipelines import run_pipeline
-    from ..core.progress import PassProgress
-    from ..core.verification import verify_module
-    from .graph_boxes import boxes_of, with_chains
-    from .graph_drawing import page, svg
+    """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    from ..core.ir.verification import verify_module
+    from ..core.passes.pipelines import run_pipeline
+    from ..core.passes.progress import PassProgress
+    from ..core.text.parsing import make_context
+    from .drawing.boxes import boxes_of, with_chains
+    from .drawing.drawing import page, svg
 
     suffix = Path(options.output).suffix
     if suffix not in (".svg", ".html"):
@@ -104,8 +107,8 @@ def read_profile(path: str) -> Mapping[str, Any]:
 
 def timed(boxes: Boxes, profile: Mapping[str, Any]) -> Boxes:
     """
-    `boxes` with the times of their kernels. A kernel belongs to the boxes that stand at its place in the text; of several, to
-    one whose name it has, else to the first that has none yet.
+    `boxes` with the times of their kernels. A kernel belongs to the boxes that stand at its place in the text; of
+    several, to one whose name it has, else to the first that has none yet.
     """
     at: dict[str, list[int]] = {}
     for number, box in enumerate(boxes.boxes):

@@ -1,5 +1,6 @@
 """
-The console scripts: each loads its tool and runs it. Ctrl-C while the tool is still loading ends it as quietly as later on.
+The console scripts: each loads its tool and runs it. Ctrl-C while the tool is still loading ends it as quietly as later
+on.
 
 Nothing is imported here before, since that is what takes the time.
 """

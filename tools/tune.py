@@ -20,23 +20,31 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .command import ArgumentParser, Sources, read_module, run_tool
+from .options.command import ArgumentParser, Sources, read_module, run_tool
 
 if TYPE_CHECKING:
     from ..runtime.tuning.report import TuningReport
+
+
+# Imports inside functions keep the start of the command fast: the runtime is loaded only when needed.
 
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="stepwell-tune",
-        description="Measures schedules around the default ones of the kernels of a program and keeps those that are faster.",
+        description=(
+            "Measures schedules around the default ones of the kernels of a program and keeps those that are faster."
+        ),
     )
     parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
     parser.add_argument(
         "--db",
         metavar="FILE",
-        help="the database to add to (default: that of compilation, STEPWELL_TUNING_DB or tuning.jsonl beside the compile cache)",
+        help=(
+            "the database to add to (default: that of compilation, STEPWELL_TUNING_DB or tuning.jsonl beside the "
+            "compile cache)"
+        ),
     )
     parser.add_argument("--trials", type=int, default=64, metavar="N", help="most schedules per kernel (default: 64)")
     parser.add_argument("--seconds", type=float, metavar="S", help="most time for all; a candidate begun is finished")
@@ -61,7 +69,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
-    """Does what the command line says; returns the exit code. Puts the text of the program into `sources`."""
+    """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.tuning.tune import tune
 
     module = read_module(options.file, sources)

@@ -9,11 +9,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
-from ..core.locations import location_string
-
-CONSTANTS = ("graph.weight", "graph.constant", "graph.full", "arith.constant")
-"""No boxes: what uses them says so."""
+from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ...core.messages.locations import location_string
+from ...dialects.traits import constant_kind
 
 MOST_LINES = 6
 """Ops of a group that a box names."""
@@ -47,8 +45,8 @@ class Boxes:
 
 def boxes_of(module: ModuleOp, entry: str) -> Boxes:
     """
-    The function `entry`: a box per argument, per op, and one for the results; a group (a call of a private function, an op
-    with regions) is one box that names what is in it. Weights and constants are lines of the boxes that use them.
+    The function `entry`: a box per argument, per op, and one for the results; a group (a call of a private function, an
+    op with regions) is one box that names what is in it. Weights and constants are lines of the boxes that use them.
 
     Raises StepwellError where there is no such function of one block.
     """
@@ -63,7 +61,7 @@ def boxes_of(module: ModuleOp, entry: str) -> Boxes:
         sources[argument] = len(made.boxes)
         made.boxes.append(Box(INPUT, argument.name_hint or f"arg{index}", (type_text(argument.type),)))
     for op in function.body.block.ops:
-        if op.name in CONSTANTS:
+        if constant_kind(op) is not None:  # What uses a constant names it, so it needs no box.
             continue
         number = len(made.boxes)
         made.boxes.append(_box(op, functions))
@@ -104,7 +102,7 @@ def _box(op: Operation, functions: dict[str, func.FuncOp]) -> Box:
 def _ops(found: Iterable[Operation]) -> Iterator[Operation]:
     """Ops that compute."""
     for op in found:
-        if op.name not in CONSTANTS and op.results and op.name.partition(".")[0] not in ("func", "builtin"):
+        if constant_kind(op) is None and op.results and op.name.partition(".")[0] not in ("func", "builtin"):
             yield op
 
 
@@ -121,7 +119,7 @@ def _short(op: Operation) -> str:
 
 def _constant(op: Operation) -> str:
     """A weight or constant as a line; empty for other ops."""
-    if op.name not in CONSTANTS:
+    if constant_kind(op) is None:
         return ""
     key = op.properties.get("key") or op.attributes.get("key")
     name = key.data if isinstance(key, StringAttr) else op.name.rpartition(".")[2]
@@ -130,8 +128,8 @@ def _constant(op: Operation) -> str:
 
 def with_chains(given: Boxes) -> Boxes:
     """
-    The same with each chain of ops as one box: ops of which each is the only one to use the one before, and uses nothing else. For
-    programs whose single ops nobody could read.
+    The same with each chain of ops as one box: ops of which each is the only one to use the one before, and uses
+    nothing else. For programs whose single ops nobody could read.
     """
     after: dict[int, list[int]] = {}
     before: dict[int, list[int]] = {}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import sqrt
 
-from .graph_boxes import Box, Boxes
-from .graph_layout import layout
+from .boxes import Box, Boxes
+from .layout import layout
 
 LINE, CHARACTER, PADDING = 15.0, 6.7, 8.0
 """Height of a line of text, width of a character of 11 units, space around the text."""
@@ -18,13 +18,16 @@ FILL = {"input": "#eceff1", "op": "#ffffff", "group": "#e3f2fd", "result": "#ece
 
 
 def svg(boxes: Boxes, title: str) -> str:
-    """The picture of `boxes`; those that have a time are coloured by their share."""
+    """Returns the picture of `boxes`. Those that have a time are coloured by their share."""
     texts = [_lines(box) for box in boxes.boxes]
     sizes = [_size(lines) for lines in texts]
     placed = layout(sizes, boxes.arrows)
     width, height = max(placed.width, 80.0), max(placed.height, 40.0)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'height="{height:.0f}">'
+        ),
         f"<title>{escape(title)}</title>",
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#78909c"/></marker></defs>',
@@ -72,7 +75,8 @@ def _drawn(box: Box, lines: Sequence[str], x: float, y: float, wide: float, high
     if box.details:
         yield f"<title>{escape(chr(10).join(box.details))}</title>"
     yield (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="{round_}" fill="{fill}" stroke="#546e7a"/>'
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="{round_}" fill="{fill}" '
+        'stroke="#546e7a"/>'
     )
     for index, line in enumerate(lines):
         weight = ' font-weight="bold"' if index == 0 else ""
@@ -82,7 +86,7 @@ def _drawn(box: Box, lines: Sequence[str], x: float, y: float, wide: float, high
 
 
 def heat(share: float) -> str:
-    """White for nothing to red for all of the time; small shares can still be told apart."""
+    """Returns white for nothing to red for all of the time. Small shares can still be told apart."""
     strength = sqrt(min(max(share, 0.0), 1.0))
     return f"#ff{round(255 - 170 * strength):02x}{round(255 - 215 * strength):02x}"
 

@@ -1,8 +1,9 @@
 """
-Where the boxes of `stepwell-show` go: layers from top to bottom, few crossings, short lines.
+The layout of the boxes of `stepwell-show`: layers from top to bottom, few crossings, short lines.
 
-The method of Sugiyama, Tagawa and Toda (IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981): layers by the longest path,
-points where lines cross layers, an order in each layer by the mean place of the neighbours, then places that keep the order.
+The method of Sugiyama, Tagawa and Toda (IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981): layers by the
+longest path, points where lines cross layers, an order in each layer by the mean place of the neighbours, then places
+that keep the order.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass, field
 
 SWEEPS = 8
 GAP, LAYER_GAP = 24.0, 34.0
-"""Between boxes in a row, and between rows; units of the drawing."""
+"""The space between boxes in a row, and between rows, in units of the drawing."""
 
 LONGEST_ROUTE = 40
-"""Layers that a line is led through; a longer one goes straight, beside its boxes."""
+"""The layers that a line is led through. A longer one goes straight, beside its boxes."""
 
 POINT_WIDTH = 10.0
 
@@ -162,7 +163,10 @@ def _places(layers: _Layers) -> list[float]:
 
 
 def _apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Places as near to those `wanted` as can be (least squares) that keep the order and do not overlap: pools of adjacent violators."""
+    """
+    Places as near to those `wanted` as can be (least squares) that keep the order and do not overlap: pools of adjacent
+    violators.
+    """
     offsets, total = [], 0.0
     for index, width in enumerate(widths):
         total += (widths[index - 1] / 2 + GAP + width / 2) if index else 0.0

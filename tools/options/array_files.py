@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from .command import reason_of, write_file
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.files import reason_of, write_file
+
+# Imports inside functions keep the start of the command fast: NumPy is loaded only when needed.
 
 
 def read_arrays(path: str) -> Any:
@@ -49,7 +51,7 @@ def array_of(archive: Any, key: str, path: str) -> Any:
 def typed(array: Any, dtype: str) -> Any:
     """A .npy file has no name for bf16: it says two raw bytes per element."""
     if dtype == "bf16" and array.dtype.str == "|V2":
-        from ..runtime.arrays import numpy_dtype
+        from ...te.dtypes import numpy_dtype
 
         return array.view(numpy_dtype(dtype))
     return array

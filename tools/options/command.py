@@ -9,17 +9,17 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
-from ..core.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
-from ..core.errors import diagnostic_of
-from ..core.locations import STANDARD_INPUT, SourcePoint
-from .start import INTERRUPTED
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 
-if TYPE_CHECKING:
-    from xdsl.context import Context
-    from xdsl.dialects.builtin import ModuleOp
+from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from ...core.messages.locations import STANDARD_INPUT, SourcePoint
+from ...core.text.errors import diagnostic_of
+from ...core.text.parsing import make_context, parse_text, read_source
+from ...runtime.errors import ArgumentError, CompileError, ExecutionError
+from ..start import INTERRUPTED
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
@@ -37,10 +37,11 @@ class ArgumentParser(argparse.ArgumentParser):
 
 def run_tool(argv: Sequence[str] | None, act: Callable[[list[str], Sources], int]) -> int:
     """
-    The exit code of `act`, called with the arguments (`argv`, default: the command line) and a place for the texts it reads.
+    The exit code of `act`, called with the arguments (`argv`, default: the command line) and a place for the texts it
+    reads.
 
-    An error is shown as a diagnostic on standard error, exit code 1; with `--debug` among the arguments it is raised instead.
-    130 after ctrl-C; 1, silently, where the reader of standard output has gone.
+    An error is shown as a diagnostic on standard error, exit code 1; with `--debug` among the arguments it is raised
+    instead. 130 after ctrl-C; 1, silently, where the reader of standard output has gone.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     sources: Sources = {}
@@ -70,7 +71,9 @@ def count(text: str) -> int:
 
 @contextmanager
 def _standard_output() -> Iterator[None]:
-    """Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given."""
+    """
+    Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given.
+    """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stdout = open(os.devnull)  # noqa: SIM115
     try:
@@ -96,9 +99,7 @@ def silence(stream: TextIO) -> None:
 
 
 def explained(error: BaseException, sources: Sources) -> Diagnostic:
-    """What to show for an error; those of the runtime are the user's and carry their whole message."""
-    from ..runtime.errors import ArgumentError, CompileError, ExecutionError
-
+    """Returns what to show for an error. Those of the runtime are the user's and carry their whole message."""
     if isinstance(error, ExecutionError):
         file, line, column = (*error.location.rsplit(":", 2), "0", "0")[:3]
         if line.isdecimal() and column.isdecimal():
@@ -111,9 +112,9 @@ def explained(error: BaseException, sources: Sources) -> Diagnostic:
 
 
 def read_module(file: str, sources: Sources, context: Context | None = None) -> ModuleOp:
-    """The program in a file, or from standard input for `-`; its text goes into `sources`. It is not verified."""
-    from ..core.parsing import make_context, parse_text, read_source
-
+    """
+    Returns the program in a file, or from standard input for `-`. Its text goes into `sources`. It is not verified.
+    """
     name = program_name(file)
     sources[name] = read_source(file)
     return parse_text(make_context() if context is None else context, sources[name], name)
@@ -125,30 +126,10 @@ def program_name(file: str) -> str:
 
 
 @contextmanager
-def writing(path: str | Path) -> Iterator[None]:
-    """Inside the block `path` is written; that it cannot be is an error that says so."""
-    try:
-        yield
-    except OSError as error:
-        raise StepwellError(Diagnostic(f"cannot write '{path}': {reason_of(error)}")) from error
-
-
-def write_file(path: str | Path, data: str | bytes) -> None:
-    """Writes a file whole or not at all. Raises `StepwellError` when it cannot be written."""
-    from ..core.files import write_atomically
-
-    with writing(path):
-        write_atomically(path, data)
-
-
-def reason_of(error: OSError) -> str:
-    """Why something cannot be read or written, as part of a message."""
-    return (error.strerror or str(error)).lower()
-
-
-@contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside the block ctrl-C ends the process at once: Python would wait until native code returns, if it ever does."""
+    """
+    Makes ctrl-C end the process at once inside the block. Python would wait until native code returns, if it ever does.
+    """
     try:
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     except ValueError:  # not the main thread, which alone has signals

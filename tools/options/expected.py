@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..core.diagnostics import Diagnostic
-from ..core.locations import SourcePoint
+from ...core.messages.diagnostics import Diagnostic
+from ...core.messages.locations import SourcePoint
 
 _EXPECTATION: Final = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?"
@@ -28,7 +28,7 @@ _EXPECTATION: Final = re.compile(
 
 @dataclass(frozen=True)
 class Expectation:
-    """A diagnostic that a comment announces; `line` is where it is to be, 0 for no location."""
+    """A diagnostic that a comment announces. `line` is where it is to be, 0 for no location."""
 
     severity: str
     pattern: re.Pattern[str]
@@ -46,7 +46,7 @@ class Expectation:
 
 
 def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
-    """The expectations in `text`; lines count from `1 + line_offset`."""
+    """Returns the expectations in `text`. Lines count from `1 + line_offset`."""
     lines = text.split("\n")
     holds = [_EXPECTATION.search(line) for line in lines]
     found: list[Expectation] = []

@@ -25,7 +25,10 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
     group.add_argument(
         "--check-schedule",
         action="store_true",
-        help="run each loop function before and after every step of a schedule; the step that changes a result is an error",
+        help=(
+            "run each loop function before and after every step of a schedule; "
+            "the step that changes a result is an error"
+        ),
     )
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
     group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")

@@ -20,19 +20,19 @@ from xdsl.irdl import (
     VarResultDef,
 )
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from ..core.parsing import unknown_op
-from ..core.pass_config import registered_keys
-from ..core.pass_info import pass_info
-from ..core.passes import format_type, format_value
-from ..core.pipelines import parse_pipeline
-from ..core.plugins import Registry, registry
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.passes.config import registered_keys
+from ...core.passes.info import pass_info
+from ...core.passes.options import format_type, format_value
+from ...core.passes.pipeline_text import parse_pipeline
+from ...core.plugins import Registry, registry
+from ...core.text.parsing import unknown_op
 
 
 def list_passes() -> str:
     """
-    Name, level, summary, required passes and options of every pass, ours and other packages' before xDSL's; then the
-    pipelines and configuration keys.
+    Returns name, level, summary, required passes and options of every pass, ours and other packages' before xDSL's. The
+    pipelines and configuration keys follow.
     """
     found = registry()
     lines: list[str] = []

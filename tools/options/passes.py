@@ -13,8 +13,15 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..core.diagnostics import Diagnostic, StepwellError
-from ..core.pipelines import Instrument, require_passes
+from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.passes.config import parse_setting
+from ...core.passes.context import PassContext
+from ...core.passes.info import LEVELS
+from ...core.passes.instrument import Instrument
+from ...core.passes.instruments import BetweenPasses, DumpDirectory, FailureDump, IRPrinting, Statistics, Timing
+from ...core.passes.pipeline_text import require_passes
+from ...core.passes.progress import PassProgress, on_terminal
+from ...core.passes.record import PipelineRecord, ReplayCheck, read_record
 
 SCHEDULE_PASS = "apply-schedule"
 
@@ -24,7 +31,10 @@ def check_flags(args: argparse.Namespace) -> None:
     require_passes(sorted({*args.disable_pass, *args.require_pass}))
     chooses = args.opt_level is not None or args.disable_pass or args.require_pass or args.config
     if args.replay is not None and (args.passes or chooses):
-        message = "--replay runs the passes of its record: it goes without -p, --opt-level, --disable-pass, --require-pass and --config"
+        message = (
+            "--replay runs the passes of its record: it goes without -p, --opt-level, --disable-pass, --require-pass "
+            "and --config"
+        )
         raise StepwellError(Diagnostic(message))
     if args.split_input_file:
         for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
@@ -36,10 +46,6 @@ def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
     """The scope to run the passes in. Without `--opt-level`, levels rule no pass out."""
     if args.opt_level is None and not (args.disable_pass or args.require_pass or args.config):
         return nullcontext()
-    from ..core.pass_config import parse_setting
-    from ..core.pass_context import PassContext
-    from ..core.pass_info import LEVELS
-
     level = sys.maxsize if args.opt_level is None else args.opt_level
     if args.opt_level is not None and args.opt_level not in LEVELS:
         expected = ", ".join(str(each) for each in LEVELS)
@@ -49,7 +55,10 @@ def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
 
 
 def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
-    """The passes with `check` on in each that runs a schedule (`--check-schedule`); an error where none does."""
+    """
+    Returns the passes with `check` on in each that runs a schedule (`--check-schedule`). It is an error where none
+    does.
+    """
     if not any(each.name == SCHEDULE_PASS for each in passes):
         message = f"--check-schedule is about the steps of '{SCHEDULE_PASS}', which the pipeline does not run"
         raise StepwellError(Diagnostic(message))
@@ -58,40 +67,30 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:
     """The passes that `--replay` runs."""
-    from ..core.pass_record import read_record
-
     return [row.make() for row in read_record(args.replay).run_passes()]
 
 
 def instruments(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list[Instrument]:
-    """What the flags ask for; those that take time come last, so that they do not time the others."""
+    """Returns what the flags ask for. Instruments that take time come last, so that they do not time the others."""
     found: list[Instrument] = []
     watches = args.dump_dir is not None or args.dump_failure is not None or args.print_between_passes
     if watches or args.statistics or _prints(args):
         found += _watching(args, show)
     if args.replay is not None:
-        from ..core.pass_record import ReplayCheck, read_record
-
         found.append(ReplayCheck(read_record(args.replay)))
     if args.time_passes:
-        from ..core.instruments import Timing
-
         found.append(Timing())
     if args.save_pipeline is not None:
-        from ..core.pass_record import PipelineRecord
-
         found.append(PipelineRecord(args.save_pipeline))
     return found
 
 
 @contextmanager
 def progress(args: argparse.Namespace) -> Iterator[list[Instrument]]:
-    """An instrument that shows a bar on a terminal, inside the block; none where other flags print between passes."""
+    """Yields an instrument that shows a bar on a terminal. There is none where other flags print between passes."""
     if args.print_between_passes or _prints(args):
         yield []
         return
-    from ..core.progress import PassProgress, on_terminal
-
     if not on_terminal():
         yield []
         return
@@ -105,8 +104,6 @@ def _prints(args: argparse.Namespace) -> bool:
 
 
 def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list[Instrument]:
-    from ..core.instruments import BetweenPasses, DumpDirectory, FailureDump, IRPrinting, Statistics
-
     found: list[Instrument] = []
     if args.statistics:
         found.append(Statistics())

@@ -13,13 +13,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ..core.diagnostics import Diagnostic, StepwellError, did_you_mean
-from ..core.locations import location_string
-from ..core.pipelines import Instrument
+from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ...core.messages.locations import location_string
+from ...core.passes.instrument import Instrument
+from ...core.text.parsing import make_context, parse_text, read_source
 
 if TYPE_CHECKING:
-    from ..rewrites.engine.patterns import Rule
-    from ..rewrites.fusion_rules import GroupRule
+    from ...patterns.language.rules import Rule
+    from ...rewrites.fusion.rules import GroupRule
+
+# Imports inside functions keep the start of the command fast: patterns, rules and tests are loaded only when needed.
 
 PASS_OF: Final = {
     "cse": "eliminate-common-subexpr",
@@ -31,7 +34,7 @@ PASS_OF: Final = {
     "canonicalize_ops": "canonicalize-ops",
     "fold_scale_axis": "fold-scale-axis",
 }
-"""The pass that runs a shipped rule file; the rules are explained on what that pass is given."""
+"""The pass that runs a shipped rule file. The rules are explained on what that pass is given."""
 
 
 def add_rule_flags(parser: argparse.ArgumentParser) -> None:
@@ -63,12 +66,12 @@ def _positive(text: str) -> int:
 
 
 def wants_rules(args: argparse.Namespace) -> bool:
-    """Whether the command is about rules alone, without a program."""
+    """Returns whether the command is about rules alone, without a program."""
     return args.test_rules is not None or args.mutate_rules is not None
 
 
 def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
-    """Tests or mutates rules; returns the exit code."""
+    """Tests or mutates rules, and returns the exit code."""
     for flag, given in (("-p", args.passes), ("an input file", args.input_file)):
         if given:
             asked = "--test-rules" if args.test_rules is not None else "--mutate-rules"
@@ -87,7 +90,8 @@ def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
 
 def _rules(file: str, ctx: Context) -> Iterator[tuple[str, Rule]]:
     """The rules of a file, or of all shipped ones, with the name of their file."""
-    from ..rewrites.engine.loading import SHIPPED, rules_of_file, shipped_rules
+    from ...patterns.text.loading import rules_of_file
+    from ...rewrites.shipped import SHIPPED, shipped_rules
 
     stem = file.removesuffix(".mlir")
     if file and not (stem in SHIPPED and not Path(file).exists()):
@@ -99,8 +103,7 @@ def _rules(file: str, ctx: Context) -> Iterator[tuple[str, Rule]]:
 
 def _table_rules() -> Iterator[Rule]:
     """The rules of the shipped pattern tables."""
-    from ..core.parsing import make_context
-    from ..rewrites.targets import pattern_table, shipped_tables
+    from ...rewrites.partition.pattern_tables import pattern_table, shipped_tables
 
     for name in shipped_tables():
         yield from (entry.rule for entry in pattern_table(name, make_context()))
@@ -108,8 +111,7 @@ def _table_rules() -> Iterator[Rule]:
 
 def _group_rules(file: str, ctx: Context) -> Sequence[GroupRule]:
     """The rules of groups of a file, or the shipped ones."""
-    from ..core.parsing import parse_text, read_source
-    from ..rewrites.fusion_rules import group_rules_of_module, shipped_group_rules
+    from ...rewrites.fusion.rules import group_rules_of_module, shipped_group_rules
 
     if not file or (file in ("fusion", "fusion.mlir") and not Path(file).exists()):
         return shipped_group_rules()
@@ -119,15 +121,15 @@ def _group_rules(file: str, ctx: Context) -> Sequence[GroupRule]:
 
 
 def _settings(args: argparse.Namespace, default: int) -> Any:
-    from ..testing.rules.checking import Settings
+    from ...testing.rules.checking import Settings
 
     return Settings(args.seed, args.cases or default)
 
 
 def _test(args: argparse.Namespace, ctx: Context) -> int:
-    from ..testing.rules.checking import DEFAULT_CASES, check_rule
-    from ..testing.rules.group_checking import GroupRuleCheck
-    from ..testing.rules.reporting import report_text, summary
+    from ...testing.rules.checking import DEFAULT_CASES, check_rule
+    from ...testing.rules.group_checking import GroupRuleCheck
+    from ...testing.rules.reporting import report_text, summary
 
     file, settings, reports = args.test_rules, _settings(args, DEFAULT_CASES), []
     groups = _group_rules(file, ctx)
@@ -147,7 +149,7 @@ def _test(args: argparse.Namespace, ctx: Context) -> int:
 
 
 def _mutate(args: argparse.Namespace, rules: Sequence[tuple[str, Rule]], ctx: Context) -> int:
-    from ..testing.rules.mutation import (
+    from ...testing.rules.mutation import (
         LEAST_CAUGHT,
         MutationSummary,
         check_mutants,
@@ -190,8 +192,8 @@ def rule_instruments(args: argparse.Namespace, passes: Sequence[ModulePass], ctx
 
 class ExplainMatch(Instrument):
     """
-    Says why a rule does not match, on the program as the pass that has the rule is given it; on the input, when there
-    is no such pass in the pipeline.
+    Says why a rule does not match, on the program as the pass that has the rule is given it. Without such a pass in the
+    pipeline, it looks at the input.
     """
 
     def __init__(self, target: str, passes: Sequence[ModulePass], ctx: Context):
@@ -212,8 +214,9 @@ class ExplainMatch(Instrument):
             self._explain(module)
 
     def _explain(self, module: ModuleOp) -> None:
-        from ..rewrites.engine.explain import explain, value_name
-        from ..rewrites.engine.match import Session
+        from ...patterns.language.match import Session
+        from ...patterns.matching.tracing import value_name
+        from ...patterns.running.explain import explain
 
         rule, lines = self._rule, []
         session = Session(self._ctx, module)
@@ -223,7 +226,7 @@ class ExplainMatch(Instrument):
         self._report = "\n".join(lines) or f"rule '{rule.name}': no op of the program may be its root"
 
     def _places(self, module: ModuleOp) -> list[Operation]:
-        from ..rewrites.engine.matcher import root_names
+        from ...patterns.matching.matcher import root_names
 
         ops = [op for op in module.walk() if op.results]
         if not self._at:
@@ -244,7 +247,7 @@ class ExplainMatch(Instrument):
 
 def _find_rule(name: str, passes: Sequence[ModulePass], ctx: Context) -> tuple[Rule, ModulePass | None]:
     """The rule, of the files that the passes name first, and the pass that runs it."""
-    from ..rewrites.engine.loading import SHIPPED, shipped_rules
+    from ...rewrites.shipped import SHIPPED, shipped_rules
 
     known: dict[str, tuple[Rule, ModulePass | None]] = {}
     for pass_ in passes:
@@ -270,7 +273,7 @@ class PatternStatistics(Instrument):
         self._collected: Any = {}
 
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
-        from ..rewrites.engine.statistics import collecting_pattern_statistics
+        from ...patterns.running.statistics import collecting_pattern_statistics
 
         self._scope = collecting_pattern_statistics()
         self._collected = self._scope.__enter__()
@@ -281,7 +284,7 @@ class PatternStatistics(Instrument):
             self._scope = None
 
     def report(self) -> str:
-        from ..rewrites.engine.statistics import statistics_table
+        from ...patterns.running.statistics import statistics_table
 
         return statistics_table(self._collected)
 

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from xdsl.ir import Attribute
 
-from ..core.diagnostics import Diagnostic
-from .command import write_file
+from ...core.messages.diagnostics import Diagnostic
+from ...core.messages.files import write_file
 
 SPLIT_LINE: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 """A line that ends a chunk under `--split-input-file`."""
@@ -20,19 +20,19 @@ BLANK: Final = re.compile(r"(\s|//[^\n]*)*")
 
 
 class Chunk(NamedTuple):
-    """A piece of the input; `line_offset` lines of the file precede it."""
+    """A piece of the input. `line_offset` lines of the file precede it."""
 
     text: str
     line_offset: int
 
     @property
     def is_blank(self) -> bool:
-        """Whether it holds nothing but white space and comments."""
+        """Says whether the piece holds nothing but white space and comments."""
         return BLANK.fullmatch(self.text) is not None
 
 
 def chunks(text: str, split: bool) -> list[Chunk]:
-    """The pieces of `text` between the separating lines; the whole when it is not to be split."""
+    """Returns the pieces of `text` between the separating lines, or the whole when it is not to be split."""
     if not split:
         return [Chunk(text, 0)]
     pieces, start = [], 0
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class Output:
-    """Where the program goes: standard output at once, or a file written whole at the end."""
+    """The destination of the program: standard output at once, or a file written whole at the end."""
 
     def __init__(self, path: str | None):
         self._path = None if path in (None, "-") else path

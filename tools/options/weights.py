@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 
 from xdsl.passes import ModulePass
 
+# Imports inside functions keep the start of the command fast: passes and dialects are loaded only when needed.
+
 
 def add_weight_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags; what they do happens after the pipeline of `-p`."""
+    """Adds the flags. What they do happens after the pipeline of `-p`."""
     group = parser.add_argument_group("weights")
     group.add_argument(
         "--externalize-weights",
@@ -32,7 +34,7 @@ def passes_before(args: argparse.Namespace) -> list[ModulePass]:
     """The passes that the flags add in front of the pipeline."""
     if not args.verify_weights:
         return []
-    from ..rewrites.externalize_weights import VerifyWeightsPass
+    from ...rewrites.constants.externalize_weights import VerifyWeightsPass
 
     return [VerifyWeightsPass()]
 
@@ -42,7 +44,7 @@ def passes_after(args: argparse.Namespace) -> list[ModulePass]:
     passes: list[ModulePass] = []
     if args.externalize_weights is None and not args.inline_weights:
         return passes
-    from ..rewrites.externalize_weights import ExternalizeWeightsPass, InlineWeightsPass, recorded_path
+    from ...rewrites.constants.externalize_weights import ExternalizeWeightsPass, InlineWeightsPass, recorded_path
 
     if args.inline_weights:
         passes.append(InlineWeightsPass())
@@ -53,9 +55,9 @@ def passes_after(args: argparse.Namespace) -> list[ModulePass]:
 
 
 def weight_printing(args: argparse.Namespace) -> AbstractContextManager[None]:
-    """Inside, modules print as the flags say."""
+    """Makes modules print as the flags say, inside the block."""
     if args.elide_weights is None:
         return nullcontext()
-    from ..dialects.graph.literals import eliding_constants
+    from ...dialects.graph.literals import eliding_constants
 
     return eliding_constants(args.elide_weights)

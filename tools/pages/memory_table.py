@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.memory import Memory
+from ...analysis.memory import Memory
 
 MOST_ROWS = 20
-"""Buffers shown; the largest ones."""
+"""The number of buffers shown, the largest ones."""
 
 
 def memory_table(memory: Memory) -> str:

@@ -1,7 +1,7 @@
 """
 The reference page of our passes, docs/passes.md, made from their docstrings.
 
-`python -m stepwell.tools.passes_page > docs/passes.md` brings it up to date; a test fails when it is not.
+`python -m stepwell.tools.pages.passes > docs/passes.md` brings it up to date; a test fails when it is not.
 """
 
 from __future__ import annotations
@@ -9,26 +9,24 @@ from __future__ import annotations
 import inspect
 import re
 
-from ..core.pass_info import pass_info
-from ..core.passes import REQUIRED, PassOption, format_type, format_value
-from ..core.pipelines import expand_pipeline, load_pass
-from ..core.plugins import registry
+from ...core.passes.info import pass_info
+from ...core.passes.options import REQUIRED, PassOption, format_type, format_value
+from ...core.passes.pipeline_text import expand_pipeline, load_pass
+from ...core.plugins import registry
 
 _INTRODUCTION = """# Passes
 
-Made by `python -m stepwell.tools.passes_page` from the passes themselves; do not edit.
+Made by `python -m stepwell.tools.pages.passes` from the passes themselves; do not edit.
 
-A pass runs in a pipeline (`stepwell-opt -p 'fold-constant{max-elements=4}'`) or called on a module in Python, which leaves its
-input as it is (`FoldConstantPass(max_elements=4)(module)`). *Level*: the lowest `--opt-level`, or level of a `PassContext`, that it
-runs on. The passes of xDSL, which run in the same pipelines, are listed by `--list-passes`.
+A pass runs in a pipeline (`stepwell-opt -p 'fold-constant{max-elements=4}'`) or called on a module in Python, which
+leaves its input as it is (`FoldConstantPass(max_elements=4)(module)`). *Level*: the lowest `--opt-level`, or level of a
+`PassContext`, that it runs on. The passes of xDSL, which run in the same pipelines, are listed by `--list-passes`.
 
-A pass of one's own is a class or a function with a decorator; it is known by its name wherever the module that holds it has been
-imported, and to `stepwell-opt` when its package lists it in a universe (see [extending.md](extending.md)).
+A pass of one's own is a class or a function with a decorator; it is known by its name wherever the module that holds it
+has been imported, and to `stepwell-opt` when its package lists it in a universe (see [extending.md](extending.md)).
 
 ```python
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pass_decorators import function_pass, module_pass
-from stepwell.core.sequential import Sequential
+from stepwell.core import PassContext, Sequential, function_pass, module_pass
 from xdsl.dialects.builtin import IntAttr, UnitAttr
 
 
@@ -54,7 +52,8 @@ with PassContext(opt_level=2, disabled=["canonicalize"]):
     marked = both(module)  # `module` stays as it is
 ```
 
-`function_pass` leaves functions with the attribute `stepwell.skip` alone: a unit attribute, or an array of names of passes.
+`function_pass` leaves functions with the attribute `stepwell.skip` alone: a unit attribute, or an array of names of
+passes.
 """
 
 _EXAMPLE = re.compile(r"^(Before|After)\b[^`]*:$")

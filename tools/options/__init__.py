@@ -1,0 +1,1 @@
+"""What the commands share: options, streams, arrays in files, expected diagnostics."""
