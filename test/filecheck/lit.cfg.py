@@ -2,11 +2,11 @@
 
 import os
 
-import stepwell.testing.lit_format
+from stepwell.testing import StepwellTest
 
 # What has been tuned on this machine is not what is tested.
 os.environ["STEPWELL_TUNING_DB"] = ""
 
 config.name = "stepwell"
 config.suffixes = [".mlir"]
-config.test_format = stepwell.testing.lit_format.StepwellTest()
+config.test_format = StepwellTest()

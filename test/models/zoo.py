@@ -1,6 +1,6 @@
 """
-Whole models as ONNX files, built or found by installable packages: networks of torchvision and transformers with random weights, exported
-by PyTorch, and the models inside the packages silero-vad, magika and rapidocr.
+Whole models as ONNX files, built or found by installable packages: networks of torchvision and transformers with random
+weights, exported by PyTorch, and the models inside the packages silero-vad, magika and rapidocr.
 
 Files are kept in `build/models`, so that a second run has them.
 """
@@ -116,7 +116,9 @@ def bert_base() -> tuple[Any, dict[str, Any]]:
 
 
 def gpt2() -> tuple[Any, dict[str, Any]]:
-    """The small model of Radford et al., *Language models are unsupervised multitask learners*, 2019: logits of a prompt."""
+    """
+    The small model of Radford et al., *Language models are unsupervised multitask learners*, 2019: logits of a prompt.
+    """
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 

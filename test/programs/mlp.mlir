@@ -1,4 +1,4 @@
-// A classifier of 28 x 28 images, 784-128-10, with its weights in a side-car (made by test/unit/programs.py).
+// A classifier of 28 x 28 images, 784-128-10, with its weights in a side-car (made by test/support/programs.py).
 builtin.module attributes {stepwell.weights = "mlp.safetensors"} {
   func.func @main(%image: tensor<2x784xf32>) -> (tensor<2x10xf32>, tensor<2xi64>, tensor<2x128xf32>) {
     %w0 = graph.weight "w0" : tensor<784x128xf32>

@@ -1,8 +1,8 @@
 """
 Evaluates a straight-line `func.func` of arith and math ops on NumPy arrays, each op in its own format.
 
-Independent of LLVM: what an expansion computes by the definition of its ops. An i1 is a bool array. `math.fma` is correctly rounded: from
-an exact product and a sum rounded to odd (S. Boldo and G. Melquiond, 2008).
+Independent of LLVM: what an expansion computes by the definition of its ops. An i1 is a bool array. `math.fma` is
+correctly rounded: from an exact product and a sum rounded to odd (S. Boldo and G. Melquiond, 2008).
 """
 
 from __future__ import annotations

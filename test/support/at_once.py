@@ -7,7 +7,10 @@ from collections.abc import Callable
 
 
 def at_once(count: int, work: Callable[[int], None], seconds: float = 120) -> None:
-    """Runs `work(0)`, `work(1)` … in `count` threads. Raises what one of them raised, and where one takes longer than `seconds`."""
+    """
+    Runs `work(0)`, `work(1)` … in `count` threads. Raises what one of them raised, and where one takes longer than
+    `seconds`.
+    """
     raised: list[BaseException] = []
 
     def run(number: int) -> None:

@@ -1,4 +1,6 @@
-"""Random programs with branches, loops, calls and ops that may fail, whose every result is used: for differential tests."""
+"""
+Random programs with branches, loops, calls and ops that may fail, whose every result is used: for differential tests.
+"""
 
 from __future__ import annotations
 

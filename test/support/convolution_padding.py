@@ -1,4 +1,7 @@
-"""What a convolution may give where weights that are no numbers meet padding (docs/numerics.md, "Padding of convolutions")."""
+"""
+What a convolution may give where weights that are no numbers meet padding (docs/numerics.md, "Padding of
+convolutions").
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,9 @@ def numbers_only(w: Array) -> Array:
 
 def padding_left_out(properties: Mapping[str, Any], x: Array, w: Array, found: Array, expected: Array) -> Array:
     """
-    `expected`, of which 0 times an infinite or NaN weight made elements NaN, with what `found` may have there instead: the sum of the
-    other products where such weights meet padding alone, anything that is no number where they meet the image too.
+    `expected`, of which 0 times an infinite or NaN weight made elements NaN, with what `found` may have there instead:
+    the sum of the other products where such weights meet padding alone, anything that is no number where they meet the
+    image too.
     """
     odd = ~np.isfinite(w.astype(np.float64))
     if not odd.any() or not any(properties.get("padding", ())):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stepwell.runtime.arrays import ArrayType
-from stepwell.runtime.jit import compile_object
-from stepwell.runtime.program import Argument, BoundEntry, Description, Entry, Program
+from stepwell.runtime.native.jit import compile_object
+from stepwell.runtime.program.arrays import ArrayType
+from stepwell.runtime.program.description import Argument, Description, Entry
+from stepwell.runtime.program.program import BoundEntry, Program
 
 ADD = """func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = graph.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>

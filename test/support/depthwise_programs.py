@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
-from stepwell.core.walk import ops_of
+from stepwell.core.ir.walk import ops_of
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import AllocOp
 from stepwell.dialects.tensor_loop.regions import shape_of
@@ -87,7 +87,10 @@ def small_integers(seed: int, *sizes: int) -> Array:
 
 
 def check(x: Array, w: Array, strides: list[int], padding: list[int], dilation: list[int], epilogue: str) -> ModuleOp:
-    """Compares a program of these (`epilogue` names some of bias, image, relu) with NumPy, bit by bit; its loops for AVX-512."""
+    """
+    Compares a program of these (`epilogue` names some of bias, image, relu) with NumPy, bit by bit; its loops for
+    AVX-512.
+    """
     expected = convolve(x, w, strides, padding, dilation)
     properties = (
         f", strides = {strides}, padding = {padding}, dilation = {dilation}, groups = {x.shape[3]},"

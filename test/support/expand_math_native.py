@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import llvm_jit
 import numpy as np
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.lowering.expand_math import ExpandMathPass
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.math.expand_math import ExpandMathPass
 
 
 def expanded(source: str, wide: bool | None = None) -> str:

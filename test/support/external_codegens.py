@@ -57,7 +57,8 @@ def program(compiler: str, element_type: str = "f32", op: str = "add", name: str
   %2 = graph.{op} %0, %1 : ({t}, {t}) -> {t}
   func.return %2, %0 : {t}, {t}
 }}
-func.func private @{name}(%x: {t}, %y: {t}) -> ({t}, {t}) attributes {{graph.primitive, graph.compiler = "{compiler}"}} {{
+func.func private @{name}(%x: {t}, %y: {t}) -> ({t}, {t}) attributes {{graph.primitive,
+    graph.compiler = "{compiler}"}} {{
   %0 = graph.{op} %x, %y : ({t}, {t}) -> {t}
   func.return %0, %x : {t}, {t}
 }}

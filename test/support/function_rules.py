@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import rules_of_text
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 

@@ -1,9 +1,10 @@
 """
 Runs compiled programs on arrays that touch memory nobody may read; a program of its own, since a fault ends it.
 
-`python guarded_arrays.py LEVEL SEED COUNT`: COUNT programs per family of ops, on operands, results and intermediate buffers that
-lie against a page without any access, at their end and then at their start. Prints the program that it is about to run.
-`python guarded_arrays.py short-rows LEVEL`: one program that once faulted. `python guarded_arrays.py touch` faults.
+`python guarded_arrays.py LEVEL SEED COUNT`: COUNT programs per family of ops, on operands, results and intermediate
+buffers that lie against a page without any access, at their end and then at their start. Prints the program that it is
+about to run. `python guarded_arrays.py short-rows LEVEL`: one program that once faulted.
+`python guarded_arrays.py touch` faults.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.runtime import program as program_module
-from stepwell.runtime.arrays import numpy_dtype
-from stepwell.testing.ir_generators import RandomChooser, batch_text
-from stepwell.testing.movement_generators import FAMILIES, random_case
+from stepwell.runtime.program import program as program_module
+from stepwell.te.dtypes import numpy_dtype
+from stepwell.testing.programs.ir_generators import RandomChooser, batch_text
+from stepwell.testing.programs.movement_generators import FAMILIES, random_case
 
 Array = np.ndarray[Any, Any]
 

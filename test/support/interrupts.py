@@ -6,5 +6,7 @@ import signal
 
 
 def take_interrupts() -> None:
-    """For `preexec_fn`: what is started by `nohup` or in the background of a shell ignores SIGINT, and so do its children."""
+    """
+    For `preexec_fn`: what is started by `nohup` or in the background of a shell ignores SIGINT, and so do its children.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -22,25 +22,29 @@ func.func @main(%x: tensor<4x256xf32>) -> tensor<4x768xf32> {
     "conv1x1": """
 func.func @main(%x: tensor<1x14x14x64xf32>) -> tensor<1x14x14x96xf32> {
   %w = graph.weight "w" : tensor<1x1x64x96xf32>
-  %y = graph.conv2d %x, %w, data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x14x14x64xf32>, tensor<1x1x64x96xf32>) -> tensor<1x14x14x96xf32>
+  %y = graph.conv2d %x, %w, data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x14x14x64xf32>, tensor<1x1x64x96xf32>) -> tensor<1x14x14x96xf32>
   func.return %y : tensor<1x14x14x96xf32>
 }""",
     "conv3x3_strided": """
 func.func @main(%x: tensor<1x14x14x32xf32>) -> tensor<1x7x7x64xf32> {
   %w = graph.weight "w" : tensor<3x3x32x64xf32>
-  %y = graph.conv2d %x, %w, strides = [2, 2], padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x14x14x32xf32>, tensor<3x3x32x64xf32>) -> tensor<1x7x7x64xf32>
+  %y = graph.conv2d %x, %w, strides = [2, 2], padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x14x14x32xf32>, tensor<3x3x32x64xf32>) -> tensor<1x7x7x64xf32>
   func.return %y : tensor<1x7x7x64xf32>
 }""",
     "conv3x3": """
 func.func @main(%x: tensor<1x15x13x48xf32>) -> tensor<1x15x13x72xf32> {
   %w = graph.weight "w" : tensor<3x3x48x72xf32>
-  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x15x13x48xf32>, tensor<3x3x48x72xf32>) -> tensor<1x15x13x72xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x15x13x48xf32>, tensor<3x3x48x72xf32>) -> tensor<1x15x13x72xf32>
   func.return %y : tensor<1x15x13x72xf32>
 }""",
     "depthwise": """
 func.func @main(%x: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
   %w = graph.weight "w" : tensor<3x3x1x64xf32>
-  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 64, data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x28x28x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x28x28x64xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 64, data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x28x28x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x28x28x64xf32>
   func.return %y : tensor<1x28x28x64xf32>
 }""",
     "int8": """
@@ -56,7 +60,8 @@ func.func @main(%x: tensor<32x200xf32>) -> tensor<32x200xf32> {
 }""",
     "layer_norm": """
 func.func @main(%x: tensor<32x200xf32>, %g: tensor<200xf32>, %b: tensor<200xf32>) -> tensor<32x200xf32> {
-  %y = graph.layer_norm %x, %g, %b, axes = [-1] : (tensor<32x200xf32>, tensor<200xf32>, tensor<200xf32>) -> tensor<32x200xf32>
+  %y = graph.layer_norm %x, %g, %b, axes = [-1] : (tensor<32x200xf32>, tensor<200xf32>, tensor<200xf32>)
+      -> tensor<32x200xf32>
   func.return %y : tensor<32x200xf32>
 }""",
     "gelu": """

@@ -7,10 +7,10 @@ from typing import Any
 
 import llvmlite.binding as binding
 import numpy as np
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.lowering.emit_llvm_text import emit_llvm_text
-from stepwell.lowering.lower_to_llvm_dialect import LowerToLLVMDialectPass
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass
+from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from xdsl.dialects.builtin import ModuleOp
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import llvmlite.binding as binding
 import pytest
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.lowering.emit_llvm_text import emit_llvm_text
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from xdsl.utils.exceptions import DiagnosticException
 
 

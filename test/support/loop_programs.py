@@ -94,7 +94,8 @@ def loop_programs(draw: st.DrawFn) -> LoopProgram:
     predicates = [axis.predicate for axis in axes if axis.predicate is not None]
     where = f" where({', '.join(predicates)})" if predicates else ""
     block = f"""
-      tensor_loop.block "b" spatial(%vm in {m} = {axes[0].binding}) reduce(%vk in {k} = {axes[2].binding}) spatial(%vn in {n} = {axes[1].binding}){where} {{
+      tensor_loop.block "b" spatial(%vm in {m} = {axes[0].binding}) reduce(%vk in {k} = {axes[2].binding})
+          spatial(%vn in {n} = {axes[1].binding}){where} {{
         init {{
           %zero = arith.constant {start} : f32
           memref.store %zero, %C[%vm, %vn] : memref<{m}x{n}xf32>

@@ -127,7 +127,9 @@ def multiples_of_half_pi(count: int = 20000, seed: int = 3) -> Array:
 
 
 def pairs(count: int = COUNT, seed: int = 11) -> tuple[Array, Array]:
-    """Pairs for pow and atan2: all bits, ordinary sizes, near 1 with large exponents, integers, and every pair of edges."""
+    """
+    Pairs for pow and atan2: all bits, ordinary sizes, near 1 with large exponents, integers, and every pair of edges.
+    """
     rng = np.random.default_rng(seed)
     quarter = count // 4
     bits = rng.integers(0, 1 << 32, (2, quarter), dtype=np.uint32).view(np.float32)
@@ -154,7 +156,8 @@ def ulp_errors(result: Array, exact: Array, precision: int = 24, minimum: int = 
     """
     |result - exact| in units of the last place of `exact` (of a denormal one where it is that small).
 
-    inf stands for 2^128, so a result that overflows too early or too late by a rounding counts as that much. A NaN must meet a NaN.
+    inf stands for 2^128, so a result that overflows too early or too late by a rounding counts as that much. A NaN must
+    meet a NaN.
     """
     top = 128 if minimum == -126 else 16
     limit = np.ldexp(Real(1), top)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest.mock import patch
 
 import llvmlite.binding as llvm
-from stepwell.core.pass_context import PassContext
-from stepwell.runtime import compile as compiler
-from stepwell.runtime.jit import Target, compile_object, host_target
-from stepwell.schedule.targets import target_named
+from stepwell.core.passes.context import PassContext
+from stepwell.machine.named import machine_named
+from stepwell.runtime import source
+from stepwell.runtime.native.jit import compile_object, host_code_target
 
 
 def runs_here(name: str) -> bool:
     """Whether this processor has the instructions of an x86-64 machine."""
-    if not host_target().triple.startswith("x86_64"):
+    if not host_code_target().triple.startswith("x86_64"):
         return False
     features = llvm.get_host_cpu_features()
     wanted = {
@@ -32,14 +33,14 @@ def as_machine(name: str) -> Iterator[None]:
     if name == "host":
         yield
         return
-    machine = target_named(name)
-    target = Target(host_target().triple, machine.cpu, machine.llvm_features)
+    machine = machine_named(name)
+    target = replace(machine.code_target, triple=host_code_target().triple)
 
     def compile_for(text: str) -> bytes:
         return compile_object(text, target)
 
     with (
         PassContext(config={"target": name}),
-        patch.object(compiler, "compile_object", compile_for),
+        patch.object(source, "compile_object", compile_for),
     ):
         yield

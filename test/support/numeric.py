@@ -10,8 +10,8 @@ import numpy as np
 import stepwell
 from counts import FULL
 from stepwell.dialects.traits import LoopTemplate
-from stepwell.testing.ir_generators import OpCase, RandomChooser, batch_text
-from stepwell.testing.movement_generators import FAMILIES, random_case
+from stepwell.testing.programs.ir_generators import OpCase, RandomChooser, batch_text
+from stepwell.testing.programs.movement_generators import FAMILIES, random_case
 from tolerances import check_case
 
 Array = np.ndarray[Any, Any]
@@ -27,13 +27,15 @@ INSTANCES = 4 if FULL else 2
 
 
 def check_by_te(case: OpCase, seed: int) -> None:
-    """The te of the op, evaluated on NumPy arrays, gives what the reference gives; ops with loop templates have none."""
+    """
+    The te of the op, evaluated on NumPy arrays, gives what the reference gives; ops with loop templates have none.
+    """
     check_te_on(case, case.arrays(seed))
 
 
 def check_te_on(case: OpCase, arrays: Sequence[Array]) -> None:
     """Like `check_by_te`, on given arrays."""
-    from stepwell.te.evaluate import evaluate_op
+    from stepwell.te.evaluation import evaluate_op
 
     expected = case.evaluate(arrays)
     module = stepwell.parse(batch_text([case]))

@@ -175,7 +175,8 @@ def inputs_and_outputs() -> list[Broken]:
             node("Pad", "x s", "y", "pad"),
             "'pad'",
             "input 1, 's', is computed at run time, expected it to be known at import\n"
-            "hint: the value of 's' decides this: give it for good with --bind s=… (in Python constants=), or with each call: stepwell.compile_onnx",
+            "hint: the value of 's' decides this: give it for good with --bind s=… (in Python constants=), or with "
+            "each call: stepwell.compile_onnx",
             inputs=shape,
         ),
     ]

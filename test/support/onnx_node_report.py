@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,17 +15,17 @@ PAGE = Path(__file__).parents[2] / "docs" / "onnx_coverage.md"
 
 HEAD = """# Coverage of ONNX
 
-The node tests of the package `onnx` {version} ({total} cases), imported, compiled to native code and run. They are written
-again, and this page with them, by
+The node tests of the package `onnx` {version} ({total} cases), imported, compiled to native code and run. They are
+written again, and this page with them, by
 
 ```
-STEPWELL_FULL=1 STEPWELL_UPDATE_DOCS=1 python -m pytest test/unit/test_onnx_node_suite.py
+STEPWELL_FULL=1 STEPWELL_UPDATE_DOCS=1 python -m pytest test/unit/frontends/test_onnx_node_suite.py
 ```
 
-A case counts when its tensors are of element types that Stepwell has (bool, 8 to 64 bit integers, f16, f32, f64) and of static shapes. Inputs
-that fix shapes (the target of `Reshape`, the axes of a reduction) are bound at import. An *expanded* case has an operator replaced by ONNX's
-own definition of it. Results are compared with the tolerances of each case (mostly 1e-3 relative, 1e-7 absolute) and two units in the last
-place of the largest element.
+A case counts when its tensors are of element types that Stepwell has (bool, 8 to 64 bit integers, f16, f32, f64) and of
+static shapes. Inputs that fix shapes (the target of `Reshape`, the axes of a reduction) are bound at import. An
+*expanded* case has an operator replaced by ONNX's own definition of it. Results are compared with the tolerances of
+each case (mostly 1e-3 relative, 1e-7 absolute) and two units in the last place of the largest element.
 
 | | cases | pass | |
 |---|---:|---:|---:|
@@ -67,7 +68,8 @@ def _refused(cases: list[Case], found: dict[str, Outcome]) -> list[str]:
         return [*lines, "Everything passes.", ""]
     lines += ["Every one of these is an error at import (*refused*) that says what is not supported.", ""]
     for reason, names in sorted(reasons.items(), key=lambda each: (-len(each[1]), each[0])):
-        lines.append(f"- {reason} ({', '.join(f'`{name}`' for name in names)})")
+        item = f"- {reason} ({', '.join(f'`{name}`' for name in names)})"
+        lines.append(textwrap.fill(item, 120, subsequent_indent="  ", break_on_hyphens=False))
     return [*lines, ""]
 
 

@@ -1,6 +1,6 @@
 """
-Runs cases of the ONNX node suite in processes of their own: a case that takes its process down, or never ends, is a failure of that case
-and of no other.
+Runs cases of the ONNX node suite in processes of their own: a case that takes its process down, or never ends, is a
+failure of that case and of no other.
 
 As a program it is such a process: it reads names of cases, one a line, and answers each with a line of JSON.
 """
@@ -20,8 +20,8 @@ HERE = Path(__file__)
 
 PASSES, REFUSED, FAILS, DIFFERS, CRASHES, HANGS = "passes", "refused", "fails", "differs", "crashes", "hangs"
 """
-What comes of a case: the expected result; an error at import; an error later; another result; the end of the process; no end in
-`SECONDS`. The first two are sound.
+What comes of a case: the expected result; an error at import; an error later; another result; the end of the process;
+no end in `SECONDS`. The first two are sound.
 """
 
 SECONDS = 240
@@ -107,7 +107,7 @@ def outcomes(names: Sequence[str], workers: int = 1) -> Iterator[Outcome]:
 def outcome_of(name: str) -> Outcome:
     """Runs a case here."""
     from onnx_node_suite import all_cases, case_named, run_case
-    from stepwell.frontends.onnx import OnnxError
+    from stepwell.frontends import OnnxError
 
     assert name in all_cases(), name
     try:

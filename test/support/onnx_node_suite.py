@@ -1,8 +1,8 @@
 """
 The node tests of the `onnx` package, run through import and native code.
 
-A case counts when its tensors are of types that we have, of static shapes once its shape operands are constants. Those, which fix shapes or
-are attributes in all but name, are bound at import; `SHAPE_OPERANDS` lists them.
+A case counts when its tensors are of types that we have, of static shapes once its shape operands are constants. Those,
+which fix shapes or are attributes in all but name, are bound at import; `SHAPE_OPERANDS` lists them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def case_named(name: str) -> Case:
 
 
 def shape_operands(case: Case) -> set[str]:
-    """The inputs of a case that converters want to know at import; of an expanded case, those of the operator itself."""
+    """
+    The inputs of a case that converters want to know at import; of an expanded case, those of the operator itself.
+    """
     base = all_cases().get(case.name.partition("_expanded")[0])
     models = [case.model] if base is None else [case.model, base.model]
     names: set[str] = set()
@@ -123,6 +125,9 @@ def compare(found: Any, wanted: Any, case: Case) -> None:
 
 
 def unit(array: Any) -> float:
-    """What the last bit of the largest finite element is worth: sums are rounded by the size of their terms, not of their result."""
+    """
+    What the last bit of the largest finite element is worth: sums are rounded by the size of their terms, not of their
+    result.
+    """
     finite = np.abs(array[np.isfinite(array)].astype(np.float64))
     return float(finite.max(initial=0.0)) * float(np.finfo(array.dtype).eps)

@@ -1,4 +1,7 @@
-"""The rows of docs/pattern_coverage.md: which cases and tests cover a construct of the pattern language, and how they use it."""
+"""
+The rows of docs/pattern_coverage.md: which cases and tests cover a construct of the pattern language, and how they use
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from types import ModuleType
 
 from pattern_cases_larger import CASES
 from stepwell.dialects.pattern import Pattern as PatternDialect
-from stepwell.rewrites.engine import combinators, constraints, patterns, structures
-from stepwell.rewrites.engine.patterns import Pattern, all_below
+from stepwell.patterns.language import combinators, constraints, patterns, rules, structures
+from stepwell.patterns.language.patterns import Pattern, all_below
 
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "test" / "unit"
-COVERAGE = "test_rewrites_coverage.py"
+SUPPORT = ROOT / "test" / "support"
+COVERAGE = "patterns/test_coverage.py"
 COLUMNS = {
     "positive": "test_matches",
     "negative": "test_does_not_match",
@@ -56,32 +60,39 @@ class Row:
         return tuple(f"{COVERAGE}::{COLUMNS[column]}[{form}-{name.replace(' ', '-')}]" for name in self.cases), ""
 
 
-RIGHT = "test_rewrites_right_sides.py"
+RIGHT = "patterns/test_right_sides.py"
 MAKES = {
     "partition": "a rule for partitioning has no right side",
 }
 
 ROWS = (
-    Row("op by name", "S4-1", ("Op", "is_op", "op"), ("op",), ("op", "op of any operands", "op of one of several names")),
+    Row("op by name", "S4-1", ("Op", "is_op", "op"), ("op",),
+        ("op", "op of any operands", "op of one of several names")),
     Row("any op", "S4-1", ("Op",), ("any_op",), ("any op",)),
     Row("alternatives", "S4-2", ("Or",), ("or",), ("or",)),
     Row("any value", "S4-3", ("Any_", "wildcard"), ("any",), ("any",), none={"negative": "it matches every value"}),
     Row("the same value twice", "S4-4", ("Any_",), ("any",), ("same value",)),
     Row("commutative operands", "S4-5", ("Op",), ("op",), ("commutative", "not commutative", "nested commutative")),
-    Row("product and quotient in any association", "S4-6", ("Associative", "assoc", "associative"), ("assoc",), ("assoc", "assoc of a product", "assoc with the quotient first"),
-        {"python.negative": f"{COVERAGE}::test_does_not_match[python-assoc] test_rewrites_larger_rules.py::test_assoc_is_never_exact"}),
+    Row("product and quotient in any association", "S4-6", ("Associative", "assoc", "associative"), ("assoc",),
+        ("assoc", "assoc of a product", "assoc with the quotient first"),
+        {"python.negative": (f"{COVERAGE}::test_does_not_match[python-assoc] "
+                             "patterns/test_larger_rules.py::test_assoc_is_never_exact")}),
     Row("kind of an op", "S4-7", ("HasKind", "has_kind"), ("has_kind",), ("has_kind",)),
-    Row("attributes of an op", "S4-8", ("HasAttr", "has_attr"), ("has_attr",), ("has_attr", "has_attr of a list", "has_attr of a type", "has_attr of nothing")),
+    Row("attributes of an op", "S4-8", ("HasAttr", "has_attr"), ("has_attr",),
+        ("has_attr", "has_attr of a list", "has_attr of a type", "has_attr of nothing")),
     Row("attributes with an op", "S4-8", ("Op",), ("op",), ("attribute of an op",)),
     Row("attributes of a function", "S4-9", ("Function",), ("function",), ("attribute of a function",)),
     Row("optional op", "S4-10", ("optional",), ("or",), ("optional",)),
     Row("element type", "S4-11", ("HasDtype", "has_dtype"), ("has_dtype",), ("has_dtype",)),
-    Row("shape", "S4-11, S4-12", ("HasShape", "has_shape"), ("has_shape",), ("has_shape", "has_shape of a size", "has_shape of rank 0")),
+    Row("shape", "S4-11, S4-12", ("HasShape", "has_shape"), ("has_shape",),
+        ("has_shape", "has_shape of a size", "has_shape of rank 0")),
     Row("type", "S4-11", ("HasType", "has_type"), ("has_type",), ("has_type",)),
     Row("operands in any number", "S4-13", ("Rest",), ("rest",), ("rest",)),
     Row("operands in a given number (tuple)", "S4-13", ("Op",), ("op",), ("three operands",)),
-    Row("one of several results (tuple item)", "S4-14", ("Result", "result"), ("result",), ("result", "result of a call", "if of two results")),
-    Row("function", "S4-15", ("Function", "Call", "call"), ("function", "call"), ("function", "function of two results", "function of one result")),
+    Row("one of several results (tuple item)", "S4-14", ("Result", "result"), ("result",),
+        ("result", "result of a call", "if of two results")),
+    Row("function", "S4-15", ("Function", "Call", "call"), ("function", "call"),
+        ("function", "function of two results", "function of one result")),
     Row("function of any parameters", "S4-16", ("Function",), ("function",), ("function of any parameters",)),
     Row("call", "S4-15, S4-16", ("Call", "call"), ("call",), ("call by name", "call of any", "call of two operands")),
     Row("fuzzy body", "S4-17", ("Function", "Any_"), ("function", "any"), ("fuzzy body",)),
@@ -89,12 +100,15 @@ ROWS = (
     Row("constant of one number", "S4-19", ("Splat",), ("splat",), ("splat", "splat of negative zero")),
     Row("literal", "S4-19", ("Literal", "literal"), ("literal",), ("literal",)),
     Row("whole expression", "S4-19", ("Expression", "is_expr"), ("expression", "returns"), ("expression",)),
-    Row("argument (variable)", "S4-20", ("Argument",), ("argument",), ("argument", "argument by index", "argument by name")),
-    Row("branch", "S4-21", ("If",), ("if",), ("if", "if of two results", "a result of a branch by what is yielded for it")),
+    Row("argument (variable)", "S4-20", ("Argument",), ("argument",),
+        ("argument", "argument by index", "argument by name")),
+    Row("branch", "S4-21", ("If",), ("if",),
+        ("if", "if of two results", "a result of a branch by what is yielded for it")),
     Row("let", "S4-22", ("Or",), ("or",), ("value then use",)),
     Row("diamond", "S4-23", ("Op",), ("op",), ("diamond",)),
     Row("dominator", "S4-24, S4-25, S4-27", ("Dominates", "dominates"), ("dominates",), ("dominates",)),
-    Row("typed dominator", "S4-26", ("Dominates", "HasDtype", "HasShape"), ("dominates", "has_dtype", "has_shape"), ("dominates, typed",)),
+    Row("typed dominator", "S4-26", ("Dominates", "HasDtype", "HasShape"), ("dominates", "has_dtype", "has_shape"),
+        ("dominates, typed",)),
     Row("conjunction", "S4-30", ("And",), ("and",), ("and",)),
     Row("negation", "S4-30", ("Not",), ("not",), ("not", "not the same")),
     Row("named condition of a value", "S4-30", ("Holds", "holds", "Where"), ("holds",), ("holds",)),
@@ -104,62 +118,108 @@ ROWS = (
     Row("used by, fork", "S4-30", ("used_by", "Together"), ("together",), ("used_by", "fork")),
     Row("only used by", "S4-30", ("only_used_by",), ("together", "holds"), ("only_used_by",)),
     Row("several roots", "S4-30", ("Together",), ("op",), ("several roots",)),
-    Row("several ops that share a value", "S4-30", ("together",), ("together",), ("two users of one form are two ops",)),
+    Row("several ops that share a value", "S4-30", ("together",), ("together",),
+        ("two users of one form are two ops",)),
     Row("copy of a pattern", "S4-30", ("dup",), ("op",), ("dup",)),
     Row("call of a loop function", "S4-31", ("call",), ("call",), (), {
-        "python": "test_rewrites_larger_rules.py::test_a_call_of_a_kernel_by_name[python]", "text": "test_rewrites_larger_rules.py::test_a_call_of_a_kernel_by_name[text]"}),
+        "python": "patterns/test_larger_rules.py::test_a_call_of_a_kernel_by_name[python]",
+        "text": "patterns/test_larger_rules.py::test_a_call_of_a_kernel_by_name[text]"}),
     Row("captured attribute", "S4-8", ("Capture",), ("attribute",), ("captured attribute",)),
     Row("named condition of a rule", "S4-51", ("Require", "require"), ("require",), ("require",)),
     Row("new op", "S4-40", ("Create", "create"), ("create", "rewrite", "yield"), (), {
-        "python.positive": f"{RIGHT}::test_right_side[create-python]", "text.positive": f"{RIGHT}::test_right_side[create-text]",
-        "python.negative": f"{RIGHT}::test_wrong_right_side_in_python", "text.negative": f"{RIGHT}::test_wrong_right_side_in_text",
+        "python.positive": f"{RIGHT}::test_right_side[create-python]",
+        "text.positive": f"{RIGHT}::test_right_side[create-text]",
+        "python.negative": f"{RIGHT}::test_wrong_right_side_in_python",
+        "text.negative": f"{RIGHT}::test_wrong_right_side_in_text",
         "rewrite": f"{RIGHT}::test_right_side"}, MAKES),
     Row("named builder", "S4-40", ("Build",), ("build",), (), {
-        "python.positive": f"{RIGHT}::test_right_side[build-python]", "text.positive": f"{RIGHT}::test_right_side[build-text]",
-        "python.negative": f"{RIGHT}::test_wrong_right_side_in_python", "text.negative": f"{RIGHT}::test_wrong_right_side_in_text",
+        "python.positive": f"{RIGHT}::test_right_side[build-python]",
+        "text.positive": f"{RIGHT}::test_right_side[build-text]",
+        "python.negative": f"{RIGHT}::test_wrong_right_side_in_python",
+        "text.negative": f"{RIGHT}::test_wrong_right_side_in_text",
         "rewrite": f"{RIGHT}::test_right_side"}, MAKES),
     Row("value that is kept", "S4-40", ("Bound",), ("replace",), (), {
-        "python.positive": f"{RIGHT}::test_right_side[bound-python]", "text.positive": f"{RIGHT}::test_right_side[bound-text]",
-        "python.negative": f"{RIGHT}::test_wrong_right_side_in_python", "text.negative": f"{RIGHT}::test_wrong_right_side_in_text",
+        "python.positive": f"{RIGHT}::test_right_side[bound-python]",
+        "text.positive": f"{RIGHT}::test_right_side[bound-text]",
+        "python.negative": f"{RIGHT}::test_wrong_right_side_in_python",
+        "text.negative": f"{RIGHT}::test_wrong_right_side_in_text",
         "rewrite": f"{RIGHT}::test_right_side"}, MAKES),
     Row("several values in place of several", "S4-40", ("rule",), ("rewrite", "yield"), (), {
-        "positive": f"{RIGHT}::test_right_side", "negative": f"{RIGHT}::test_a_result_of_another_number_is_an_error", "rewrite": f"{RIGHT}::test_right_side"}, MAKES),
+        "positive": f"{RIGHT}::test_right_side", "negative": f"{RIGHT}::test_a_result_of_another_number_is_an_error",
+        "rewrite": f"{RIGHT}::test_right_side"}, MAKES),
     Row("rule", "S4-40, S4-41", ("Rule", "rule"), ("rule",), (), {
-        "python.positive": "test_rewrites_engine.py::test_deep_patterns_are_tried_again_at_distant_users", "python.negative": "test_rewrites_engine.py::test_unknown_numerics_class",
-        "text.positive": "test_rewrites_engine.py::test_text_and_python_are_the_same_rules", "text.negative": "test/filecheck/dialects/pattern/pattern_invalid.mlir",
-        "python.partition": f"{COVERAGE}::test_partitions[python-op]", "text.partition": f"{COVERAGE}::test_partitions[text-op]",
-        "python.rewrite": f"{COVERAGE}::test_rewrites[python-op]", "text.rewrite": f"{COVERAGE}::test_rewrites[text-op]"}),
+        "python.positive": "patterns/test_engine.py::test_deep_patterns_are_tried_again_at_distant_users",
+        "python.negative": "patterns/test_engine.py::test_unknown_numerics_class",
+        "text.positive": "patterns/test_engine.py::test_text_and_python_are_the_same_rules",
+        "text.negative": "test/filecheck/dialects/pattern/pattern_invalid.mlir",
+        "python.partition": f"{COVERAGE}::test_partitions[python-op]",
+        "text.partition": f"{COVERAGE}::test_partitions[text-op]",
+        "python.rewrite": f"{COVERAGE}::test_rewrites[python-op]",
+        "text.rewrite": f"{COVERAGE}::test_rewrites[text-op]"}),
     Row("pattern for partitioning", "S4-45, S4-50", ("Rule",), ("partition",), (), {
-        "python": f"{COVERAGE}::test_partitions", "text": f"{COVERAGE}::test_partitions", "text.positive": "test/filecheck/rewrites/partition_pattern/larger.mlir",
+        "python": f"{COVERAGE}::test_partitions", "text": f"{COVERAGE}::test_partitions",
+        "text.positive": "test/filecheck/rewrites/partition_pattern/larger.mlir",
         "text.negative": "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"},
         {"rewrite": "has no right side; `apply-patterns` refuses it (partition_pattern.mlir)"}),
 )  # fmt: skip
 
 USES: tuple[tuple[str, str, str, str], ...] = (
-    ("match, with bindings and arms", "S4-29", "test_rewrites_constructs.py::test_bindings_and_arms", "test_rewrites_coverage.py::test_matches[text-op]"),
-    ("all values of a path", "S4-27", "test_rewrites_constructs.py::test_values_of_a_path_in_program_order", "test_rewrites_coverage.py::test_matches[text-dominates]"),
-    ("dominators never crash", "S4-28", "test_rewrites_larger_rules.py::test_dominators_never_crash", "test_rewrites_larger_rules.py::test_dominators_never_crash"),
-    ("explain", "S4-32", "test_rewrites_larger_rules.py::test_explain_names_the_op_and_the_condition", "test_rewrites_constructs.py::test_explain_in_a_module"),
-    ("callback", "S4-40", "test_rewrites_sweeps.py::test_callback_makes_the_replacement test_rewrites_sweeps.py::test_callback_may_change_nothing", ""),
-    ("rewrite to the end", "S4-41, S4-44", "test_rewrites_sweeps.py::test_algebra_until_nothing_changes test_rewrites_sweeps.py::test_rules_that_alternate_are_named", "test/filecheck/rewrites/apply_patterns/apply_patterns_invalid.mlir"),
-    ("rewrite once", "S4-42", "test_rewrites_sweeps.py::test_a_rule_that_makes_its_pattern_again_retires_after_one_sweep", ""),
-    ("outer match wins", "S4-43", "test_rewrites_sweeps.py::test_outer_match_wins", "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
-    ("partition", "S4-45", "test_rewrites_partition.py::test_a_match_becomes_a_function", "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
-    ("values used outside", "S4-46", "test_rewrites_partition.py::test_use_outside_rejects test_rewrites_partition.py::test_outside_use_that_comes_back_is_computed_twice", "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
-    ("overlapping matches", "S4-47", "test_rewrites_partition.py::test_overlapping_matches", "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
-    ("parameters in order, each once", "S4-48", "test_rewrites_partition.py::test_parameters_in_order_of_the_pattern_each_once", "test_rewrites_partition_functions.py::test_any_number_of_operands"),
-    ("constants embedded or lifted", "S4-49", "test_rewrites_partition.py::test_constants_are_embedded_or_lifted", "test_rewrites_coverage.py::test_partitions[text-constant]"),
-    ("attributes and check", "S4-50, S4-51", "test_rewrites_partition.py::test_attributes_and_check", "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
-    ("partitioned functions are skipped", "S4-52", "test_rewrites_partition.py::test_partitioned_functions_are_skipped", "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
-    ("a function as root is left", "S4-53", "test_rewrites_partition.py::test_function_pattern_as_root_warns", ""),
-    ("fuzzy operands, arguments, bodies, optional calls", "S4-54", "test_rewrites_partition_functions.py::test_any_number_of_operands test_rewrites_partition_functions.py::test_any_number_of_function_arguments "
-     "test_rewrites_partition_functions.py::test_function_by_its_parameters test_rewrites_partition_functions.py::test_what_a_fuzzy_body_absorbs_stays_in_the_function "
-     "test_rewrites_partition_functions.py::test_optional_call_of_a_function test_rewrites_partition_functions.py::test_function_in_the_body_of_a_function", "test_rewrites_partition_functions.py::test_what_a_fuzzy_body_absorbs_stays_in_the_function"),
-    ("normalization by hand", "S4-60", "test_rewrites_partition_functions.py::test_normalization_in_any_association", "test_rewrites_partition_functions.py::test_normalization_in_any_association"),
-    ("algebraic simplification", "S4-61", "test_rewrites_sweeps.py::test_algebra_until_nothing_changes", "test/filecheck/rewrites/apply_patterns/shipped_file.mlir"),
-    ("unknown names", "S4-1", "test_rewrites_larger_rules.py::test_an_unknown_op_is_an_error_with_a_context", "test_rewrites_larger_rules.py::test_an_unknown_op_in_text_is_an_error_with_its_place"),
+    ("match, with bindings and arms", "S4-29", "patterns/test_constructs.py::test_bindings_and_arms",
+     "patterns/test_coverage.py::test_matches[text-op]"),
+    ("all values of a path", "S4-27", "patterns/test_constructs.py::test_values_of_a_path_in_program_order",
+     "patterns/test_coverage.py::test_matches[text-dominates]"),
+    ("dominators never crash", "S4-28", "patterns/test_larger_rules.py::test_dominators_never_crash",
+     "patterns/test_larger_rules.py::test_dominators_never_crash"),
+    ("explain", "S4-32", "patterns/test_larger_rules.py::test_explain_names_the_op_and_the_condition",
+     "patterns/test_constructs.py::test_explain_in_a_module"),
+    ("callback", "S4-40",
+     ("patterns/test_sweeps.py::test_callback_makes_the_replacement "
+      "patterns/test_sweeps.py::test_callback_may_change_nothing"), ""),
+    ("rewrite to the end", "S4-41, S4-44",
+     ("patterns/test_sweeps.py::test_algebra_until_nothing_changes "
+      "patterns/test_sweeps.py::test_rules_that_alternate_are_named"),
+      "test/filecheck/rewrites/apply_patterns/apply_patterns_invalid.mlir"),
+    ("rewrite once", "S4-42",
+     "patterns/test_sweeps.py::test_a_rule_that_makes_its_pattern_again_retires_after_one_sweep", ""),
+    ("outer match wins", "S4-43", "patterns/test_sweeps.py::test_outer_match_wins",
+     "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
+    ("partition", "S4-45", "rewrites/test_partition.py::test_a_match_becomes_a_function",
+     "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
+    ("values used outside", "S4-46",
+     ("rewrites/test_partition.py::test_use_outside_rejects "
+      "rewrites/test_partition.py::test_outside_use_that_comes_back_is_computed_twice"),
+      "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
+    ("overlapping matches", "S4-47", "rewrites/test_partition.py::test_overlapping_matches",
+     "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
+    ("parameters in order, each once", "S4-48",
+     "rewrites/test_partition.py::test_parameters_in_order_of_the_pattern_each_once",
+     "rewrites/test_partition_functions.py::test_any_number_of_operands"),
+    ("constants embedded or lifted", "S4-49", "rewrites/test_partition.py::test_constants_are_embedded_or_lifted",
+     "patterns/test_coverage.py::test_partitions[text-constant]"),
+    ("attributes and check", "S4-50, S4-51", "rewrites/test_partition.py::test_attributes_and_check",
+     "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
+    ("partitioned functions are skipped", "S4-52", "rewrites/test_partition.py::test_partitioned_functions_are_skipped",
+     "test/filecheck/rewrites/partition_pattern/partition_pattern.mlir"),
+    ("a function as root is left", "S4-53", "rewrites/test_partition.py::test_function_pattern_as_root_warns", ""),
+    ("fuzzy operands, arguments, bodies, optional calls", "S4-54",
+     "rewrites/test_partition_functions.py::test_any_number_of_operands "
+     "rewrites/test_partition_functions.py::test_any_number_of_function_arguments "
+     "rewrites/test_partition_functions.py::test_function_by_its_parameters "
+     "rewrites/test_partition_functions.py::test_what_a_fuzzy_body_absorbs_stays_in_the_function "
+     "rewrites/test_partition_functions.py::test_optional_call_of_a_function "
+     "rewrites/test_partition_functions.py::test_function_in_the_body_of_a_function",
+     "rewrites/test_partition_functions.py::test_what_a_fuzzy_body_absorbs_stays_in_the_function"),
+    ("normalization by hand", "S4-60", "rewrites/test_partition_functions.py::test_normalization_in_any_association",
+     "rewrites/test_partition_functions.py::test_normalization_in_any_association"),
+    ("algebraic simplification", "S4-61", "patterns/test_sweeps.py::test_algebra_until_nothing_changes",
+     "test/filecheck/rewrites/apply_patterns/shipped_file.mlir"),
+    ("unknown names", "S4-1", "patterns/test_larger_rules.py::test_an_unknown_op_is_an_error_with_a_context",
+     "patterns/test_larger_rules.py::test_an_unknown_op_in_text_is_an_error_with_its_place"),
 )  # fmt: skip
-"""What is done with patterns: subject, rows of the feature list, tests in Python, tests of the text form or the command line."""
+"""
+What is done with patterns: subject, rows of the feature list, tests in Python, tests of the text form or the command
+line.
+"""
 
 NO_TEXT = {
     "callback": "a Python function by its nature",
@@ -168,15 +228,22 @@ NO_TEXT = {
 }
 
 NOT_CONSTRUCTS = {
-    "Pattern": "base class", "Test": "base class", "subpatterns": "walks patterns", "all_below": "walks patterns", "depth": "walks patterns",
-    "is_far_reaching": "walks patterns", "fresh_key": "makes keys", "frozen": "makes values hashable", "argument_name": "reads programs",
-    "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes", "expression_names": "reads patterns",
+    "Pattern": "base class", "Test": "base class", "subpatterns": "walks patterns", "all_below": "walks patterns",
+    "depth": "walks patterns",
+    "is_far_reaching": "walks patterns", "fresh_key": "makes keys", "form": "registers patterns",
+    "frozen": "makes values hashable",
+    "argument_name": "reads programs",
+    "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes",
+    "expression_names": "reads patterns",
     "root_pattern": "one root or several", "certain_parts": "walks patterns", "parts": "walks patterns",
 }  # fmt: skip
-"""Public names of the four modules that are no constructs, and what they are."""
+"""Public names of the five modules that are no constructs, and what they are."""
 
 GROUP_RULES = frozenset({"group", "group_rule", "merge_groups", "require_groups"})
-"""Ops of rules over groups of a fusion plan: another language in the same dialect, documented and tested in docs/fusion.md."""
+"""
+Ops of rules over groups of a fusion plan: another language in the same dialect, documented and tested in
+docs/fusion.md.
+"""
 
 
 # What there is
@@ -185,7 +252,7 @@ GROUP_RULES = frozenset({"group", "group_rule", "merge_groups", "require_groups"
 def python_names() -> set[str]:
     """The public classes and functions of the pattern modules, and the public methods of patterns."""
     found: set[str] = set()
-    for module in (patterns, constraints, structures, combinators):
+    for module in (patterns, constraints, structures, combinators, rules):
         found |= set(_public(module))
     for kind in (Pattern, patterns.Op, structures.Call, structures.If):
         found |= {name for name, thing in vars(kind).items() if not name.startswith("_") and inspect.isfunction(thing)}
@@ -248,7 +315,7 @@ def source_around(path: Path, start: ast.AST) -> str:
 @cache
 def case_source(name: str) -> str:
     """What makes the Python pattern of a case, as source, with the classes of all its parts."""
-    for path in (UNIT / "pattern_cases.py", UNIT / "pattern_cases_larger.py"):
+    for path in (SUPPORT / "pattern_cases.py", SUPPORT / "pattern_cases_larger.py"):
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Case" and _first(node) == name:
                 given = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "when")]

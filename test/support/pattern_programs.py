@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.rewrites.engine.patterns import Capture, Pattern, Require
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.patterns import Capture, Pattern
+from stepwell.patterns.language.rules import Require
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 

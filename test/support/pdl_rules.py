@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.patterns import Rule
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.apply_pdl import ApplyPDLPass
 
@@ -79,7 +79,8 @@ def variadic(operands: str, kind: str = "a", results: str = "index") -> str:
     """A function with one `test.op`."""
     types = ", ".join("index" for _ in operands.split(",")) if operands else ""
     return (
-        f'func.func @main(%i: index, %j: index) {{\n%r = "test.op"({operands}) {{kind = "{kind}"}} : ({types}) -> {results}\n'
+        f'func.func @main(%i: index, %j: index) {{\n%r = "test.op"({operands}) {{kind = "{kind}"}} : ({types}) -> '
+        f"{results}\n"
         "func.return\n}"
     )
 

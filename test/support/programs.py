@@ -13,7 +13,7 @@ import numpy as np
 import stepwell
 from stepwell import reference
 from stepwell.reference.element_types import DTYPES, NAMES
-from stepwell.testing.values import arrays_of
+from stepwell.testing.programs.values import arrays_of
 
 Array = np.ndarray[Any, Any]
 
@@ -47,7 +47,7 @@ INPUTS: Final[dict[str, list[tuple[tuple[int, ...], str, str]]]] = {
     "dynamic": [((3, 8), "f32", "finite"), ((8, 5), "f32", "finite"), ((4,), "i64", "index:3")],
     "weights": [((5,), "i32", "index:20"), ((5, 16), "f32", "finite")],
 }
-"""Shape, element type and values (testing/values.py) of each input, by program."""
+"""Shape, element type and values (testing/programs/values.py) of each input, by program."""
 
 WEIGHTS: Final[dict[str, dict[str, tuple[tuple[int, ...], str, str]]]] = {
     "mlp": {

@@ -17,12 +17,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from stepwell import reference
-from stepwell.core.parsing import make_context
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context
 from stepwell.dialects.graph.constants import ConstantOp
-from stepwell.reference.element_types import DTYPES, FLOATS
+from stepwell.reference.element_types import DTYPES
 from stepwell.reference.failure import ReferenceFailure
-from stepwell.testing.values import arrays_of
+from stepwell.te.dtypes import FLOATS
+from stepwell.testing.programs.values import arrays_of
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, TensorType, UnitAttr, i1
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
@@ -157,11 +158,13 @@ class Maker:
         """A constant: a splat of a round or special number, random elements, or a weight."""
         pick = self.choose.random()
         if pick < 0.35:
-            numbers = ("1.0", "2.0", "0.5") if values == "positive" else ("1.0", "0.0", "-0.0", "2.0", "-1.0", "0.5")  # fmt: skip
+            numbers = ("1.0", "2.0", "0.5") if values == "positive" else ("1.0", "0.0", "-0.0", "2.0", "-1.0", "0.5")
             number = self.choose.choice(numbers if dtype in FLOATS else ("1", "0", "2", "3"))
             number = number if dtype != "i1" else self.choose.choice(("true", "false"))
             return self.parsed(f"graph.full {number} : {tensor(shape, dtype)}")
-        array = arrays_of(self.choose.randrange(10**6), shape, dtype, "finite" if self.smooth and values == "small" else values)  # fmt: skip
+        array = arrays_of(
+            self.choose.randrange(10**6), shape, dtype, "finite" if self.smooth and values == "small" else values
+        )
         if pick < 0.45:
             key = f"w{len(self.weights)}"
             self.weights[key] = array
@@ -184,13 +187,15 @@ class Maker:
 
     def pick(self, fits: Callable[[SSAValue], bool]) -> SSAValue | None:
         """A value that exists, mostly a recent one."""
-        known = [v for v in self.values if isinstance(v.type, TensorType) and fits(v) and v.type.get_shape().count(0) == 0]  # fmt: skip
+        known = [
+            v for v in self.values if isinstance(v.type, TensorType) and fits(v) and v.type.get_shape().count(0) == 0
+        ]
         known = [v for v in known if np.prod([abs(s) % 1000 for s in shape_of(v)]) <= 600]
         return self.choose.choice(known[-5:] if self.chance(0.7) else known) if known else None
 
     def any_float(self, rank: int | None = None, shape: tuple[int, ...] | None = None) -> SSAValue:
         """A float tensor, made up when there is none."""
-        found = self.pick(lambda v: is_float(v) and rank in (None, len(shape_of(v))) and shape in (None, shape_of(v)))  # fmt: skip
+        found = self.pick(lambda v: is_float(v) and rank in (None, len(shape_of(v))) and shape in (None, shape_of(v)))
         if found is None or self.chance(0.15):
             rank = rank if rank is not None else self.choose.choice((1, 2, 2, 3))
             made = shape or tuple(self.choose.choice((2, 3, 4)) for _ in range(rank))
@@ -243,7 +248,9 @@ class Maker:
 
     # Nested blocks and functions
 
-    def nested(self, arguments: list[Attribute], fill: Callable[[tuple[SSAValue, ...]], SSAValue], *, isolated: bool) -> Block:  # fmt: skip
+    def nested(
+        self, arguments: list[Attribute], fill: Callable[[tuple[SSAValue, ...]], SSAValue], *, isolated: bool
+    ) -> Block:
         """A block that `fill` fills; the values around it are visible unless it is `isolated`."""
         outer = self.block, self.values
         inner = Block(arg_types=arguments)
@@ -255,7 +262,9 @@ class Maker:
         self.block, self.values = outer
         return inner
 
-    def function(self, arguments: list[Attribute], fill: Callable[[tuple[SSAValue, ...]], SSAValue], *, primitive: bool) -> func.FuncOp:  # fmt: skip
+    def function(
+        self, arguments: list[Attribute], fill: Callable[[tuple[SSAValue, ...]], SSAValue], *, primitive: bool
+    ) -> func.FuncOp:
         """A private function."""
         block = self.nested(arguments, fill, isolated=True)
         assert block.last_op is not None

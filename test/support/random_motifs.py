@@ -120,7 +120,11 @@ def scaled_convolution(m: Maker) -> None:
         if m.chance(0.3):
             x = m.emit("relu", x)
         if m.chance(0.3):
-            x = m.emit(m.choose.choice(("max_pool2d", *(() if m.flavour == "decided" else ("avg_pool2d",)))), x, pool_size=[2, 2])  # fmt: skip
+            x = m.emit(
+                m.choose.choice(("max_pool2d", *(() if m.flavour == "decided" else ("avg_pool2d",)))),
+                x,
+                pool_size=[2, 2],
+            )
     size = m.choose.choice((1, 2))
     y = m.emit("conv2d", x, kernel(m, x, 2, size))
     if m.chance(0.3):
@@ -147,7 +151,12 @@ def norms(m: Maker) -> None:
     channels, last = shape[1], shape[-1]
     if DYNAMIC_INDEX in (channels, last):
         return
-    vector = lambda size, values="small": weights_of(m, x, (size,), values) if values == "small" else m.constant((size,), dtype_of(x), values)  # fmt: skip # noqa: E731
+
+    def vector(size: int, values: str = "small") -> Any:
+        if values == "small":
+            return weights_of(m, x, (size,), values)
+        return m.constant((size,), dtype_of(x), values)
+
     options: list[Callable[[], Any]] = [
         lambda: m.emit(
             "batch_norm",
@@ -163,7 +172,16 @@ def norms(m: Maker) -> None:
     ]
     if len(shape) == 4:
         options.append(lambda: m.emit("instance_norm", x, vector(channels), vector(channels), epsilon=0.1))
-        options.append(lambda: m.emit("group_norm", x, vector(channels), vector(channels), num_groups=2 if channels % 2 == 0 else 1, epsilon=0.1))  # fmt: skip
+        options.append(
+            lambda: m.emit(
+                "group_norm",
+                x,
+                vector(channels),
+                vector(channels),
+                num_groups=2 if channels % 2 == 0 else 1,
+                epsilon=0.1,
+            )
+        )
     y = m.choose.choice(options)()
     if m.chance(0.3):
         m.emit("relu", y)
@@ -255,7 +273,10 @@ def risky_branch(m: Maker) -> None:
     x = m.argument((3,), "i32")
     quotient = m.emit("divide", x, m.argument((3,), "i32", "small" if m.flavour == "any" else "divisor"))
     m.values.remove(quotient)
-    blocks = [m.nested([], lambda _, value=value: m.emit("negative", value), isolated=False) for value in m.choose.sample([quotient, x], 2)]  # fmt: skip
+    blocks = [
+        m.nested([], lambda _, value=value: m.emit("negative", value), isolated=False)
+        for value in m.choose.sample([quotient, x], 2)
+    ]
     m.add(scf.IfOp(m.condition(), [x.type], Region(blocks[0]), Region(blocks[1])))
 
 
@@ -268,7 +289,9 @@ def loop(m: Maker) -> None:
 
     def fill(args: tuple[SSAValue, ...]) -> SSAValue:
         y = one_unary(m, args[1])
-        return m.emit("multiply", y, m.parsed(f"graph.full 0.5 : tensor<{dtype_of(x)}>")) if y.type == x.type else args[1]  # fmt: skip
+        return (
+            m.emit("multiply", y, m.parsed(f"graph.full 0.5 : tensor<{dtype_of(x)}>")) if y.type == x.type else args[1]
+        )
 
     body = m.nested([IndexType(), x.type], fill, isolated=False)
     m.add(scf.ForOp(low, high, step, [x], body))

@@ -16,11 +16,20 @@ from random_graphs import (
     dtype_of,
     shape_of,
 )
-from stepwell.dialects.graph.element_types import ATTRIBUTES
+from stepwell.core.ir.element_types import ATTRIBUTES
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
-WIDER: Final = {"f16": "f32", "bf16": "f32", "f32": "f64", "i8": "i32", "i16": "i64", "i32": "i64", "ui8": "i32", "i1": "i32"}  # fmt: skip
+WIDER: Final = {
+    "f16": "f32",
+    "bf16": "f32",
+    "f32": "f64",
+    "i8": "i32",
+    "i16": "i64",
+    "i32": "i64",
+    "ui8": "i32",
+    "i1": "i32",
+}
 
 
 def one_unary(m: Maker, x: SSAValue) -> SSAValue:
@@ -58,7 +67,11 @@ def multiply_add(m: Maker) -> None:
 def identities(m: Maker) -> None:
     """What simplify-expr removes."""
     x = m.any_float()
-    full = lambda number: m.parsed(f"graph.full {number} : {x.type}") if DYNAMIC_INDEX not in shape_of(x) else m.parsed(f"graph.full {number} : tensor<{dtype_of(x)}>")  # fmt: skip # noqa: E731
+
+    def full(number: float | str) -> Any:
+        type_ = x.type if DYNAMIC_INDEX not in shape_of(x) else f"tensor<{dtype_of(x)}>"
+        return m.parsed(f"graph.full {number} : {type_}")
+
     rank = len(shape_of(x))
     order = m.choose.sample(range(rank), rank)
     choices: list[Callable[[], Any]] = [

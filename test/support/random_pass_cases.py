@@ -9,9 +9,9 @@ from typing import Final, Literal
 import numpy as np
 import pytest
 from random_graphs import Flavour, Graph
-from stepwell.core.pipelines import parse_pipeline
+from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.reference.failure import ReferenceFailure
-from stepwell.rewrites import targets
+from stepwell.rewrites.partition import pattern_tables as targets
 from tolerances import check_random_program, check_same
 from xdsl.dialects.builtin import ModuleOp
 
@@ -46,7 +46,7 @@ pattern.rule "fuzz.known" doc "a sum with a constant" {
 """A table for the passes that take one; `{table}` in a pipeline is the path of a file that holds it."""
 
 TARGET: Final = "fuzz"
-TARGET_OPS: Final = ("add", "multiply", "relu", "negative", "abs", "maximum", "conv2d", "matmul", "split", "dropout")  # fmt: skip
+TARGET_OPS: Final = ("add", "multiply", "relu", "negative", "abs", "maximum", "conv2d", "matmul", "split", "dropout")
 """What the target `fuzz` computes."""
 
 
@@ -112,16 +112,21 @@ CASES: Final = (
     PassCase("inline-primitive"),
     PassCase("plan-fusion"),
     PassCase("plan-fusion,apply-fusion-plan"),
-    PassCase("plan-fusion,apply-fusion-plan,inline-primitive", again="an inlined body stands at the call, so constants may come in another order"),
+    PassCase("plan-fusion,apply-fusion-plan,inline-primitive",
+             again="an inlined body stands at the call, so constants may come in another order"),
     PassCase('merge-composite{table="{table}"}'),
     PassCase('partition-by-pattern{table="{table}"}'),
     PassCase('partition-by-pattern{table="{table}" bind-constants annotate-codegen}'),
     PassCase("annotate-target{targets=fuzz}"),
     PassCase("annotate-target{targets=fuzz},merge-regions"),
-    PassCase("annotate-target{targets=fuzz},merge-regions,partition-graph", again="regions that are left are numbered anew"),
-    PassCase("annotate-target{targets=fuzz},merge-regions,partition-graph{bind-constants}", again="regions that are left are numbered anew"),
-    PassCase('merge-composite{table="{table}"},annotate-target{targets=fuzz},merge-regions,partition-graph', again="regions that are left are numbered anew"),
-    PassCase("graph-optimize-strict", "exact", ("decided",), keeps_failures=False, again="functions that weights are prepared by are programs to a second run"),
+    PassCase("annotate-target{targets=fuzz},merge-regions,partition-graph",
+             again="regions that are left are numbered anew"),
+    PassCase("annotate-target{targets=fuzz},merge-regions,partition-graph{bind-constants}",
+             again="regions that are left are numbered anew"),
+    PassCase('merge-composite{table="{table}"},annotate-target{targets=fuzz},merge-regions,partition-graph',
+             again="regions that are left are numbered anew"),
+    PassCase("graph-optimize-strict", "exact", ("decided",), keeps_failures=False,
+             again="functions that weights are prepared by are programs to a second run"),
     PassCase("graph-optimize", "rounding", ("smooth",), keeps_failures=False, again="as above"),
 )  # fmt: skip
 

@@ -9,26 +9,25 @@ from typing import Final
 from random_programs import values_of
 from slow_tests import CALLEES, CONSTANTS, values_between
 from stepwell.dialects.traits import is_commutative
-from stepwell.rewrites.engine.combinators import Together, is_expr
-from stepwell.rewrites.engine.compiled_rule import compile_rule
-from stepwell.rewrites.engine.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
-from stepwell.rewrites.engine.match import RuleError
-from stepwell.rewrites.engine.patterns import (
+from stepwell.patterns.language.combinators import Together, is_expr
+from stepwell.patterns.language.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
+from stepwell.patterns.language.patterns import (
     Any_,
     Capture,
     Constant,
     Op,
     Or,
     Pattern,
-    Require,
     Rest,
     Result,
-    Rule,
     Splat,
     all_below,
     fresh_key,
 )
-from stepwell.rewrites.engine.structures import Call, Dominates, Function, If
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import Require, Rule
+from stepwell.patterns.language.structures import Call, Dominates, Function, If
+from stepwell.patterns.matching.compiled_rule import compile_rule
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ContainerType,
@@ -43,13 +42,23 @@ from xdsl.irdl import IRDLOperation
 
 # Patterns of no program
 
-NAMES: Final = tuple(f"graph.{name}" for name in ("exp", "relu", "tanh", "add", "subtract", "multiply", "maximum"))  # fmt: skip
+NAMES: Final = tuple(f"graph.{name}" for name in ("exp", "relu", "tanh", "add", "subtract", "multiply", "maximum"))
 
 
 def random_pattern(choose: random.Random, depth: int, shared: list[Pattern]) -> Pattern:
     """A pattern of any shape; leaves of `shared` may stand in several places."""
     if depth == 0 or choose.random() < 0.1:
-        leaves = (Any_(), Any_(), Constant(), Argument(), Argument(choose.randrange(3)), Argument(name="y"), Splat(1.0), Splat(0.0), *shared[:2])  # fmt: skip
+        leaves = (
+            Any_(),
+            Any_(),
+            Constant(),
+            Argument(),
+            Argument(choose.randrange(3)),
+            Argument(name="y"),
+            Splat(1.0),
+            Splat(0.0),
+            *shared[:2],
+        )
         leaf = choose.choice(leaves)
         if isinstance(leaf, Any_):
             shared.append(leaf)
@@ -184,7 +193,11 @@ class Generaliser:
         others = others[: self.choose.randrange(1, 3)]
         if not others:
             return self.of(value, depth)
-        first = Op((value.op.name,), self.sharing(value.op, shared)) if self.chance(0.7) else self.patterns.setdefault(shared, Any_())  # fmt: skip
+        first = (
+            Op((value.op.name,), self.sharing(value.op, shared))
+            if self.chance(0.7)
+            else self.patterns.setdefault(shared, Any_())
+        )
         rest = [Op((each.op.name,), self.sharing(each.op, shared)) for each in others]
         self.patterns.setdefault(shared, Any_())
         made = Together((first, *rest))
@@ -205,7 +218,9 @@ class Generaliser:
     def constant(self, value: OpResult) -> Pattern:
         number = value.op.properties.get("value")
         if isinstance(number, FloatAttr | IntegerAttr):
-            return self.choose.choice((Constant(), Splat(float(abs(number.value.data) if str(number.type) == "i1" else number.value.data))))  # fmt: skip
+            return self.choose.choice(
+                (Constant(), Splat(float(abs(number.value.data) if str(number.type) == "i1" else number.value.data)))
+            )
         return Constant() if number is None or self.chance(0.5) else Literal(number)
 
     def op(self, op: Operation, depth: int) -> Op:
@@ -225,7 +240,7 @@ class Generaliser:
         if is_commutative(op) and self.chance(0.5):
             operands.reverse()
         if self.chance(0.1):
-            return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()  # fmt: skip
+            return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()
         made = [self.of(each, depth - 1) for each in operands]
         return tuple(made[:1] * len(made) if self.chance(0.05) else made)
 
@@ -251,10 +266,10 @@ class Generaliser:
         while module is not None and module.name != "builtin.module":
             module = module.parent_op()
         assert module is not None
-        named = [each for each in module.regions[0].block.ops if each.properties.get("sym_name") == StringAttr(name)]  # fmt: skip
+        named = [each for each in module.regions[0].block.ops if each.properties.get("sym_name") == StringAttr(name)]
         if named[0].name != "func.func":
             return None
-        block = named[0].regions[0].block if len(named[0].regions[0].blocks) == 1 else named[0].regions[0].blocks[1]  # fmt: skip
+        block = named[0].regions[0].block if len(named[0].regions[0].blocks) == 1 else named[0].regions[0].blocks[1]
         assert block.last_op is not None
         body = self.of(block.last_op.operands[0], depth - 1)
         parameters = None if self.chance(0.4) else tuple(self.of(each, depth - 1) for each in block.args)
@@ -297,7 +312,11 @@ class Generaliser:
     def related(self, made: Pattern) -> Pattern:
         """`made` with a condition on another part of the pattern."""
         known = [each for each in self.patterns.values() if not isinstance(each, Op)]
-        return made.holds(self.choose.choice(("same-shape", "same-type", "not-same")), self.choose.choice(known)) if known else made  # fmt: skip
+        return (
+            made.holds(self.choose.choice(("same-shape", "same-type", "not-same")), self.choose.choice(known))
+            if known
+            else made
+        )
 
     def reassociated(self, made: Pattern) -> Pattern:
         """`made` in any association, when it has several."""
@@ -332,7 +351,7 @@ def sure_keys(pattern: Pattern) -> list[str]:
     """Keys of the values that every match binds: nothing of alternatives, negations and paths."""
     if isinstance(pattern, Function | Rest):
         return []
-    key: str = getattr(pattern, "key")  # noqa: B009
+    key: str = pattern.key
     if isinstance(pattern, Or | Not):
         return [key] if isinstance(pattern, Or) else []
     parts = (pattern.parent, pattern.child) if isinstance(pattern, Dominates) else pattern.parts()

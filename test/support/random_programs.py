@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Final
 
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -107,7 +107,8 @@ class _Program:
             self.simple(type_)
         else:
             self.choose.choice(
-                (self.mixed, self.mixed, self.call, self.several, self.branch, self.branches, self.loop) if depth else (self.mixed,)
+                (self.mixed, self.mixed, self.call, self.several, self.branch, self.branches, self.loop) if depth
+                else (self.mixed,)
             )(depth)  # fmt: skip
 
     def mixed(self, depth: int) -> None:

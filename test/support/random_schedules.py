@@ -1,4 +1,7 @@
-"""Random loop functions and random sequences of primitives on them; illegal ones are refused and leave everything as it was."""
+"""
+Random loop functions and random sequences of primitives on them; illegal ones are refused and leave everything as it
+was.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from random import Random
 
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
 from stepwell.dialects.tensor_loop import BlockOp, GridOp
 from stepwell.schedule.primitives.nests import split_grid
 from stepwell.schedule.primitives.queries import get_consumers, get_producers
-from stepwell.schedule.schedule import BlockHandle, LoopHandle, Schedule
+from stepwell.schedule.program.handles import BlockHandle, LoopHandle
+from stepwell.schedule.program.interactive import Schedule
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.affine import AffineMap
 from xdsl.utils.exceptions import PassFailedException
@@ -22,7 +26,10 @@ FLAGS = "fastmath<reassoc,contract>"
 
 
 def random_function(random: Random) -> str:
-    """`@f`: an elementwise block, a reduction of it (product, sum, window or maximum), and an elementwise block on the result."""
+    """
+    `@f`: an elementwise block, a reduction of it (product, sum, window or maximum), and an elementwise block on the
+    result.
+    """
     m, n, k = (random.choice([1, 3, 4, 5, 6, 8]) for _ in range(3))
     kind = random.choice(["product", "row_sum", "window", "row_max"])
     width = n if kind == "product" else 2
@@ -188,6 +195,15 @@ def _reorder(c: Choice) -> bool:
     return True
 
 
+def _fission(c: Choice) -> bool:
+    """Cuts a loop after the init of a reduction in it, which otherwise seldom holds two blocks."""
+    if len(c.loops) < 2:
+        return False
+    at = c.random.randrange(1, len(c.loops))
+    c.schedule.fission(c.loops[at - 1], c.schedule.decompose_reduction(c.block, c.loops[at]))
+    return True
+
+
 def _transform_layout(c: Choice) -> bool:
     maps = [
         AffineMap.from_callable(lambda i, j: (j, i)),
@@ -240,6 +256,7 @@ PRIMITIVES: dict[str, Callable[[Choice], bool]] = {
     "fuse": _fuse,
     "reorder": _reorder,
     "loop_partition": lambda c: c.on_loop(lambda loop: c.schedule.loop_partition(loop, [c.random.choice([1, 2, 3])])),
+    "fission": _fission,
     "add_unit_loop": lambda c: c.do(c.schedule.add_unit_loop(c.block)),
     "unroll": lambda c: c.on_loop(c.schedule.unroll),
     "vectorize": lambda c: bool(c.loops) and c.do(c.schedule.vectorize(c.loops[-1])),
@@ -272,4 +289,7 @@ NAMES = [name for name in PRIMITIVES if not name.startswith("get_")] + [
     "get_consumers",
     *OFTEN,
 ]
-"""What is chosen from: blocks and loops are looked up for every step; what shapes nests, or is seldom legal, comes more often."""
+"""
+What is chosen from: blocks and loops are looked up for every step; what shapes nests, or is seldom legal, comes more
+often.
+"""

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pass_decorators import module_pass
-from stepwell.core.passes import StepwellPass
-from stepwell.core.pipelines import Instrument, run_pipeline
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.base import StepwellPass
+from stepwell.core.passes.decorators import module_pass
+from stepwell.core.passes.instrument import Instrument
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass

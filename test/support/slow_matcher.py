@@ -30,22 +30,11 @@ from slow_tests import (
     values_between,
 )
 from stepwell.dialects.traits import is_commutative
-from stepwell.rewrites.engine import constraints as c
-from stepwell.rewrites.engine import structures as s
-from stepwell.rewrites.engine.combinators import Expression, Together
-from stepwell.rewrites.engine.patterns import (
-    Any_,
-    Capture,
-    Constant,
-    Op,
-    Or,
-    Pattern,
-    Require,
-    Rest,
-    Result,
-    Rule,
-    Splat,
-)
+from stepwell.patterns.language import constraints as c
+from stepwell.patterns.language import structures as s
+from stepwell.patterns.language.combinators import Expression, Together
+from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
+from stepwell.patterns.language.rules import Require, Rule
 from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,

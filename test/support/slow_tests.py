@@ -1,11 +1,13 @@
-"""What values, constants and attributes are, and the tests of them that docs/rewrites.md names: for `slow_matcher.py`."""
+"""
+What values, constants and attributes are, and the tests of them that docs/rewrites.md names: for `slow_matcher.py`.
+"""
 
 from __future__ import annotations
 
 import struct
 from typing import Any
 
-from stepwell.rewrites.engine import constraints as c
+from stepwell.patterns.language import constraints as c
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -116,7 +118,10 @@ def is_literal(value: SSAValue, wanted: Attribute) -> bool:
     type_ = getattr(wanted, "type")  # noqa: B009
     if value.type != type_:
         return False
-    found, same = elements(value), elements(ConstantOp.create(properties={"value": wanted}, result_types=[type_]).results[0])  # fmt: skip
+    found, same = (
+        elements(value),
+        elements(ConstantOp.create(properties={"value": wanted}, result_types=[type_]).results[0]),
+    )
     if found is None or same is None:
         return False
     bits = [[struct.pack(">d", each) for each in elements] for _, elements in (found, same)]
@@ -206,14 +211,16 @@ def elements_match(one: SSAValue, other: SSAValue) -> bool:
         return False
     bits = [[struct.pack(">d", number) for number in each[1]] for each in found if each is not None]
     length = max(map(len, bits))
-    return all(len(each) in (1, length) for each in bits) and all(each * (length // len(each)) == bits[0] * (length // len(bits[0])) for each in bits)  # fmt: skip
+    return all(len(each) in (1, length) for each in bits) and all(
+        each * (length // len(each)) == bits[0] * (length // len(bits[0])) for each in bits
+    )
 
 
 def values_between(child: Operation, parent: SSAValue) -> list[SSAValue] | None:
     """The values on the ways up from `child` to `parent`; `None` when one does not lead there or leaves them."""
     reached, found, ops = False, list[SSAValue](), [child]
     for op in ops:
-        inner = [v for v in op.operands if v.owner.parent is child.parent and op_name(v) not in (None, *LEAVES)]  # type: ignore[union-attr]  # fmt: skip
+        inner = [v for v in op.operands if v.owner.parent is child.parent and op_name(v) not in (None, *LEAVES)]  # type: ignore[union-attr]
         if not inner:
             return None
         for each in inner:

@@ -1,8 +1,9 @@
 """
-Random loads, stores and products of register tiles in native code, against NumPy, on buffers beside memory nobody may touch.
+Random loads, stores and products of register tiles in native code, against NumPy, on buffers beside memory nobody may
+touch.
 
-A program of its own, since a fault ends it: `python tile_programs.py KIND SEED COUNT [CPU [FEATURES]]` runs COUNT functions of KIND
-(`move`, `mma`, `groups`). Prints each function before it runs.
+A program of its own, since a fault ends it: `python tile_programs.py KIND SEED COUNT [CPU [FEATURES]]` runs COUNT
+functions of KIND (`move`, `mma`, `groups`). Prints each function before it runs.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import ml_dtypes
 import numpy as np
 from guarded_arrays import guarded
 from llvm_jit import lower
-from stepwell.lowering.emit_llvm_text import emit_llvm_text
-from stepwell.runtime.jit import NativeLibrary, Target, compile_object, host_target
+from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from stepwell.machine.code_target import CodeTarget
+from stepwell.runtime.native.jit import NativeLibrary, compile_object, host_code_target
 
 Array = np.ndarray[Any, Any]
 
@@ -244,11 +246,11 @@ HAS_HALF = True
 def main(kind: str, seed: int, count: int, cpu: str = "", features: str = "") -> None:
     """Runs `count` functions, on the host or on a lesser CPU of its kind."""
     global HAS_VNNI, HAS_AMX, HAS_HALF
-    host = host_target()
+    host = host_code_target()
     HAS_VNNI = "+avx512vnni" in host.features and not cpu
     HAS_AMX = "+amx-int8" in host.features and not cpu
     HAS_HALF = cpu != "x86-64"
-    target = Target(host.triple, cpu, features) if cpu else host
+    target = CodeTarget(host.triple, cpu, features) if cpu else host
     rng = random.Random(seed)
     cases = [KINDS[kind](rng, f"f{number}") for number in range(count)]
     text = "".join(case.text for case in cases)

@@ -24,8 +24,9 @@ from typing import Any, Final
 import numpy as np
 from convolution_padding import numbers_only, padding_left_out
 from stepwell import reference
-from stepwell.reference.element_types import FLOATS, NAMES
-from stepwell.testing.ir_generators import OpCase
+from stepwell.reference.element_types import NAMES
+from stepwell.te.dtypes import FLOATS
+from stepwell.testing.programs.ir_generators import OpCase
 
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,7 @@
-"""Functions that measure in place of the real one, for tests: a process of the tuner finds them by the name of this module."""
+"""
+Functions that measure in place of the real one, for tests: a process of the tuner finds them by the name of this
+module.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles of hypothesis (`ci`, `full`) and the path to the helpers that lie beside the tests."""
+"""Profiles of hypothesis (`ci`, `full`) and the path to the helpers in test/support."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# `--import-mode=importlib` adds no folder to the path; the shared helpers (tolerances.py …) are found by this.
-sys.path.insert(0, str(Path(__file__).parent))
+# `--import-mode=importlib` adds no folder to the path; the helpers (tolerances.py …) are found by this.
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 # What has been tuned on this machine is not what is tested.
 os.environ["STEPWELL_TUNING_DB"] = ""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 import stepwell
+from counts import FULL
 from stepwell.analysis.kinds import OpKind
 from stepwell.analysis.op_kind import facts_of_op, kind_of_op
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context
 from stepwell.dialects.graph.calls import CallKernelOp
 from stepwell.dialects.traits import LoopSemantics, LoopTemplate
-from stepwell.testing.ir_generators import RandomChooser, batch_text
-from stepwell.testing.movement_generators import FAMILIES, random_case
-
-from .counts import FULL
+from stepwell.testing.programs.ir_generators import RandomChooser, batch_text
+from stepwell.testing.programs.movement_generators import FAMILIES, random_case
 
 CASES = 30 if FULL else 3
 OPS = [(family, op) for family, generators in FAMILIES.items() for op in generators]

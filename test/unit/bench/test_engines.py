@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench"
+BENCH = Path(__file__).resolve().parents[3] / "bench"
 sys.path.insert(0, str(BENCH))
 
 from suite import programs  # noqa: E402
@@ -86,7 +86,7 @@ def test_results_are_right(engine: str, case: dict[str, Any]):
 PEER_SCRIPT = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[1])
-from test_bench_engines import SMALL, TOLERANCE, case_name, results
+from test_engines import SMALL, TOLERANCE, case_name, results
 for case in SMALL:
     found = results(sys.argv[2], case)
     assert found, case_name(case)
@@ -101,7 +101,7 @@ def test_results_of_peers_are_right(engine: str):
         with pytest.raises(ImportError):
             load_engine(engine)
         return
-    folders = json.dumps([str(BENCH), str(Path(__file__).parent)])
+    folders = json.dumps([str(BENCH), str(Path(__file__).parent), str(Path(__file__).parents[2] / "support")])
     subprocess.run([sys.executable, "-c", PEER_SCRIPT, folders, engine], check=True, timeout=300)
 
 

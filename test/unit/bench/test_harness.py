@@ -1,4 +1,7 @@
-"""bench/: engines that crash, hang, lack an op or are wrong are reported and the run goes on; figures, tables and the page."""
+"""
+bench/: engines that crash, hang, lack an op or are wrong are reported and the run goes on; figures, tables and the
+page.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench"
+BENCH = Path(__file__).resolve().parents[3] / "bench"
 sys.path.insert(0, str(BENCH))
 
 import page  # noqa: E402

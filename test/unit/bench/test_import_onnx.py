@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = Path(__file__).parents[3] / "bench"
 
 
 def test_an_import_wants_less_than_twice_and_a_half_the_size_of_the_model(tmp_path: Path) -> None:

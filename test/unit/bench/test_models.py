@@ -11,7 +11,7 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "models.py"
+SCRIPT = Path(__file__).resolve().parents[3] / "bench" / "models.py"
 
 
 def save_model(path: Path) -> None:

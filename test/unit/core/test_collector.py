@@ -8,7 +8,7 @@ from threading import Barrier
 
 import pytest
 from at_once import at_once
-from stepwell.core.collector import PATIENCE, patient_collector
+from stepwell.core.messages.collector import PATIENCE, patient_collector
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,11 @@ from sample_passes import (
     ran,
     run,
 )
-from stepwell.core.instruments import FailureDump, Statistics, Veto
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pass_context import PassContext
-from stepwell.core.passes import count
-from stepwell.core.pipelines import current_context, run_pipeline
+from stepwell.core.passes.base import count
+from stepwell.core.passes.context import PassContext, current_context
+from stepwell.core.passes.instruments import FailureDump, Statistics, Veto
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 
 
 def test_order_of_hooks():

@@ -6,7 +6,7 @@ import pytest
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import StepwellLexer
+from stepwell.core.text.parsing import StepwellLexer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind

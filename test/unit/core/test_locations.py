@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from stepwell.core.locations import (
+from stepwell.core.messages.locations import (
     LineCounter,
     LocationFactory,
     copy_location,
@@ -15,7 +15,7 @@ from stepwell.core.locations import (
     source_directory,
     source_point,
 )
-from stepwell.core.parsing import parse
+from stepwell.core.text.parsing import parse
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     CallSiteLoc,

@@ -9,16 +9,16 @@ from sample_passes import (
     refusal,
     run,
 )
-from stepwell.core import pass_config
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.instruments import Statistics, Veto
-from stepwell.core.pass_config import ConfigKey, config_value, parse_setting, register_config
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pass_info import pass_info
-from stepwell.core.pipelines import planned
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes import config as pass_config
+from stepwell.core.passes.config import ConfigKey, parse_setting, register_config
+from stepwell.core.passes.context import PassContext, config_value
+from stepwell.core.passes.info import pass_info
+from stepwell.core.passes.instruments import Statistics, Veto
+from stepwell.core.passes.plan import planned
+from stepwell.core.passes.sequential import Sequential
 from stepwell.core.plugins import registry
-from stepwell.core.sequential import Sequential
-from stepwell.rewrites.fold_constant import FoldConstantPass
+from stepwell.rewrites.constants.fold_constant import FoldConstantPass
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from sample_passes import (
     needs_high,
     run,
 )
-from stepwell.core.diagnostics import StepwellError, listening
-from stepwell.core.instruments import Veto
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pass_decorators import module_pass
-from stepwell.core.pass_info import level_of
-from stepwell.core.pipelines import current_context, planned
-from stepwell.core.sequential import Sequential
-from stepwell.rewrites.fold_constant import FoldConstantPass
+from stepwell.core.messages.diagnostics import StepwellError, listening
+from stepwell.core.passes.context import PassContext, current_context
+from stepwell.core.passes.decorators import module_pass
+from stepwell.core.passes.info import level_of
+from stepwell.core.passes.instruments import Veto
+from stepwell.core.passes.plan import planned
+from stepwell.core.passes.sequential import Sequential
+from stepwell.rewrites.constants.fold_constant import FoldConstantPass
 
 
 @module_pass("chicken", requires=["egg"])

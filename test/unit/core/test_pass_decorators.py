@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import pytest
 from sample_passes import PROGRAM, note, ran
 from stepwell.core import plugins
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import parse
-from stepwell.core.pass_decorators import block_pass, function_pass, module_pass
-from stepwell.core.pass_info import pass_info
-from stepwell.core.passes import StepwellPass
-from stepwell.core.pipelines import parse_pipeline
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.base import StepwellPass
+from stepwell.core.passes.decorators import block_pass, function_pass, module_pass
+from stepwell.core.passes.info import pass_info
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import parse
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main

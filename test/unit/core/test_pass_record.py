@@ -11,17 +11,18 @@ from pathlib import Path
 
 import pytest
 from sample_passes import PROGRAM, FailingPass, HighPass, LowPass, note
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pass_decorators import module_pass
-from stepwell.core.pass_record import PipelineRecord, ReplayCheck, RunRecord, read_record
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.structural_hash import Texts, structural_hash, structural_hash_of_ops
+from stepwell.core.ir.structural_hash import Texts, structural_hash, structural_hash_of_ops
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.decorators import module_pass
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.passes.record import PipelineRecord, ReplayCheck, RunRecord, read_record
+from stepwell.core.text.parsing import make_context, parse
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = sorted((ROOT / "test" / "programs").glob("*.mlir"))
 
 BRANCHES = """
@@ -87,8 +88,14 @@ def test_nesting_counts():
             '"test.op"() ({ ^a: }, { "test.op"() : () -> () }) : () -> ()',
         ),
         (
-            '"test.op"() ({ "test.termop"() [^b, ^c] : () -> () ^b: "test.termop"() : () -> () ^c: "test.termop"() : () -> () }) : () -> ()',
-            '"test.op"() ({ "test.termop"() [^c, ^b] : () -> () ^b: "test.termop"() : () -> () ^c: "test.termop"() : () -> () }) : () -> ()',
+            (
+                '"test.op"() ({ "test.termop"() [^b, ^c] : () -> () ^b: "test.termop"() : () -> () ^c: '
+                '"test.termop"() : () -> () }) : () -> ()'
+            ),
+            (
+                '"test.op"() ({ "test.termop"() [^c, ^b] : () -> () ^b: "test.termop"() : () -> () ^c: '
+                '"test.termop"() : () -> () }) : () -> ()'
+            ),
         ),
         ('%a = "test.op"() : () -> i32', '%a = "test.op"() : () -> i64'),
     ],
@@ -121,7 +128,10 @@ def test_printing_and_cloning_keep_the_hash(path: Path):
 
 
 def test_the_hash_is_the_same_in_every_process():
-    code = "import sys; from stepwell.core.parsing import parse; from stepwell.core.structural_hash import structural_hash; print(structural_hash(parse(sys.argv[1])))"
+    code = (
+        "import sys; from stepwell.core.text.parsing import parse; from stepwell.core.ir.structural_hash import "
+        "structural_hash; print(structural_hash(parse(sys.argv[1])))"
+    )
     path = str(PROGRAMS[0])
     printed = [
         subprocess.run(

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from sample_passes import refusal
 from stepwell.core import plugins
-from stepwell.core.diagnostics import (
+from stepwell.core.messages.diagnostics import (
     Diagnostic,
     OperationError,
     closest,
@@ -19,12 +19,15 @@ from stepwell.core.diagnostics import (
     render,
     shorten,
 )
-from stepwell.core.errors import diagnostic_of
-from stepwell.core.instruments import Statistics, Timing
-from stepwell.core.locations import SourcePoint
-from stepwell.core.parsing import is_program_text, make_context, parse
-from stepwell.core.passes import StepwellPass, make_pass, pass_options, pass_summary, run_pipeline
-from stepwell.core.pipelines import BrokenByPassError, Instrument, expand_pipeline, parse_pipeline
+from stepwell.core.messages.locations import SourcePoint
+from stepwell.core.passes.base import StepwellPass
+from stepwell.core.passes.instrument import Instrument
+from stepwell.core.passes.instruments import Statistics, Timing
+from stepwell.core.passes.options import make_pass, pass_options, pass_summary
+from stepwell.core.passes.pipeline_text import expand_pipeline, parse_pipeline
+from stepwell.core.passes.pipelines import BrokenByPassError, run_pipeline
+from stepwell.core.text.errors import diagnostic_of
+from stepwell.core.text.parsing import is_program_text, make_context, parse
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp

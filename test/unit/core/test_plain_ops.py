@@ -6,14 +6,14 @@ import re
 
 import pytest
 from counts import FULL
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.locations import source_point
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.plain_ops import PlainOps, plain_reader
-from stepwell.core.walk import walk
+from stepwell.core.ir.walk import walk
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.messages.locations import source_point
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.core.text.plain_ops import PlainOps, plain_reader
 from stepwell.dialects.graph.binary import AddOp
 from stepwell.dialects.graph.constants import FullOp, WeightOp
-from stepwell.testing.program_generators import random_program
+from stepwell.testing.programs.program_generators import random_program
 from xdsl.ir import Operation
 
 PROGRAM = """
@@ -23,7 +23,8 @@ func.func @main(%x: tensor<4x8xf32>, %0: tensor<?x8xf32>) -> tensor<4x8xf32> {
   %s.0 = graph.softmax %1, axis = -1 : (tensor<4x8xf32>) -> tensor<4x8xf32> loc("there":7:8)
   %t = graph.reshape %s.0, shape = [8, 4] : (tensor<4x8xf32>) -> tensor<8x4xf32>  // back again
   %u = graph.permute_dims %t, axes = [1, 0] {tag = 1 : i64} : (tensor<8x4xf32>) -> tensor<4x8xf32>
-  %v = graph.layer_norm %u, %w8, %w8, epsilon = 1.0e-05 : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %v = graph.layer_norm %u, %w8, %w8, epsilon = 1.0e-05 : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>)
+      -> tensor<4x8xf32>
   %w8 = graph.full 1.0 : tensor<8xf32>
   %d = graph.relu %0 : (tensor<?x8xf32>) -> tensor<?x8xf32>
   %sum = graph.add %v, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -46,7 +47,8 @@ WRONG = {
     "a property that is out of range": ("axis = -1", "axis = 99999999999999999999"),
     "an operand behind a property": ("axis = -1", "axis = -1, %x"),
     "an element type that is none": ("-> tensor<8x4xf32>", "-> tensor<8x4xf31>"),
-    "an element type of an operand that is none": ("(tensor<4x8xf32>) -> tensor<8x4", "(tensor<4x8xf31>) -> tensor<8x4"),
+    "an element type of an operand that is none": ("(tensor<4x8xf32>) -> tensor<8x4",
+                                                   "(tensor<4x8xf31>) -> tensor<8x4"),
     "a weight of unknown size": ('w" : tensor<8x8', 'w" : tensor<?x8'),
     "an unfinished key": ('"layer.0/w"', '"layer.0/w'),
     "an unfinished op": (" -> tensor<4x8xf32> loc", " -> tensor<4x8xf32 loc"),

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from stepwell.core import progress as progress_module
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import run_pipeline
-from stepwell.core.progress import PassProgress, Progress
+from stepwell.core.passes import progress as progress_module
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.passes.progress import PassProgress, Progress
+from stepwell.core.text.parsing import make_context, parse_text
 
 PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -27,7 +27,7 @@ PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 RUN = (
-    "import sys, stepwell.core.progress as progress; progress.DELAY, progress.TICK = 0.0, 0.01\n"
+    "import sys, stepwell.core.passes.progress as progress; progress.DELAY, progress.TICK = 0.0, 0.01\n"
     "from stepwell.tools import opt, run\n"
     "sys.exit({'opt': opt.main, 'run': run.main}[sys.argv[1]](sys.argv[2:]))"
 )

@@ -13,10 +13,10 @@ from sample_passes import (
     ran,
     run,
 )
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import parse
-from stepwell.core.pass_context import PassContext
-from stepwell.core.sequential import Sequential
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.sequential import Sequential
+from stepwell.core.text.parsing import parse
 
 # Sequences
 

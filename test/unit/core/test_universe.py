@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from stepwell import universe
-from stepwell.core.parsing import make_context
-from stepwell.core.passes import StepwellPass, pass_options, pass_summary
-from stepwell.core.pipelines import expand_pipeline, parse_pipeline
+from stepwell.core.passes.base import StepwellPass
+from stepwell.core.passes.options import pass_options, pass_summary
+from stepwell.core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from stepwell.core.plugins import registry
+from stepwell.core.text.parsing import make_context
 from xdsl.universe import XDSL_UNIVERSE
 
 

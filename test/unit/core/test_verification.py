@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from stepwell.core.dominance import DominatorTree
-from stepwell.core.parsing import make_context, parse, parse_text
-from stepwell.core.verification import VerificationError, verify_module
+from stepwell.core.ir.dominance import DominatorTree
+from stepwell.core.ir.verification import VerificationError, verify_module
+from stepwell.core.text.parsing import make_context, parse, parse_text
 from xdsl.dialects import arith, builtin, cf, func, test
 from xdsl.dialects.builtin import ModuleOp, i1, i32
 from xdsl.ir import Block, Region

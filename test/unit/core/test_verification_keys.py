@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import stepwell
-from stepwell.core.verification import (
+from stepwell.core.ir.verification import (
     VerificationError,
     _key_function,  # pyright: ignore[reportPrivateUsage]
     verify_module,
@@ -130,7 +130,9 @@ class Asking(Copying):
 
 
 def test_a_verifier_of_its_own_is_asked_each_time():
-    """A class that looks at more than types and properties, or whose traits or attributes do, has no key by inheritance."""
+    """
+    A class that looks at more than types and properties, or whose traits or attributes do, has no key by inheritance.
+    """
 
     def key(kind: type[Operation]) -> object:
         _, softmax = alike("graph.softmax")

@@ -1,9 +1,9 @@
-"""`core.walk` meets the ops that xDSL's walk does, in its order."""
+"""`core.ir.walk` meets the ops that xDSL's walk does, in its order."""
 
 from __future__ import annotations
 
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.walk import ops_of, walk
+from stepwell.core.ir.walk import ops_of, walk
+from stepwell.core.text.parsing import make_context, parse_text
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 

@@ -10,8 +10,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from stepwell.core.roles import BUFFER_ALIGNMENT
 from stepwell.core.weights import (
-    ALIGNMENT,
     DTYPES,
     RawTensor,
     WeightsError,
@@ -24,7 +24,7 @@ from stepwell.core.weights import (
 def arrays() -> dict[str, np.ndarray[Any, Any]]:
     random = np.random.default_rng(0)
     result: dict[str, np.ndarray[Any, Any]] = {}
-    for name, _ in DTYPES.values():
+    for name in DTYPES.values():
         raw = random.integers(0, 2, (3, 5)).astype(bool) if name == "i1" else random.integers(-9, 9, (3, 5))
         result[f"of.{name}"] = raw.astype(numpy_dtype(name))
     result["scalar"] = np.asarray(2.5, np.float32)
@@ -54,7 +54,7 @@ def test_arrays_are_views_of_the_mapped_file(tmp_path: Path) -> None:
     file = open_weights(path)
     first = file.array("a")
     assert first.base is not None and np.shares_memory(first, file.array("a"))
-    assert first.__array_interface__["data"][0] % ALIGNMENT == 0
+    assert first.__array_interface__["data"][0] % BUFFER_ALIGNMENT == 0
 
 
 def test_tensors_of_whole_lines_are_aligned(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_tensors_of_whole_lines_are_aligned(tmp_path: Path) -> None:
     tensors = {"odd": np.ones(3, np.float32), "even": np.ones(16, np.float32), "byte": np.ones(5, np.int8)}
     write_weights(path, tensors | {"more": np.ones(160, np.float64)})
     file = open_weights(path)
-    assert file.data_start % ALIGNMENT == 0
-    assert file.entry("even").begin % ALIGNMENT == 0 and file.entry("more").begin % ALIGNMENT == 0
+    assert file.data_start % BUFFER_ALIGNMENT == 0
+    assert file.entry("even").begin % BUFFER_ALIGNMENT == 0 and file.entry("more").begin % BUFFER_ALIGNMENT == 0
     assert file.entry("odd").begin % 4 == 0
     ends = sorted((entry.begin, entry.end) for entry in file.entries.values())
     assert all(a[1] == b[0] for a, b in zip(ends, ends[1:], strict=False)), "the format has no gaps"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stepwell.core.locations import location_string
-from stepwell.core.parsing import parse
+from stepwell.core.messages.locations import location_string
+from stepwell.core.text.parsing import parse
 from stepwell.dialects import graph
 from stepwell.dialects.graph.builder import BuilderError, GraphBuilder
 from stepwell.dialects.graph.mutator import GraphMutator
@@ -151,7 +151,8 @@ def test_mutator_inserts_all_new_ops_and_does_not_recurse() -> None:
             return value
 
     module = parse(
-        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %y = graph.exp %x : (tensor<2xf32>)\n  func.return %y : tensor<2xf32>\n}"
+        "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %y = graph.exp %x : (tensor<2xf32>)\n"
+        "  func.return %y : tensor<2xf32>\n}"
     )
     assert Grow().mutate(module)
     module.verify()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepwell.core.parsing import parse
+from stepwell.core.text.parsing import parse
 from stepwell.dialects import traits
 from stepwell.dialects.graph import CallKernelOp
 from stepwell.dialects.graph.calls import lookup_symbol

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell import te
-from stepwell.core.parsing import parse
+from stepwell.core.ir.element_types import ATTRIBUTES
+from stepwell.core.text.parsing import parse
 from stepwell.dialects.graph import constants, literals
 from stepwell.dialects.graph.constants import ConstantOp, FullOp, WeightOp
-from stepwell.dialects.graph.element_types import ATTRIBUTES
 from stepwell.dialects.graph.shapes import Shaped, ShapeError
 from xdsl.dialects.builtin import TensorType, bf16, f32, i1, i8, i32
 from xdsl.ir import Operation
@@ -177,7 +177,7 @@ def test_parse_and_print_load_no_numpy() -> None:
 
     program = (
         "import io, sys\n"
-        "from stepwell.core.parsing import parse\n"
+        "from stepwell.core.text.parsing import parse\n"
         "text = '''func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\\n"
         "  %c = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>\\n"
         "  %k = graph.full 0.5 : tensor<4xf32>\\n"

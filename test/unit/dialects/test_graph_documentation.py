@@ -10,7 +10,7 @@ import pytest
 from stepwell.dialects.graph import FAMILIES, Graph, documentation, ops_of
 from xdsl.ir import Operation
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def test_reference_page_is_up_to_date() -> None:

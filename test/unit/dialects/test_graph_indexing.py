@@ -118,7 +118,9 @@ def test_top_k_of_long_rows(k: int) -> None:
 
 @pytest.mark.parametrize("name", ["bf16", "f16"])
 def test_top_k_keeps_denormals(name: str) -> None:
-    """LLVM may hold half floats as f32, and takes denormals for zeros on the way back (found by the tests of all types)."""
+    """
+    LLVM may hold half floats as f32, and takes denormals for zeros on the way back (found by the tests of all types).
+    """
     dtype = reference.element_types.DTYPES[name]
     least = 9.18355e-41 if name == "bf16" else 6e-8
     x = np.array([[-0.0, -least, 0.0, least], [1.0, -least, -1.0, least]]).astype(dtype)

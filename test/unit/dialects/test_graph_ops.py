@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell import te
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import parse
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.parsing import parse
 from stepwell.dialects import traits
 from stepwell.dialects.graph import (
     Graph,
@@ -28,8 +28,8 @@ from stepwell.dialects.graph import (
 )
 from stepwell.dialects.graph.dynamic import DynamicOp
 from stepwell.dialects.graph.shapes import Shaped, compatible
-from stepwell.testing.ir_generators import OpCase, RandomChooser, function_text, result_names
-from stepwell.testing.movement_generators import FAMILIES, random_case
+from stepwell.testing.programs.ir_generators import OpCase, RandomChooser, function_text, result_names
+from stepwell.testing.programs.movement_generators import FAMILIES, random_case
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
@@ -266,7 +266,10 @@ def test_short_float_text_rounds_to_the_value(number: float, dtype: str) -> None
 
 
 def test_integer_bounds_beyond_63_bits() -> None:
-    text = "func.func @f(%x: tensor<2xui64>) {\n  %y = graph.clip %x, max = 18446744073709551615 : (tensor<2xui64>)\n  func.return\n}\n"
+    text = (
+        "func.func @f(%x: tensor<2xui64>) {\n  %y = graph.clip %x, max = 18446744073709551615 : (tensor<2xui64>)\n"
+        "  func.return\n}\n"
+    )
     module = parse(text)
     assert base.plain_properties(the_op(module)) == {"min": None, "max": 2**64 - 1}
     assert printed(parse(printed(module))) == printed(module)
@@ -322,16 +325,20 @@ def test_te_operands_are_named_after_values() -> None:
 @pytest.mark.parametrize(
     ("line", "column", "message", "hint"),
     [
-        ("graph.softmax %x, axes = 1 : (tensor<4xf32>)", 26, "graph.softmax has no property 'axes'", "did you mean 'axis'?"),
+        ("graph.softmax %x, axes = 1 : (tensor<4xf32>)", 26, "graph.softmax has no property 'axes'",
+         "did you mean 'axis'?"),
         ("graph.exp %x, foo = 1 : (tensor<4xf32>)", 22, "graph.exp has no property 'foo'", "its properties: none"),
         ("graph.softmax %x, axis = 1, axis = 1 : (tensor<4xf32>)", 36, "property 'axis' is given twice", None),
         ("graph.softmax %x, axis = true : (tensor<4xf32>)", 33, "'axis' takes an integer, found 'true'", None),
         ("graph.softmax %x, axis 1 : (tensor<4xf32>)", 31, "Expected '=' after property 'axis'", None),
-        ("graph.sum %x, axis = 0 : (tensor<4xf32>)", 29, "'axis' takes a list of integers, found '0'", "write axis = [0]"),
+        ("graph.sum %x, axis = 0 : (tensor<4xf32>)", 29, "'axis' takes a list of integers, found '0'",
+         "write axis = [0]"),
         ("graph.sum %x, keepdims = 1 : (tensor<4xf32>)", 33, "'keepdims' takes true or false, found '1'", None),
         ("graph.leaky_relu %x, alpha = 1e-5 : (tensor<4xf32>)", 38, "a float needs a decimal point", "write 1.0e-5"),
-        ('graph.gelu %x, approximate = "tan" : (tensor<4xf32>)', 37, "'approximate' takes \"none\" or \"tanh\", found \"tan\"", "did you mean 'tanh'?"),
-        ("graph.astype %x, dtype = si8 : (tensor<4xf32>)", 33, "element type si8 is not used in graph ops, write i8 (signless integers are signed)", None),
+        ('graph.gelu %x, approximate = "tan" : (tensor<4xf32>)', 37,
+         "'approximate' takes \"none\" or \"tanh\", found \"tan\"", "did you mean 'tanh'?"),
+        ("graph.astype %x, dtype = si8 : (tensor<4xf32>)", 33,
+         "element type si8 is not used in graph ops, write i8 (signless integers are signed)", None),
         ("graph.astype %x, dtype = 3 : (tensor<4xf32>)", 33, "'dtype' takes an element type, found '3'", None),
         ("graph.astype %x : (tensor<4xf32>)", 3, "graph.astype needs the property 'dtype'", None),
         ("graph.add %x : (tensor<4xf32>)", 18, "graph.add takes 2 operands (lhs, rhs), found 1", None),
@@ -340,9 +347,11 @@ def test_te_operands_are_named_after_values() -> None:
         ("graph.add %x, %x : (tensor<4xf32>)", 27, "2 operands have 1 types", None),
         ("graph.add %x, %x", 24, "Expected ':' before the types of the operands", None),
         ("graph.softmax %x, 3 : (tensor<4xf32>)", 26, "expected an operand or a property after ','", None),
-        ("graph.softmax %x, axis = 3 : (tensor<4xf32>)", 3, "the result types cannot be inferred: axis 3 is out of range for rank 1, expected -1 to 0", None),
+        ("graph.softmax %x, axis = 3 : (tensor<4xf32>)", 3,
+         "the result types cannot be inferred: axis 3 is out of range for rank 1, expected -1 to 0", None),
         ("graph.full 300 : tensor<4xi8>", 19, "the value is 300, which i8 cannot hold: expected -128 to 127", None),
-        ("graph.full 1.5 : tensor<4xi8>", 19, "the value is 1.5, expected an integer because the element type is i8", None),
+        ("graph.full 1.5 : tensor<4xi8>", 19, "the value is 1.5, expected an integer because the element type is i8",
+         None),
         ("graph.full 1 : tensor<?xi8>", 23, "the result has type tensor<?xi8>, expected a static shape", None),
         ("graph.full 1.0 : f32", 25, "the result has type f32, expected a ranked tensor", None),
         ("graph.full true : tensor<4xf32>", 19, "an element of type f32 is a number", None),

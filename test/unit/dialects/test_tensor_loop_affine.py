@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 from stepwell.analysis.affine import affine_of_value, bounds, constant_difference, is_linear, normal_form
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop.affine_expressions import print_affine
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block
@@ -78,7 +78,8 @@ def test_text_parses_back(expr: AffineExpr):
     print_affine(Printer(stream=stream), expr, block.args)
     text = f"""
     tensor_loop.func @f(%a: index, %b: index, %c: index) outs() {{
-      tensor_loop.block "b" spatial(%keep in 9 = %a + %b + %c, %v in 9 = {stream.getvalue()}) where({stream.getvalue()} < 3) {{}}
+      tensor_loop.block "b" spatial(%keep in 9 = %a + %b + %c, %v in 9 = {stream.getvalue()})
+          where({stream.getvalue()} < 3) {{}}
     }}"""
     module = parse_text(make_context(), text)
     found = next(op for op in module.walk() if op.name == "tensor_loop.block")

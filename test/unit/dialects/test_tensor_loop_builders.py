@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from stepwell.analysis.access_regions import body_accesses, root_buffer, stride_along
 from stepwell.analysis.reductions import accumulators, init_may_be_hoisted, reduction_nest
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import Axis, BlockOp, ForOp, FuncOp, GridOp, build_block, perfect_grid
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, FloatAttr, IndexType, MemRefType, ModuleOp
@@ -126,7 +126,8 @@ tensor_loop.func @f(%A: memref<8x?xf32>, %B: memref<8xf32>) outs(%C: memref<8xf3
             "",
         ),
         (
-            "%x = arith.addi %vj, %vi : index\n%y = arith.addi %x, %c2 : index\n%a = memref.load %B[%y] : memref<8xf32>\n"
+            "%x = arith.addi %vj, %vi : index\n%y = arith.addi %x, %c2 : index\n"
+            "%a = memref.load %B[%y] : memref<8xf32>\n"
             "%b = memref.load %B[%x] : memref<8xf32>",
             "%B[%vi + %vj : 3]",
             "",

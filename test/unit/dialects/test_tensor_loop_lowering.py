@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvm_jit import Program
 from loop_programs import LoopProgram, loop_programs
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.lowering.lower_loops_to_scf import LowerLoopsToSCFPass
-from stepwell.schedule.cpu import ScheduleCPUPass
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.loops_to_scf.lower_loops_to_scf import LowerLoopsToSCFPass
+from stepwell.schedule.default.cpu import ScheduleCPUPass
 from xdsl.dialects.builtin import UnknownLoc
 
 

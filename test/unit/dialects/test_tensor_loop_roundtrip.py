@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from hypothesis import given
 from loop_programs import LoopProgram, loop_programs
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.parsing import make_context, parse_text
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import inspect
 
-from stepwell.core.parsing import make_context
 from stepwell.core.plugins import registry
+from stepwell.core.text.parsing import make_context
 from stepwell.dialects.traits import (
     COMMUTATIVE_OUTSIDE_OPS,
+    IN_PROGRAM,
     Commutative,
+    ConstantKind,
     _pure_as_a_class,  # pyright: ignore[reportPrivateUsage]
     _traits_of,  # pyright: ignore[reportPrivateUsage]
+    constant_kind,
     is_commutative,
     is_pure,
 )
+from stepwell.patterns.language.constants import CONSTANT_OPS
 from xdsl.dialects import test
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, Region
@@ -76,3 +80,17 @@ def test_traits_that_are_added_later_count() -> None:
     Growing.traits.add_trait(Commutative())
     Growing.traits.add_trait(MemoryWriteEffect())
     assert not is_pure(op) and is_commutative(op)
+
+
+def test_constants_have_a_kind() -> None:
+    of_kind: dict[ConstantKind | None, set[str]] = {}
+    for each in kinds():
+        of_kind.setdefault(constant_kind(each.create()), set()).add(each.name)
+    assert of_kind.pop(None)
+    assert of_kind == {
+        "literal": {"graph.constant"},
+        "splat": {"graph.full"},
+        "weight": {"graph.weight"},
+        "scalar": {"arith.constant"},
+    }
+    assert set[str]().union(*(of_kind[kind] for kind in of_kind if kind in IN_PROGRAM)) == CONSTANT_OPS

@@ -13,12 +13,12 @@ import onnx_broken_nodes as nodes
 import pytest
 from counts import FULL
 from onnx_broken_models import Broken
-from stepwell.core.diagnostics import StepwellError
-from stepwell.frontends.onnx import OnnxError, from_onnx
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.frontends import OnnxError, from_onnx
 from stepwell.frontends.onnx.errors import shown as shown_path
 from stepwell.tools.import_onnx import main
 
-TOOL = Path(__file__).parents[2] / "tools" / "import_onnx.py"
+TOOL = Path(__file__).parents[3] / "tools" / "import_onnx.py"
 MODELS = [
     *files.files(),
     *files.headers(),

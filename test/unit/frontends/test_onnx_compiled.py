@@ -14,7 +14,7 @@ import stepwell
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx.reference import ReferenceEvaluator
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 from stepwell.frontends.onnx.unsupported import UnsupportedError
 from stepwell.runtime.errors import ArgumentError
 

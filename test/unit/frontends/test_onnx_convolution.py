@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 from onnx_one_node import run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 Ints = list[int]

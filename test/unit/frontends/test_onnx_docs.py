@@ -19,7 +19,7 @@ from stepwell.frontends.onnx import registry
 from stepwell.frontends.onnx.unsupported import UnsupportedError
 from stepwell.tools.import_onnx import argument_parser
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "onnx.md").read_text()
 EXAMPLE = ROOT / "examples" / "onnx"
 BLOCK = re.compile(r"^```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -70,7 +70,7 @@ def test_the_options_of_the_page_are_there() -> None:
 
 def test_what_the_page_says_is_not_supported() -> None:
     made = model([node("Identity", "x", "y")], inputs=[info("x", dtype=T.STRING)], outputs=[info("y", dtype=T.STRING)])
-    with pytest.raises(stepwell.frontends.onnx.OnnxError, match="element type string"):
+    with pytest.raises(stepwell.frontends.OnnxError, match="element type string"):
         stepwell.from_onnx(made)
 
 

@@ -1,4 +1,7 @@
-"""Classic models: features, linear models and the older forms of trees, against the evaluator of onnx where it follows the specification."""
+"""
+Classic models: features, linear models and the older forms of trees, against the evaluator of onnx where it follows the
+specification.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx_one_node import expected, run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 ML: dict[str, Any] = {"domain": "ai.onnx.ml", "version": 3}

@@ -11,9 +11,10 @@ import stepwell
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx_broken_models import info, model, node, tensor
-from stepwell.frontends.onnx import from_onnx
-from stepwell.frontends.onnx.folding import LARGEST
-from test_frontends_onnx_importer import X, error, ops, run
+from stepwell.frontends import from_onnx
+from stepwell.frontends.onnx.emitting.folding import LARGEST
+
+from .test_onnx_importer import X, error, ops, run
 
 
 def of(*nodes: onnx.NodeProto, shape: tuple[Any, ...] = (None,), **rest: Any) -> Any:
@@ -57,7 +58,7 @@ def test_a_known_condition_chooses_the_branch() -> None:
 
     rank = [node("Shape", "x", "s"), node("Size", "s", "n"), node("Equal", "n two", "c")]
     choice = node("If", "c", "y", then_branch=body("Relu"), else_branch=body("Unknown"))
-    with pytest.raises(stepwell.frontends.onnx.OnnxError):
+    with pytest.raises(stepwell.frontends.OnnxError):
         of(*rank, choice, shape=(2, 3), tensors=[tensor("two", 2, int)])
     choice = node("If", "c", "y", then_branch=body("Relu"), else_branch=body("Neg"))
     assert ops(of(*rank, choice, shape=(2, 3), tensors=[tensor("two", 2, int)])) == ["graph.relu"]

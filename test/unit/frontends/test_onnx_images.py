@@ -11,7 +11,7 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_one_node import expected, run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(11)

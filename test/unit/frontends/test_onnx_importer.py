@@ -13,7 +13,7 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from onnx_broken_models import info, model, node, sound, tensor
 from stepwell.core.roles import DIMS, NAME, WEIGHTS
-from stepwell.frontends.onnx import OnnxError, from_onnx
+from stepwell.frontends import OnnxError, from_onnx
 from stepwell.reference.run import run as run_reference
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -97,7 +97,7 @@ def test_names_of_all_kinds(name: str) -> None:
     name = name or "é è"
     nodes = [h.make_node("Relu", ["x"], [name]), h.make_node("Neg", [name], ["y"])]
     text = str(from_onnx(model(nodes)))
-    from stepwell.core.parsing import parse
+    from stepwell.core.text.parsing import parse
 
     assert ops(parse(text)) == ["graph.relu", "graph.negative"]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_one_node import expected, run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).standard_normal((3, 4, 5)).astype(np.float32)

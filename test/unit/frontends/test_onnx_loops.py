@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import stepwell
 from onnx import parser
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 X = np.arange(6, dtype=np.float32).reshape(2, 3)

@@ -11,7 +11,7 @@ import stepwell
 from counts import FULL
 from onnx import TypeProto, helper, numpy_helper
 from onnx_one_node import run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 

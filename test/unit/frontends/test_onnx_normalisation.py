@@ -12,7 +12,7 @@ import stepwell
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx_one_node import model_of, run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx_one_node import expected, run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(3)

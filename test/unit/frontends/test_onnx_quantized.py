@@ -10,9 +10,9 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_one_node import run, text_of
-from stepwell.frontends.onnx import OnnxError
-from stepwell.frontends.onnx.emitter import Emitter
-from stepwell.frontends.onnx.values import KnownValue
+from stepwell.frontends import OnnxError
+from stepwell.frontends.onnx.emitting.graph_builder import Emitter
+from stepwell.frontends.onnx.emitting.values import KnownValue
 from xdsl.ir import Block
 
 BYTES = (np.uint8, np.int8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import stepwell
 from onnx_one_node import model_of, run
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = Any
 """Arrays and scalars of NumPy."""

@@ -1,4 +1,6 @@
-"""RNN, GRU and LSTM of ONNX, against the equations of the specification one element of a batch and one step at a time."""
+"""
+RNN, GRU and LSTM of ONNX, against the equations of the specification one element of a batch and one step at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx_one_node import run, text_of
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}

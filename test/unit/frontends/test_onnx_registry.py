@@ -1,4 +1,7 @@
-"""The table of converters: what signatures declare, rules of attributes, versions, domains, converters from other packages."""
+"""
+The table of converters: what signatures declare, rules of attributes, versions, domains, converters from other
+packages.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,8 @@ import stepwell
 from onnx_broken_models import info, model, node, tensor
 from stepwell.core.plugins import StepwellPlugin
 from stepwell.core.plugins import registry as plugins
-from stepwell.frontends.onnx import (
-    ConversionError,
-    Emitter,
-    Known,
-    OnnxError,
-    Value,
-    converter,
-    direct,
-    registry,
-)
+from stepwell.frontends import ConversionError, Emitter, Known, OnnxError, Value, converter, direct
+from stepwell.frontends.onnx import registry
 from xdsl.dialects.builtin import ModuleOp
 
 
@@ -165,7 +160,7 @@ def test_those_of_stepwell_come_first(tmp_path: Path) -> None:
     """A module of converters may be the first that a program imports."""
     program = tmp_path / "program.py"
     program.write_text(
-        "from stepwell.frontends.onnx import converter, direct, registry\n"
+        "from stepwell.frontends import converter, direct\n"
         "for define in (converter('Relu'), lambda _: direct('Relu', 'relu')):\n"
         "    try:\n"
         "        define(lambda b, x: x)\n"

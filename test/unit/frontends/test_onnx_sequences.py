@@ -12,7 +12,7 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from onnx.reference import ReferenceEvaluator
 from stepwell import reference
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 
 X = np.arange(24, dtype=np.float32).reshape(4, 6)
 

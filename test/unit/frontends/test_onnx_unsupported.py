@@ -12,9 +12,11 @@ import onnx
 import pytest
 import stepwell
 from onnx_broken_models import info, model, node
-from stepwell.frontends.onnx import from_onnx, registry
+from stepwell.frontends import from_onnx
+from stepwell.frontends.onnx import registry
 from stepwell.frontends.onnx.unsupported import UnsupportedError, stub
-from test_frontends_onnx_importer import X, function, run
+
+from .test_onnx_importer import X, function, run
 
 
 def refused(made: onnx.ModelProto) -> UnsupportedError:
@@ -94,7 +96,7 @@ def test_a_stub_is_a_module_of_converters(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "mine.py"
     path.write_text(text)
     runpy.run_path(str(path))
-    with pytest.raises(stepwell.frontends.onnx.OnnxError, match="node 'first' .*NotImplementedError: Wobble"):
+    with pytest.raises(stepwell.frontends.OnnxError, match="node 'first' .*NotImplementedError: Wobble"):
         from_onnx(foreign(*MANY))
 
 

@@ -7,11 +7,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "ir.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "ir.md"
 EXAMPLE = re.compile(r"^```mlir\n// example: (?P<name>\S+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 
 EXAMPLES = {match["name"]: match["text"] for match in EXAMPLE.finditer(DOCUMENT.read_text())}

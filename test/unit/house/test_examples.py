@@ -12,16 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stepwell.core.parsing import make_context, parse
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.patterns.language.functions import functions_of
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_file
 from stepwell.reference.run import run
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.functions import functions_of
-from stepwell.rewrites.engine.loading import rules_of_file
 from stepwell.testing.in_process import MainFunction, call_tool_in_child, load_tool, run_subprocess
 from stepwell.testing.lit_format import IN_PROCESS_TOOLS
 from stepwell.testing.run_line import Finished, parse_run_line
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = [ROOT / "examples" / name for name in ("graph_rewriting", "passes", "pattern_matching", "schedules")]
 BLOCK = re.compile(r"^```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
 

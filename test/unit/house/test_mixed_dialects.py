@@ -1,4 +1,7 @@
-"""Ops of many dialects in one module: graph, tensor_loop, func, scf, arith, tensor, memref and vector, down to native code."""
+"""
+Ops of many dialects in one module: graph, tensor_loop, func, scf, arith, tensor, memref and vector, down to native
+code.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "mixin_dialect"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "mixin_dialect"
 
 
 @pytest.fixture(scope="module")

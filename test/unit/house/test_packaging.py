@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 OUTSIDE_THE_PACKAGE = {"test", "docs", "examples", "bench", "build", "dist"}
 
@@ -22,7 +22,9 @@ def package_folders() -> set[Path]:
     found = set()
     for file in ROOT.rglob("__init__.py"):
         folder = file.parent.relative_to(ROOT)
-        if not any(part.startswith(".") or part in OUTSIDE_THE_PACKAGE for part in folder.parts):
+        if not any(part.startswith(".") for part in folder.parts) and not OUTSIDE_THE_PACKAGE.intersection(
+            folder.parts[:1]
+        ):
             found.add(folder)
     return found
 
@@ -50,7 +52,7 @@ def test_no_python_file_stands_outside_of_a_package():
     assert lost == []
 
 
-@pytest.mark.parametrize("suffix", [".mlir", ".typed", ".json", ".toml"])
+@pytest.mark.parametrize("suffix", [".mlir", ".typed", ".json", ".toml", ".pyi"])
 def test_data_files_in_packages_are_shipped(suffix: str):
     patterns: dict[str, list[str]] = project()["tool"]["setuptools"]["package-data"]
     for folder in sorted(package_folders()):
@@ -58,7 +60,9 @@ def test_data_files_in_packages_are_shipped(suffix: str):
         for path in (ROOT / folder).glob(f"*{suffix}"):
             if path.name in ("pyproject.toml", "pyrightconfig.json"):
                 continue
-            assert any(path.match(pattern) for pattern in patterns.get(name, [])), f"{path} would not be shipped"
+            assert any(path.match(pattern) for pattern in patterns.get(name, []) + patterns["*"]), (
+                f"{path} would not be shipped"
+            )
 
 
 def test_entry_points_name_functions_that_exist():
@@ -78,3 +82,11 @@ def test_import_is_lazy():
     program = "import sys, stepwell; print([m for m in ('xdsl', 'numpy', 'llvmlite') if m in sys.modules])"
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert finished.stdout.strip() == "[]"
+
+
+def test_the_version_is_that_of_the_installed_package():
+    from importlib.metadata import version
+
+    import stepwell
+
+    assert stepwell.__version__ == version("stepwell")

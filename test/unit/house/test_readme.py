@@ -12,7 +12,7 @@ from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main as opt_main
 from stepwell.tools.run import main as run_main
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+README = (Path(__file__).parents[3] / "README.md").read_text()
 TOOLS = {"stepwell-opt": opt_main, "stepwell-run": run_main}
 COMMANDS = [
     line.partition("#")[0].strip()
@@ -64,4 +64,4 @@ def test_the_python_lines_work(folder: Path) -> None:
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
 def test_the_links_lead_somewhere(link: str) -> None:
-    assert (Path(__file__).parents[2] / link).exists()
+    assert (Path(__file__).parents[3] / link).exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 PROGRAM = """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -55,4 +55,12 @@ def test_the_tools_work(environment: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_type_checkers_see_the_types(environment: dict[str, str]) -> None:
-    assert (Path(environment["STEPWELL_TEST_SITE"]) / "stepwell" / "py.typed").exists()
+    package = Path(environment["STEPWELL_TEST_SITE"]) / "stepwell"
+    assert (package / "py.typed").exists()
+    assert (package / "__init__.pyi").exists() and (package / "core" / "__init__.pyi").exists()
+
+
+def test_the_wheel_has_the_version_of_the_package(environment: dict[str, str], tmp_path: Path) -> None:
+    (metadata,) = Path(environment["STEPWELL_TEST_SITE"]).glob("stepwell-*.dist-info")
+    said = run(environment, tmp_path, "-c", "import stepwell; print(stepwell.__version__)").strip()
+    assert metadata.name == f"stepwell-{said}.dist-info"

@@ -9,10 +9,11 @@ import pytest
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.lowering import arena
-from stepwell.lowering.arena import ALIGNMENT, Lifetime, aligned, plan_arena
-from stepwell.lowering.bufferize_times import Clock
+from stepwell.core.roles import BUFFER_ALIGNMENT, aligned
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.buffers import arena
+from stepwell.lowering.buffers.arena import Lifetime, plan_arena
+from stepwell.lowering.buffers.times import Clock
 from xdsl.dialects import func
 
 lifetimes = st.lists(
@@ -93,7 +94,7 @@ def test_no_two_live_buffers_overlap(buffers: list[Lifetime], reuse: bool, many:
     with patch.object(arena, "MOST_BY_SIZE", -1 if many else 2000):
         plan = plan_arena(buffers, reuse)
     for i, one in enumerate(buffers):
-        assert plan.offsets[i] % ALIGNMENT == 0
+        assert plan.offsets[i] % BUFFER_ALIGNMENT == 0
         assert plan.offsets[i] + one.size <= plan.size
         for j, other in enumerate(buffers[:i]):
             if one.overlaps(other) and one.size and other.size:

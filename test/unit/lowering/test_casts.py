@@ -72,7 +72,10 @@ def values_of(dtype: str) -> Array:
 def test_conversions_to_every_type(source: str) -> None:
     values = values_of(source)
     lines = [
-        f"  %{target} = graph.astype %x, dtype = {target} : (tensor<{values.size}x{source}>) -> tensor<{values.size}x{target}>"
+        (
+            f"  %{target} = graph.astype %x, dtype = {target} : (tensor<{values.size}x{source}>) -> "
+            f"tensor<{values.size}x{target}>"
+        )
         for target in DTYPES
     ]
     types = ", ".join(f"tensor<{values.size}x{target}>" for target in DTYPES)

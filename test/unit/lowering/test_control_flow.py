@@ -1,4 +1,6 @@
-"""`scf.if` and `scf.for` on tensors, private functions and aliased results: native code at every level, and the reference."""
+"""
+`scf.if` and `scf.for` on tensors, private functions and aliased results: native code at every level, and the reference.
+"""
 
 from __future__ import annotations
 

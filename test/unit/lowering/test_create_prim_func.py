@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell import te
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
 from stepwell.dialects import tensor_loop
-from stepwell.lowering.convert_te_to_tensor_loop import convert_te_to_tensor_loop, create_prim_func
+from stepwell.lowering.graph_to_loops.convert_te_to_tensor_loop import convert_te_to_tensor_loop, create_prim_func
 from xdsl.dialects.builtin import ModuleOp
 
 Array = np.ndarray[Any, Any]

@@ -1,8 +1,8 @@
 """
 Random programs through every level and through random orders of passes: the same results, and no crash.
 
-An arena that reuses bytes too early gives wrong numbers without any sign; it shows against `reuse=false` (S0-35). Orders
-of passes that nobody thought of are where compilers break (SX-4).
+An arena that reuses bytes too early gives wrong numbers without any sign; it shows against `reuse=false` (S0-35).
+Orders of passes that nobody thought of are where compilers break (SX-4).
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import pytest
 import stepwell
 from counts import FULL
 from hypothesis import given, settings
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.testing.program_generators import Program, random_program
-from stepwell.testing.strategies import seeds
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.testing.programs.program_generators import Program, random_program
+from stepwell.testing.programs.strategies import seeds
 from tolerances import check_random_program, check_same
 
 EXAMPLES = 60 if FULL else 3

@@ -1,8 +1,9 @@
 """
 Error bounds of the expansions of expand-math, as docs/numerics.md states them.
 
-Each function runs natively (through our lowering and LLVM's vectoriser) on 10^5 points, 10^6 with STEPWELL_FULL=1, and its IR is evaluated op by
-op in NumPy: both give the same bits, so neither LLVM nor the machine changes the meaning of an expansion.
+Each function runs natively (through our lowering and LLVM's vectoriser) on 10^5 points, 10^6 with STEPWELL_FULL=1, and
+its IR is evaluated op by op in NumPy: both give the same bits, so neither LLVM nor the machine changes the meaning of
+an expansion.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import expand_math_native as native
 import math_points as points
 import numpy as np
 import pytest
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.lowering.expand_math import FUNCTIONS, ExpandMathPass
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.math.expand_math import FUNCTIONS, ExpandMathPass
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException

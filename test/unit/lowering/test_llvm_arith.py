@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from llvm_jit import Program, lower, run_map
-from stepwell.core.diagnostics import OperationError
+from stepwell.core.messages.diagnostics import OperationError
 from stepwell.lowering.llvm import convert_arith, convert_math
 from xdsl.dialects.arith import Arith
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 from llvm_jit import Program, lower
-from stepwell.core.diagnostics import OperationError
-from test_lowering_llvm_control import LOOP
+from stepwell.core.messages.diagnostics import OperationError
+
+from .test_llvm_control import LOOP
 
 
 def test_declarations_stay_external_and_llvm_functions_stay_as_they_are():
@@ -117,8 +118,8 @@ def test_errors_name_every_op_that_has_no_lowering():
 
 
 def test_the_module_is_untouched_after_an_error():
-    from stepwell.core.parsing import make_context, parse_text
-    from stepwell.lowering.lower_to_llvm_dialect import LowerToLLVMDialectPass
+    from stepwell.core.text.parsing import make_context, parse_text
+    from stepwell.lowering.llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass
 
     context = make_context()
     module = parse_text(context, 'func.func @f(%x: i64) { "test.op"(%x) : (i64) -> () func.return }')
@@ -140,9 +141,9 @@ def test_a_hundred_loops_deep_and_twenty_thousand_ops_long():
       {chain}
       func.return %v20000 : i64
     }}"""
-    from stepwell.core.parsing import make_context, parse_text
-    from stepwell.lowering.emit_llvm_text import emit_llvm_text
-    from stepwell.lowering.lower_to_llvm_dialect import LowerToLLVMDialectPass
+    from stepwell.core.text.parsing import make_context, parse_text
+    from stepwell.lowering.llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass
+    from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 
     context = make_context()
     module = parse_text(context, source)

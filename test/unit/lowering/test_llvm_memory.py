@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from llvm_jit import Program, aligned, lower
-from stepwell.core.diagnostics import OperationError
+from stepwell.core.messages.diagnostics import OperationError
 
 I64 = ctypes.c_int64
 

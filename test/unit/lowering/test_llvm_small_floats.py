@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from llvm_jit import Program, lower, map_kernel, run_map
-from stepwell.core.diagnostics import OperationError
+from stepwell.core.messages.diagnostics import OperationError
 
 
 def test_bf16_to_f32_is_exact_on_every_pattern():
@@ -99,8 +99,8 @@ def test_extension_of_bf16_calls_no_library():
 
 def test_bf16_is_chosen_as_bits():
     """
-    LLVM may hold a bf16 in a register as an f32, and takes denormals for zeros on the way back (found by random graphs: `graph.where` in
-    place, unrolled nine times).
+    LLVM may hold a bf16 in a register as an f32, and takes denormals for zeros on the way back (found by random graphs:
+    `graph.where` in place, unrolled nine times).
     """
     body = "%r = arith.select %x2, %x0, %x1 : bf16"
     text = Program(map_kernel(body, ["bf16", "bf16", "i1"], "bf16", 9)).text

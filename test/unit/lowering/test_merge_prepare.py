@@ -10,10 +10,10 @@ import stepwell
 from counts import FULL
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from stepwell.core.diagnostics import OperationError
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.roles import INSTANCES
+from stepwell.core.text.parsing import make_context, parse
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr
 

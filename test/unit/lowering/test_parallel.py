@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from stepwell.analysis.work import GRAIN, MOST_CHUNKS, chunk_of, nanoseconds, trip_count
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import FuncOp
 from xdsl.dialects import scf
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.testing.program_generators import random_program
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.testing.programs.program_generators import random_program
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 T = "tensor<3x4xi32>"
 
@@ -74,7 +75,8 @@ def test_a_long_chain_goes_through_the_middle_without_recursion() -> None:
         run_pipeline(context, module, parse_pipeline(name))
     text = str(module)
     assert text.count("tensor_loop.call") == length and text.count("tensor_loop.func") == 4
-    # However long a chain is, it needs no buffer: after the first op (a kernel of its own) all work in the place of the result.
+    # However long a chain is, it needs no buffer: after the first op (a kernel of its own) all work in the place of the
+    # result.
     assert "stepwell.bytes" not in text
 
 

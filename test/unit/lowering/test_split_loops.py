@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.walk import ops_of
+from stepwell.core.ir.walk import ops_of
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import BlockOp
 from xdsl.dialects import scf
 

@@ -8,19 +8,21 @@ import llvmlite.binding as binding
 import pytest
 from counts import FULL
 from llvm_jit import lower
-from stepwell.lowering.emit_llvm_text import emit_llvm_text
-from stepwell.runtime.jit import Target, assembly, host_target
-from stepwell.schedule.register_tiles import choose_tile
-from stepwell.schedule.targets import AARCH64_NEON, X86_64, X86_64_V3, X86_64_V4
-from stepwell.schedule.targets import Target as Machine
+from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from stepwell.machine.aarch64 import AARCH64_NEON
+from stepwell.machine.code_target import CodeTarget
+from stepwell.machine.machine import Machine
+from stepwell.machine.x86_64 import X86_64, X86_64_V3, X86_64_V4
+from stepwell.runtime.native.jit import assembly, host_code_target
+from stepwell.schedule.kernels.register_tiles import choose_tile
 
 
 def code(text: str, triple: str, cpu: str) -> list[str]:
     """The instructions of the innermost loop: from the label that the last backward branch names to that branch."""
-    host_target()
+    host_code_target()
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    lines = assembly(emit_llvm_text(lower(text)), Target(triple, cpu, ""), 2).splitlines()
+    lines = assembly(emit_llvm_text(lower(text)), CodeTarget(triple, cpu, ""), 2).splitlines()
     labels = {line.split(":")[0]: number for number, line in enumerate(lines) if re.match(r"\.?\w+:", line)}
     loops: list[list[str]] = []
     for number, line in enumerate(lines):

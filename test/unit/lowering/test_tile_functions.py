@@ -1,4 +1,6 @@
-"""Functions in the bodies of `tile.map`, with the instructions of AVX-512 and without: their bounds in docs/numerics.md."""
+"""
+Functions in the bodies of `tile.map`, with the instructions of AVX-512 and without: their bounds in docs/numerics.md.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ import llvm_jit
 import math_points as points
 import numpy as np
 import pytest
-from stepwell.lowering.emit_llvm_text import emit_llvm_text
-from stepwell.runtime.jit import Target, compile_object
-from stepwell.schedule.targets import host_target
-from stepwell.schedule.wide_registers import has_wide_registers
+from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from stepwell.machine.code_target import CodeTarget
+from stepwell.machine.host import host_machine, may_use_wide_registers
+from stepwell.runtime.native.jit import compile_object
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-WIDE = [False, True] if has_wide_registers(host_target()) else [False]
+WIDE = [False, True] if may_use_wide_registers(host_machine()) else [False]
 """With the instructions of AVX-512 where the machine has them; loops over tiles run on any."""
 
 
@@ -187,4 +189,4 @@ def test_tails_of_rows_have_the_bits_of_whole_registers(name: str) -> None:
 def test_code_for_avx_512_is_refused_elsewhere() -> None:
     text = emit_llvm_text(llvm_jit.lower(native.expanded(native.tile_source("%r = math.exp %x0 : f32", 64), True)))
     with pytest.raises(RuntimeError, match="the program has instructions of AVX-512, which this machine does not"):
-        compile_object(text, Target("x86_64-unknown-linux-gnu", "x86-64", ""))
+        compile_object(text, CodeTarget("x86_64-unknown-linux-gnu", "x86-64", ""))

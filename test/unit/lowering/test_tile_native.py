@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from counts import FULL
 from llvm_jit import Program, aligned
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from tile_programs import DTYPES
 
 Array = np.ndarray[Any, Any]
 SEEDS = 40 if FULL else 1
-PROGRAMS = Path(__file__).parent / "tile_programs.py"
+PROGRAMS = Path(__file__).parents[2] / "support" / "tile_programs.py"
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -46,7 +46,9 @@ def prepared(text: str, pipeline: str) -> str:
 
 
 def mapped(body: list[str], inputs: list[tuple[str, Array]], output: str, pipeline: str = "") -> Array:
-    """`tile.map` over whole arrays; the body has `%x0`, `%x1`, ... and `%s`, an f32 of 0.5 from outside, and makes `%y`."""
+    """
+    `tile.map` over whole arrays; the body has `%x0`, `%x1`, ... and `%s`, an f32 of 0.5 from outside, and makes `%y`.
+    """
     rows, columns = inputs[0][1].shape
     types = [*(dtype for dtype, _ in inputs), output]
     arguments = ", ".join(f"%b{number}: memref<{rows}x{columns}x{t}>" for number, t in enumerate(types))

@@ -1,4 +1,7 @@
-"""Tile registers: used where the system lets the process, refused where it does not, and each thread and child has its own."""
+"""
+Tile registers: used where the system lets the process, refused where it does not, and each thread and child has its
+own.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,19 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core import amx
-from stepwell.core.pass_context import PassContext
-from stepwell.runtime import jit
+from stepwell.core.passes.context import PassContext
+from stepwell.machine import amx, host
+from stepwell.machine.families import FEATURES
+from stepwell.machine.host import features_of
+from stepwell.machine.x86_64 import SAPPHIRE_RAPIDS
 from stepwell.runtime.errors import CompileError
-from stepwell.schedule import targets
-from stepwell.schedule.targets import SAPPHIRE_RAPIDS, features_of
+from stepwell.runtime.native import jit
 
 PRODUCT = """func.func @main(%x: tensor<64x128xi8>, %y: tensor<128x64xi8>) -> tensor<64x64xi32> {
   %r = graph.matmul %x, %y, out_dtype = i32 : (tensor<64x128xi8>, tensor<128x64xi8>) -> tensor<64x64xi32>
   func.return %r : tensor<64x64xi32>
 }"""
-ALL = frozenset(flag for flags in targets.FEATURES.values() for flag in flags)
+ALL = frozenset(flag for flags in FEATURES.values() for flag in flags)
 
 
 def operands(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -33,13 +37,13 @@ def operands(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A system that does not let us use tile registers."""
-    for module in (targets, jit):
+    for module in (host, jit):
         monkeypatch.setattr(module, "amx_permitted", lambda: False)
-    for found in (targets.host_target, jit.host_target):
+    for found in (host.host_machine, jit.host_code_target):
         found.cache_clear()
     yield
     monkeypatch.undo()
-    for found in (targets.host_target, jit.host_target):
+    for found in (host.host_machine, jit.host_code_target):
         found.cache_clear()
 
 
@@ -56,17 +60,17 @@ def test_other_systems_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_features_follow_from_flags(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "amx_permitted", lambda: True)
+    monkeypatch.setattr(host, "amx_permitted", lambda: True)
     assert features_of(ALL) == SAPPHIRE_RAPIDS.features
     assert features_of(frozenset({"avx512vl", "avx512_vnni"})) == {"avx512vnni"}
     assert features_of(frozenset({"avx512_vnni", "amx_int8"})) == frozenset()
-    monkeypatch.setattr(targets, "amx_permitted", lambda: False)
+    monkeypatch.setattr(host, "amx_permitted", lambda: False)
     assert features_of(ALL) == {"avx512vnni"}
 
 
 def test_where_they_are_refused_nothing_knows_of_them(refused: None) -> None:
-    assert not [each for each in targets.host_target().features if each.startswith("amx")]
-    assert "+amx" not in jit.host_target().features
+    assert not [each for each in host.host_machine().features if each.startswith("amx")]
+    assert "+amx" not in jit.host_code_target().features
     x, y, expected = operands()
     program = stepwell.compile(PRODUCT, cache=False)
     assert "amx" not in program.ir("scf") and "llvm.x86.t" not in program.ir("llvm-ir")
@@ -82,7 +86,7 @@ def test_a_program_that_needs_them_is_refused(refused: None) -> None:
 
 
 def test_the_cache_tells_them_apart() -> None:
-    allowed, described = amx.amx_permitted(), jit.host_target().describe()
+    allowed, described = amx.amx_permitted(), jit.describe_host()
     assert ("+amx-tile" in described) <= allowed
 
 

@@ -8,22 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pipelines import run_pipeline
-from stepwell.runtime.emit_assembly import AssemblyTarget
-from stepwell.schedule.register_tiles import RegisterTile, choose_tile, fits, steps_at_once, temporaries
-from stepwell.schedule.targets import (
-    NAMED,
-    base_of_host,
-    cache_sizes,
-    chosen_target,
-    cpu_flags,
-    host_target,
-    target_named,
-)
-from stepwell.tools.targets_page import page
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.machine.families import NAMED, base_of_host
+from stepwell.machine.host import cache_sizes, cpu_flags, host_machine
+from stepwell.machine.named import chosen_machine, machine_named
+from stepwell.runtime.native.emit_assembly import AssemblyTarget
+from stepwell.schedule.kernels.register_tiles import RegisterTile, choose_tile, fits, steps_at_once, temporaries
+from stepwell.tools.pages.targets import page
 
 PRODUCT = """
 func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> tensor<30x90xf32> {
@@ -35,15 +29,15 @@ EVERY = pytest.mark.parametrize("name", NAMED)
 
 
 def test_the_page_is_up_to_date() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "targets.md").read_text()
-    assert text == page(), "run python -m stepwell.tools.targets_page > docs/targets.md"
+    text = (Path(__file__).resolve().parents[3] / "docs" / "targets.md").read_text()
+    assert text == page(), "run python -m stepwell.tools.pages.targets > docs/targets.md"
 
 
 # The host
 
 
 def test_host_is_a_named_machine_with_its_own_caches() -> None:
-    host = host_target()
+    host = host_machine()
     assert host.name == "host" and host.cores >= 1
     assert any(each.registers == host.registers and each.cpu == host.cpu for each in NAMED.values())
     assert 0 < host.l1_bytes <= host.l2_bytes
@@ -97,15 +91,15 @@ def test_caches_are_read(tmp_path: Path) -> None:
 
 def test_unknown_targets_are_explained() -> None:
     with pytest.raises(StepwellError, match="unknown target 'x86-64-v5'") as error:
-        target_named("x86-64-v5")
+        machine_named("x86-64-v5")
     assert "did you mean 'x86-64-v" in str(error.value.diagnostic)
 
 
 def test_the_option_goes_before_the_context() -> None:
-    assert chosen_target(None) == host_target()
+    assert chosen_machine(None) == host_machine()
     with PassContext(config={"target": "aarch64-neon"}):
-        assert chosen_target(None).name == "aarch64-neon"
-        assert chosen_target("x86-64").name == "x86-64"
+        assert chosen_machine(None).name == "aarch64-neon"
+        assert chosen_machine("x86-64").name == "x86-64"
 
 
 # Tiles

@@ -11,7 +11,8 @@ from stepwell.runtime.errors import ExecutionError
 
 DIVISIONS = ("divide", "floor_divide", "mod")
 
-PROGRAM = """func.func @main(%x: tensor<4x{type}>, %y: tensor<4x{type}>, %i: tensor<2xi32>) -> (tensor<4x{type}>, tensor<2x{type}>) {{
+PROGRAM = """func.func @main(%x: tensor<4x{type}>, %y: tensor<4x{type}>, %i: tensor<2xi32>) \
+-> (tensor<4x{type}>, tensor<2x{type}>) {{
   %a = graph.{op} %x, %y : (tensor<4x{type}>, tensor<4x{type}>) -> tensor<4x{type}>
   %b = graph.take %a, %i, axis = 0 : (tensor<4x{type}>, tensor<2xi32>) -> tensor<2x{type}>
   func.return %a, %b : tensor<4x{type}>, tensor<2x{type}>

@@ -16,9 +16,9 @@ from numeric import (
     every_op,
 )
 from stepwell.reference.element_types import DTYPES
-from stepwell.testing.ir_generators import ElementType, OpCase, TensorSpec
-from stepwell.testing.movement_generators import FAMILIES
-from stepwell.testing.strategies import batches, cases, seeds
+from stepwell.testing.programs.ir_generators import ElementType, OpCase, TensorSpec
+from stepwell.testing.programs.movement_generators import FAMILIES
+from stepwell.testing.programs.strategies import batches, cases, seeds
 from tolerances import check_case
 
 families = pytest.mark.parametrize("family", FAMILIES)
@@ -68,7 +68,10 @@ def test_native_code_converts_between_all_pairs_of_types() -> None:
 
 
 def test_infinite_weights_at_padding() -> None:
-    """Products with padding are left out here: a sum is a number where the reference has NaN. Found by the test of the families."""
+    """
+    Products with padding are left out here: a sum is a number where the reference has NaN. Found by the test of the
+    families.
+    """
     operands = (TensorSpec((1, 3, 4, 4), "f64"), TensorSpec((2, 1, 3, 2), "f64"))
     properties = (
         ("strides", [1, 2]),
@@ -84,7 +87,10 @@ def test_infinite_weights_at_padding() -> None:
     [(5.0, (0, 0, 0, 0)), (1.0, (0, 0, 1, 1)), (np.inf, (0, 0, 0, 0)), (np.nan, (0, 0, 2, 2))],
 )
 def test_only_what_meets_padding_may_differ(wrong: float, place: tuple[int, ...]) -> None:
-    """Padding of 1 around 3x3 and an infinite weight in the first place of the window: what the tests of the families take and refuse."""
+    """
+    Padding of 1 around 3x3 and an infinite weight in the first place of the window: what the tests of the families take
+    and refuse.
+    """
     operands = (TensorSpec((1, 1, 3, 3), "f32"), TensorSpec((1, 1, 3, 3), "f32"))
     case = OpCase("conv2d", operands, (("padding", [1, 1, 1, 1]),), ("moderate", "moderate"))
     x, w = np.ones((1, 1, 3, 3), np.float32), np.ones((1, 1, 3, 3), np.float32)

@@ -8,8 +8,8 @@ from counts import FULL
 from hypothesis import given, settings
 from numeric import INSTANCES
 from stepwell import reference
-from stepwell.testing.program_generators import random_program
-from stepwell.testing.strategies import seeds
+from stepwell.testing.programs.program_generators import random_program
+from stepwell.testing.programs.strategies import seeds
 from tolerances import check_random_program, check_same
 
 EXAMPLES = 100 if FULL else 4

@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 from numeric import Array, check_natively_on, check_te_on
-from stepwell.reference.element_types import DTYPES, FLOATS
-from stepwell.testing.ir_generators import ElementType, OpCase, TensorSpec, spec_of
-from stepwell.testing.op_generators import BINARY, UNARY
-from stepwell.testing.values import special_floats
+from stepwell.reference.element_types import DTYPES
+from stepwell.te.dtypes import FLOATS
+from stepwell.testing.programs.ir_generators import ElementType, OpCase, TensorSpec, spec_of
+from stepwell.testing.programs.op_generators import BINARY, UNARY
+from stepwell.testing.programs.values import special_floats
 
 DIVISIONS = ("divide", "floor_divide", "mod")
 WITH_PROPERTIES = ("astype", "bitcast", "clip")

@@ -1,6 +1,6 @@
 """
-The AVX2 and SSE2 paths: programs of every class of kernel, and every op, scheduled and compiled for x86-64-v3 and x86-64, give what
-the reference gives on this machine.
+The AVX2 and SSE2 paths: programs of every class of kernel, and every op, scheduled and compiled for x86-64-v3 and
+x86-64, give what the reference gives on this machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kernel_classes import KERNELS
 from named_machines import as_machine, runs_here
 from numeric import check_natively, every_op
 from stepwell import reference
-from stepwell.testing.movement_generators import FAMILIES
+from stepwell.testing.programs.movement_generators import FAMILIES
 from tolerances import check_program
 
 MACHINES = [name for name in ("x86-64", "x86-64-v3") if runs_here(name)] or ["host"]
@@ -63,7 +63,10 @@ def test_every_op(family: str, machine: str) -> None:
 def test_activations_keep_the_sign_of_zero(machine: str) -> None:
     """In whole vectors and in the rest."""
     x = np.array([-0.0, 0.0, -0.0] * 23, np.float32)
-    text = "func.func @main(%x: T) -> (T, T) {\n%g = graph.gelu %x : (T) -> T\n%s = graph.silu %x : (T) -> T\nfunc.return %g, %s : T, T\n}"
+    text = (
+        "func.func @main(%x: T) -> (T, T) {\n%g = graph.gelu %x : (T) -> T\n%s = graph.silu %x : (T) -> T\n"
+        "func.return %g, %s : T, T\n}"
+    )
     with as_machine(machine):
         found = stepwell.compile(text.replace("T", "tensor<69xf32>"), cache=False)(x)
     for result in found:

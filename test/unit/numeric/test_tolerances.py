@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from stepwell import reference
-from stepwell.testing.movement_generators import FAMILIES
+from stepwell.testing.programs.movement_generators import FAMILIES
 from tolerances import (
     EXACT,
     TABLE,
@@ -20,7 +20,7 @@ from tolerances import (
     tolerance,
 )
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[2]
 
 FORBIDDEN_NAMES = {
     "allclose",
@@ -43,7 +43,11 @@ FORBIDDEN_NAMES = {
 
 
 def numeric_test_files() -> list[Path]:
-    files = sorted(HERE.glob("test_numeric_*.py")) + [HERE / "numeric.py", HERE / "test_stairs.py"]
+    files = [
+        *sorted(TESTS.glob("unit/numeric/test_*.py")),
+        TESTS / "support/numeric.py",
+        TESTS / "unit/programs/test_stairs.py",
+    ]
     return [path for path in files if path.name != Path(__file__).name]
 
 

@@ -1,17 +1,17 @@
-"""What a match holds, and why there is none; what each construct matches is in `test_rewrites_coverage.py`."""
+"""What a match holds, and why there is none; what each construct matches is in `patterns/test_coverage.py`."""
 
 from __future__ import annotations
 
 import pytest
 from pattern_programs import CTX, F, M, bin_, program, u
-from stepwell.rewrites.engine.constraints import Argument
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.explain import explain, explain_in, explain_rule
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.match import RuleError
-from stepwell.rewrites.engine.matching import match
-from stepwell.rewrites.engine.patterns import Any_, Capture, Constant, Or, Pattern, Splat, is_op, op
-from stepwell.rewrites.engine.structures import Function, dominates
+from stepwell.patterns.language.constraints import Argument
+from stepwell.patterns.language.patterns import Any_, Capture, Constant, Or, Pattern, Splat, is_op, op
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.structures import Function, dominates
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.running.explain import explain, explain_in, explain_rule
+from stepwell.patterns.running.matching import match
+from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, i64
 
 a = Any_("a")

@@ -1,4 +1,6 @@
-"""Every construct of the pattern language, in Python and in text: what it matches, what not, as a group and in a rule."""
+"""
+Every construct of the pattern language, in Python and in text: what it matches, what not, as a group and in a rule.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from dataclasses import replace
 import pytest
 from pattern_cases_larger import CASES
 from pattern_programs import CTX, Case, program
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.combinators import root_pattern
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.matching import find_all, match
-from stepwell.rewrites.engine.partition import PARTITIONED, partition
-from stepwell.rewrites.engine.patterns import Build, Create, Pattern, Rule
-from stepwell.rewrites.engine.sweeps import rewrite_once
+from stepwell.core.ir.verification import verify_module
+from stepwell.patterns.language.patterns import Pattern
+from stepwell.patterns.language.rules import Build, Create, Rule, root_pattern
+from stepwell.patterns.running.matching import find_all, match
+from stepwell.patterns.running.partition import PARTITIONED, partition
+from stepwell.patterns.running.sweeps import rewrite_once
+from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, f64
 from xdsl.ir import SSAValue
@@ -68,8 +70,8 @@ def matches(case: Case, form: str, value: SSAValue) -> bool:
         given = pattern if isinstance(pattern, tuple) else pattern.lhs.patterns  # type: ignore[union-attr]
         return bool(find_all(given, scope, ctx=CTX))
     if isinstance(pattern, Rule):
-        from stepwell.rewrites.engine.compiled_rule import compile_rule
-        from stepwell.rewrites.engine.matching import match_compiled
+        from stepwell.patterns.matching.compiled_rule import compile_rule
+        from stepwell.patterns.running.matching import match_compiled
 
         return match_compiled(compile_rule(pattern, CTX), value).matched
     return match(pattern, value, ctx=CTX) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 
 import pytest
 from pattern_coverage import (
@@ -24,9 +25,12 @@ from pattern_coverage import (
 PAGE = ROOT / "docs" / "pattern_coverage.md"
 HEAD = """# Coverage of the pattern language
 
-Made from the rows in `test/unit/pattern_coverage.py` (`STEPWELL_UPDATE_DOCS=1 pytest test/unit/test_rewrites_coverage_page.py`), which checks that every op of the pattern dialect and
-every public name of the pattern modules has a row, that the tests exist and use the construct, and that no cell is empty. Files are in `test/unit` unless they begin with `test/`.
-*positive*: it matches what it should; *negative*: it does not match what it should not; *partition*: a match becomes a function; *rewrite*: a rule with it applies, or does not.
+Made from the rows in `test/support/pattern_coverage.py`
+(`STEPWELL_UPDATE_DOCS=1 pytest test/unit/patterns/test_coverage_page.py`), which checks that every op of the pattern
+dialect and every public name of the pattern modules has a row, that the tests exist and use the construct, and that no
+cell is empty. Files are in `test/unit` unless they begin with `test/`. *positive*: it matches what it should;
+*negative*: it does not match what it should not; *partition*: a match becomes a function; *rewrite*: a rule with it
+applies, or does not.
 
 ## Constructs
 
@@ -58,15 +62,19 @@ def page() -> str:
             cells = [shown(*row.cell(form, column)) for column in COLUMNS]
             lines.append(f"| {row.title} | {row.features} | {form} | {written} | {' | '.join(cells)} |")
     others = [
-        f"| {subject} | {features} | {shown(tuple(python.split()), '')} | {shown(tuple(text.split()), NO_TEXT.get(subject, ''))} |"
+        (
+            f"| {subject} | {features} | {shown(tuple(python.split()), '')} | "
+            f"{shown(tuple(text.split()), NO_TEXT.get(subject, ''))} |"
+        )
         for subject, features, python, text in USES
     ]
     rest = [f"| `{name}` | {what} |" for name, what in sorted(NOT_CONSTRUCTS.items())]
     groups = ", ".join(f"`pattern.{name}`" for name in sorted(GROUP_RULES))
+    last = f"{groups} belong to rules over groups of a fusion plan: docs/fusion.md."
     return (
         HEAD + "\n".join(lines) + "\n" + USES_HEAD + "\n".join(others)
         + "\n\n## Names that are no constructs\n\n| name | what |\n|---|---|\n" + "\n".join(rest)
-        + f"\n\n{groups} belong to rules over groups of a fusion plan: docs/fusion.md.\n"
+        + f"\n\n{textwrap.fill(last, 120, break_on_hyphens=False)}\n"
     )  # fmt: skip
 
 
@@ -109,7 +117,7 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_a_wrong_name_is_noticed() -> None:
-    assert not exists("test_rewrites_coverage.py::test_matches[python-no-such-case]")
-    assert not exists("test_rewrites_coverage.py::test_no_such_test") and not exists("test/filecheck/none.mlir")
-    assert not uses("test_rewrites_coverage.py::test_matches[python-splat]", "python", "Dominates")
-    assert not uses("test_rewrites_coverage.py::test_matches[text-splat]", "text", "dominates")
+    assert not exists("patterns/test_coverage.py::test_matches[python-no-such-case]")
+    assert not exists("patterns/test_coverage.py::test_no_such_test") and not exists("test/filecheck/none.mlir")
+    assert not uses("patterns/test_coverage.py::test_matches[python-splat]", "python", "Dominates")
+    assert not uses("patterns/test_coverage.py::test_matches[text-splat]", "text", "dominates")

@@ -5,32 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from stepwell.core.diagnostics import StepwellError, listening
-from stepwell.core.locations import location_string
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.passes import collecting_statistics
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine import conditions as conditions
-from stepwell.rewrites.engine.compiled_rule import compile_rule
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import rules_of_text, shipped_rules
-from stepwell.rewrites.engine.match import RuleError
-from stepwell.rewrites.engine.patterns import (
-    Any_,
-    Capture,
-    Constant,
-    Or,
-    Pattern,
-    Rest,
-    Result,
-    Rule,
-    Splat,
-    create,
-    op,
-    optional,
-    require,
-    rule,
-)
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import StepwellError, listening
+from stepwell.core.messages.locations import location_string
+from stepwell.core.passes.base import collecting_statistics
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language import conditions as conditions
+from stepwell.patterns.language.patterns import Any_, Capture, Constant, Or, Pattern, Rest, Result, Splat, op, optional
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import Rule, create, require, rule
+from stepwell.patterns.matching.compiled_rule import compile_rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
+from stepwell.rewrites.shipped import shipped_rules
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.utils.exceptions import PassFailedException
 
@@ -278,7 +265,10 @@ def test_an_invalid_replacement_is_an_error() -> None:
     wrong = rule("wrong", op("graph.isnan", a), create("graph.exp", a))
     module = parse_text(
         CTX,
-        f"func.func @main(%x: {F}) -> tensor<4xi1> {{\n%r = graph.isnan %x : ({F}) -> tensor<4xi1>\nfunc.return %r : tensor<4xi1>\n}}",
+        (
+            f"func.func @main(%x: {F}) -> tensor<4xi1> {{\n%r = graph.isnan %x : ({F}) -> tensor<4xi1>\n"
+            f"func.return %r : tensor<4xi1>\n}}"
+        ),
     )
     with pytest.raises(PassFailedException, match="rule 'wrong' makes an invalid 'graph.exp'"):
         Driver(CTX, [wrong]).run(module)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import rules_of_text
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
 
 CTX = make_context()
 F = "tensor<4xf32>"

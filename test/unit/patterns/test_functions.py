@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import test_rewrites_functions_types as types
 from function_rules import (
     ADD,
     CHAIN,
@@ -24,11 +23,13 @@ from function_rules import (
     run,
     u,
 )
-from stepwell.core.diagnostics import listening
-from stepwell.core.parsing import parse_text
-from stepwell.rewrites.apply_patterns import ApplyPatternsPass
-from test_rewrites_functions_errors import ERRORS
+from stepwell.core.messages.diagnostics import listening
+from stepwell.core.text.parsing import parse_text
+from stepwell.rewrites.rules.apply_patterns import ApplyPatternsPass
 from xdsl.utils.exceptions import PassFailedException
+
+from . import test_functions_types as types
+from .test_functions_errors import ERRORS
 
 SPLIT = f"%h, %k = graph.split %x, sections = 2 : (tensor<32xf32>) -> ({V}, {V})\n"
 
@@ -167,7 +168,10 @@ def test_three_results_below_which_is_one_op() -> None:
 def test_all_results_of_an_op_with_several() -> None:
     split = f"%p, %q = graph.split %a, sections = 2 : (tensor<32xf32>) -> ({V}, {V})\n"
     slices = "".join(
-        f"%{name} = graph.strided_slice %a, axes = [0], begin = [{start}], end = [{start + 16}] : (tensor<32xf32>) -> {V}\n"
+        (
+            f"%{name} = graph.strided_slice %a, axes = [0], begin = [{start}], end = [{start + 16}] : "
+            f"(tensor<32xf32>) -> {V}\n"
+        )
         for name, start in (("p", 0), ("q", 16))
     )
     rules = of_two("split", "%a: tensor<32xf32>", split, slices, "%p, %q", f"{V}, {V}")
@@ -281,7 +285,8 @@ def test_no_call_for_other_types() -> None:
 
 
 SITUATIONS = """
-The situations of the test suite of the Relax rewriter of TVM (tests/python/relax/test_dataflow_rewriter.py), one by one.
+The situations of the test suite of the Relax rewriter of TVM (tests/python/relax/test_dataflow_rewriter.py), one by
+one.
 
 | situation | test |
 |---|---|
@@ -306,7 +311,7 @@ The situations of the test suite of the Relax rewriter of TVM (tests/python/rela
 | a tuple that is not there as one | test_several_results_used_apart |
 | its elements share a parameter | test_results_that_share_a_parameter |
 | not, when the shared one differs | test_no_results_that_do_not_share_it |
-| not, when something would be computed twice | test_no_place_where_all_results_could_be_made, test_nothing_is_computed_twice |
+| not, if something is computed twice | test_no_place_where_all_results_could_be_made, test_nothing_is_computed_twice |
 | three elements | test_three_results_below_which_is_one_op |
 | an effect in between | test_no_order_across_an_effect |
 | between effects | test_between_effects |
@@ -314,8 +319,8 @@ The situations of the test suite of the Relax rewriter of TVM (tests/python/rela
 | dynamic shapes | test_dynamic_results_that_share_a_parameter, test_no_dynamic_program_for_a_static_pattern |
 | dynamic pattern, dynamic program | test_dynamic_pattern |
 
-Our programs have no tuples: results of several ops stand for them. A pattern returns all results of an op or none, so the
-third element of the one with three is an op of its own.
+Our programs have no tuples: results of several ops stand for them. A pattern returns all results of an op or none, so
+the third element of the one with three is an op of its own.
 """
 
 

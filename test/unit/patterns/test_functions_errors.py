@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from function_rules import ANY_AXIS, M, V, b, double, function, of_two, softmax, u
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.verification import VerificationError
-from stepwell.rewrites.engine.loading import rules_of_text
+from stepwell.core.ir.verification import VerificationError
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.patterns.text.loading import rules_of_text
 
 AB = f"%a: {V}, %b: {V}"
 
@@ -20,16 +20,25 @@ ERRORS = {
     "no pattern": (EXP, "1:1: error: 'func.func': there is '@replacement' but no function '@pattern'"),
     "no replacement": (SIN, "1:1: error: 'func.func': there is '@pattern' but no function '@replacement'"),
     "pattern of another kind": (
-        f'"llvm.func"() <{{sym_name = "pattern", function_type = !llvm.func<void ()>, CConv = #llvm.cconv<ccc>, linkage = #llvm.linkage<"external">, visibility_ = 0 : i64}}> ({{}}) : () -> ()\n{EXP}',
+        (
+            f'"llvm.func"() <{{sym_name = "pattern", function_type = !llvm.func<void ()>, CConv = #llvm.cconv<ccc>, '
+            f'linkage = #llvm.linkage<"external">, visibility_ = 0 : i64}}> ({{}}) : () -> ()\n{EXP}'
+        ),
         "1:1: error: 'llvm.func': '@pattern' is a 'llvm.func', expected a 'func.func'",
     ),
     "replacement of another kind": (
-        f'{SIN}"llvm.func"() <{{sym_name = "replacement", function_type = !llvm.func<void ()>, CConv = #llvm.cconv<ccc>, linkage = #llvm.linkage<"external">, visibility_ = 0 : i64}}> ({{}}) : () -> ()\n',
+        (
+            f'{SIN}"llvm.func"() <{{sym_name = "replacement", function_type = !llvm.func<void ()>, CConv = '
+            f'#llvm.cconv<ccc>, linkage = #llvm.linkage<"external">, visibility_ = 0 : i64}}> ({{}}) : () -> ()\n'
+        ),
         "'@replacement' is a 'llvm.func', expected a 'func.func'",
     ),
     "other shapes": (
         SIN + EXP.replace(V, "tensor<8xf32>"),
-        "'@replacement' has type (tensor<8xf32>) -> tensor<8xf32>, expected (tensor<16xf32>) -> tensor<16xf32> as '@pattern'",
+        (
+            "'@replacement' has type (tensor<8xf32>) -> tensor<8xf32>, expected (tensor<16xf32>) -> tensor<16xf32> "
+            "as '@pattern'"
+        ),
     ),
     "other number of parameters": (
         SIN + EXP.replace(f"%a: {V}", f"%a: {V}, %b: {V}"),
@@ -95,7 +104,10 @@ ERRORS = {
         function(
             "pattern",
             f"%a: {V}, %c: i1",
-            f"%s = graph.sin %a : ({V}) -> {V}\n%r = scf.if %c -> ({V}) {{\nscf.yield %a : {V}\n}} else {{\nscf.yield %a : {V}\n}}",
+            (
+                f"%s = graph.sin %a : ({V}) -> {V}\n%r = scf.if %c -> ({V}) {{\nscf.yield %a : {V}\n}} else {{\n"
+                f"scf.yield %a : {V}\n}}"
+            ),
             "%r",
             V,
         )
@@ -118,7 +130,10 @@ ERRORS = {
     ),
     "wildcard": (
         SIN.replace(f"%a: {V}", f"%a: {V} {{pattern.any_rank}}") + EXP,
-        "parameter 0 has the attribute pattern.any_rank, expected one of pattern.any_type, pattern.any_dtype, pattern.any_shape",
+        (
+            "parameter 0 has the attribute pattern.any_rank, expected one of pattern.any_type, pattern.any_dtype, "
+            "pattern.any_shape"
+        ),
     ),
 }
 

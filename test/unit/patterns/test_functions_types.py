@@ -17,7 +17,7 @@ from function_rules import (
     softmax,
     u,
 )
-from stepwell.core.diagnostics import OperationError
+from stepwell.core.messages.diagnostics import OperationError
 
 # Wildcards of types and attributes
 

@@ -11,16 +11,17 @@ from random_patterns import Generaliser, random_pattern
 from random_programs import random_program, values_of
 from slow_matcher import assignments, op_assignments
 from slow_tests import CONSTANTS, elements_match
-from stepwell.core.diagnostics import OperationError
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.combinators import Together, is_expr
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.explain import explain
-from stepwell.rewrites.engine.match import RuleError
-from stepwell.rewrites.engine.matching import find_all, match
-from stepwell.rewrites.engine.partition import partition
-from stepwell.rewrites.engine.patterns import Any_, Op, Pattern, all_below, rule
-from stepwell.rewrites.engine.sweeps import rewrite_once
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import OperationError
+from stepwell.patterns.language.combinators import Together, is_expr
+from stepwell.patterns.language.patterns import Any_, Op, Pattern, all_below
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.running.explain import explain
+from stepwell.patterns.running.matching import find_all, match
+from stepwell.patterns.running.partition import partition
+from stepwell.patterns.running.sweeps import rewrite_once
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, ShapedType
 from xdsl.ir import Operation, OpResult, SSAValue

@@ -1,25 +1,29 @@
-"""Rules of several roots, of branches and functions, of re-associated forms; errors and explanations of larger patterns."""
+"""
+Rules of several roots, of branches and functions, of re-associated forms; errors and explanations of larger patterns.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from pattern_programs import CTX, HELPERS, F, M, bin_, call_of, chain, choice, full, matmul, program, u
-from stepwell.core.diagnostics import StepwellError, listening
-from stepwell.core.parsing import parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import StepwellError, listening
+from stepwell.core.text.parsing import parse_text
+from stepwell.patterns.language.constraints import Argument
+from stepwell.patterns.language.match import Match
+from stepwell.patterns.language.patterns import Any_, Op, Pattern, is_op, op
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import Rule, create, rule
+from stepwell.patterns.language.structures import Function, If, call, dominates
+from stepwell.patterns.matching.compiled_rule import compile_rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.running.explain import explain
+from stepwell.patterns.running.matching import find_all, match
+from stepwell.patterns.running.partition import partition
+from stepwell.patterns.running.sweeps import callback, rewrite
+from stepwell.patterns.text.loading import rules_of_text
 from stepwell.reference.run import run
-from stepwell.rewrites.engine.compiled_rule import compile_rule
-from stepwell.rewrites.engine.constraints import Argument
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.explain import explain
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.match import Match, RuleError
-from stepwell.rewrites.engine.matching import find_all, match
-from stepwell.rewrites.engine.partition import partition
-from stepwell.rewrites.engine.patterns import Any_, Op, Pattern, Rule, create, is_op, op, rule
-from stepwell.rewrites.engine.structures import Function, If, call, dominates
-from stepwell.rewrites.engine.sweeps import callback, rewrite
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
@@ -75,7 +79,10 @@ def attention(order: tuple[str, ...] = ("q", "k", "v"), between: str = "") -> Mo
 def test_three_products_of_one_tensor_become_one() -> None:
     for order in (("q", "k", "v"), ("v", "q", "k")):
         module = attention(order)
-        inputs = [np.random.default_rng(n).random(size).astype(np.float32) for n, size in enumerate([(4, 10)] + [(10, 10)] * 3)]  # fmt: skip
+        inputs = [
+            np.random.default_rng(n).random(size).astype(np.float32)
+            for n, size in enumerate([(4, 10)] + [(10, 10)] * 3)
+        ]
         before = run(module, "main", *inputs)
         assert Driver(CTX, rules_of_text(QKV)).run(module)
         assert names(module) == ["concat", "matmul", "split", "add", "subtract"]
@@ -83,7 +90,12 @@ def test_three_products_of_one_tensor_become_one() -> None:
 
 
 def test_two_products_are_not_three() -> None:
-    module = function_of(matmul("%wq", "%q") + matmul("%wk", "%k") + f"%r = graph.add %q, %k : ({M}, {M}) -> {M}", "%r", f"%m: {M}, %wq: {WEIGHT}, %wk: {WEIGHT}", M)  # fmt: skip
+    module = function_of(
+        matmul("%wq", "%q") + matmul("%wk", "%k") + f"%r = graph.add %q, %k : ({M}, {M}) -> {M}",
+        "%r",
+        f"%m: {M}, %wq: {WEIGHT}, %wk: {WEIGHT}",
+        M,
+    )
     assert not Driver(CTX, rules_of_text(QKV)).run(module)
 
 
@@ -116,7 +128,9 @@ def test_several_roots_are_found_in_program_order_each_another_op() -> None:
 
 def test_several_roots_become_one_function_of_several_results() -> None:
     module = attention(("k", "q", "v"))
-    inputs = [np.random.default_rng(n).random(size).astype(np.float32) for n, size in enumerate([(4, 10)] + [(10, 10)] * 3)]  # fmt: skip
+    inputs = [
+        np.random.default_rng(n).random(size).astype(np.float32) for n, size in enumerate([(4, 10)] + [(10, 10)] * 3)
+    ]
     before = run(module, "main", *inputs)
     main = module.body.ops.first
     assert isinstance(main, func.FuncOp)
@@ -185,7 +199,10 @@ def test_assoc_is_never_exact() -> None:
         compile_rule(rule("r", pattern, create("graph.multiply", a, b)))
     with pytest.raises(RuleError, match="only a quotient of a product, or a product with a quotient"):
         add(a, b).assoc()
-    text = 'pattern.rule "r" {\n%a = pattern.any\n%s = pattern.op "graph.exp"(%a)\n%o = pattern.assoc %s\npattern.replace %o with %a\n}'
+    text = (
+        'pattern.rule "r" {\n%a = pattern.any\n%s = pattern.op "graph.exp"(%a)\n%o = pattern.assoc %s\n'
+        "pattern.replace %o with %a\n}"
+    )
     with pytest.raises(StepwellError, match="only a quotient of a product") as caught:
         rules_of_text(text, "r.mlir")
     assert caught.value.diagnostic.point is not None and caught.value.diagnostic.point.line == 4
@@ -244,7 +261,10 @@ def test_a_dominator_far_above_is_seen_when_it_changes() -> None:
 def test_a_function_that_changes_changes_its_calls() -> None:
     """`@pair_of` comes after `main`; its body gets the form that the call asks for only then."""
     helper = f"func.func private @late(%u: {F}) -> {F} {{\n{u('abs', '%u', '%r')}func.return %r : {F}\n}}"
-    text = f"func.func @main(%x: {F}) -> {F} {{\n%p = func.call @late(%x) : ({F}) -> {F}\nfunc.return %p : {F}\n}}\n{helper}"
+    text = (
+        f"func.func @main(%x: {F}) -> {F} {{\n%p = func.call @late(%x) : ({F}) -> {F}\nfunc.return %p : {F}\n}}\n"
+        f"{helper}"
+    )
     module = parse_text(CTX, text, "t.mlir")
     inline = rule("inline", call(Function((Any_(),), relu(Any_())), a), create("graph.relu", a))
     near = rule("near", op("graph.abs", b), create("graph.relu", b))
@@ -276,7 +296,8 @@ def test_a_function_that_changes_changes_its_calls() -> None:
         call(Function((), relu(a))),
         If(Any_(), dominates(Any_(), Any_(), Any_()), Any_()),
     ],
-    ids=["function as child", "function as parent", "dominator in a path", "anything", "argument", "no parameters", "in a branch"],
+    ids=["function as child", "function as parent", "dominator in a path", "anything", "argument", "no parameters",
+         "in a branch"],
 )  # fmt: skip
 def test_dominators_never_crash(pattern: Pattern, body: str) -> None:
     """A leaf without a parent, a function pattern as child or parent: no match, and no error."""
@@ -311,7 +332,7 @@ def kernels_rule(form: str, end: str) -> Rule:
 @pytest.mark.parametrize("form", ["python", "text"])
 def test_a_call_of_a_kernel_by_name(form: str) -> None:
     """Matched, not matched, as a group and in a rule, on what `lower-graph-to-loops` makes."""
-    from stepwell.core.pipelines import run_pipeline
+    from stepwell.core.passes.pipelines import run_pipeline
 
     group = kernels_rule(form, "pattern.partition %r")
     for body, fits in ((("exp", "relu"), True), (("relu", "exp"), False), (("exp", "tanh"), False)):
@@ -348,7 +369,8 @@ TWO = u("exp", result="%e") + u("relu", "%e", "%q") + u("tanh", "%e", "%t") + bi
         (
             dominates(exp(a), PATH, add(Any_(), Any_())),
             TWO.replace("graph.tanh", "graph.sigmoid"),
-            "'graph.sigmoid' (%t) is not the parent and does not match the path (expected 'graph.relu', found 'graph.sigmoid')",
+            ("'graph.sigmoid' (%t) is not the parent and does not match the path (expected 'graph.relu', found "
+             "'graph.sigmoid')"),
         ),
         (
             dominates(exp(a), PATH, add(Any_(), Any_())),
@@ -358,7 +380,8 @@ TWO = u("exp", result="%e") + u("relu", "%e", "%q") + u("tanh", "%e", "%t") + bi
         (
             dominates(exp(a), relu(Any_()).has_shape(5), tanh(Any_())),
             chain("exp", "relu", "tanh"),
-            "'graph.relu' (%v1) is not the parent and does not match the path (%v1: expected shape 5, found type tensor<4xf32>)",
+            ("'graph.relu' (%v1) is not the parent and does not match the path (%v1: expected shape 5, found type "
+             "tensor<4xf32>)"),
         ),
         (
             dominates(exp(a), PATH, tanh(Any_())),
@@ -368,9 +391,11 @@ TWO = u("exp", result="%e") + u("relu", "%e", "%q") + u("tanh", "%e", "%t") + bi
         (dominates(exp(a), PATH, tanh(Any_())), u("tanh"), "'graph.tanh' (%p) has no operand that leads"),
         (dominates(exp(a), PATH, tanh(Any_())), u("sin"), "expected 'graph.tanh', found 'graph.sin'"),
         (call("twice", a), call_of("sum", "%x", "%y"), "expected a call of @twice, found one of @sum"),
-        (call(Function((a,), add(a, a))), call_of("sum", "%x", "%y"), "expected a function of 1 parameters, found @sum of 2"),
+        (call(Function((a,), add(a, a))), call_of("sum", "%x", "%y"),
+         "expected a function of 1 parameters, found @sum of 2"),
         (exp(a).used_by(relu(exp(a))), u("exp"), "no other op has what pattern 2 of several shares with the rest"),
-        (add(exp(a.same_type(b)), b), u("exp", result="%e") + f"%p = graph.add %e, %s : ({F}, tensor<f32>) -> {F}\n", "condition 'same-type' does not hold"),
+        (add(exp(a.same_type(b)), b), u("exp", result="%e") + f"%p = graph.add %e, %s : ({F}, tensor<f32>) -> {F}\n",
+         "condition 'same-type' does not hold"),
     ],
 )  # fmt: skip
 def test_explain_names_the_op_and_the_condition(pattern: Pattern, body: str, told: str) -> None:

@@ -20,22 +20,23 @@ from random_patterns import random_rule, sure_keys
 from random_programs import CTX, random_program, values_of
 from slow_matcher import arm, rule_assignments
 from stepwell import reference
-from stepwell.core.diagnostics import OperationError
-from stepwell.core.parsing import parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine import conditions as conditions
-from stepwell.rewrites.engine.combinators import Together
-from stepwell.rewrites.engine.compiled_rule import compile_rule
-from stepwell.rewrites.engine.constraints import And, Where
-from stepwell.rewrites.engine.dispatch import Dispatch
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.explain import explain
-from stepwell.rewrites.engine.match import Match
-from stepwell.rewrites.engine.matching import match_compiled
-from stepwell.rewrites.engine.partition import partition
-from stepwell.rewrites.engine.patterns import Any_, Bound, Create, Op, Or, Pattern, Rule, all_below
-from stepwell.rewrites.engine.structures import Dominates
-from stepwell.rewrites.engine.sweeps import rewrite
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.text.parsing import parse_text
+from stepwell.patterns.language import conditions as conditions
+from stepwell.patterns.language.combinators import Together
+from stepwell.patterns.language.constraints import And, Where
+from stepwell.patterns.language.match import Match
+from stepwell.patterns.language.patterns import Any_, Op, Or, Pattern, all_below
+from stepwell.patterns.language.rules import Bound, Create, Rule
+from stepwell.patterns.language.structures import Dominates
+from stepwell.patterns.matching.compiled_rule import compile_rule
+from stepwell.patterns.matching.dispatch import Dispatch
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.running.explain import explain
+from stepwell.patterns.running.matching import match_compiled
+from stepwell.patterns.running.partition import partition
+from stepwell.patterns.running.sweeps import rewrite
 from tolerances import check_same
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -146,7 +147,7 @@ def inputs(function: func.FuncOp) -> list[Any]:
             made.append(np.array(True))
             continue
         shape = [3 if size < 0 else size for size in type_.get_shape()]  # type: ignore[attr-defined]
-        kind = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i1": np.bool_}[str(type_.element_type)]  # type: ignore[attr-defined]  # fmt: skip
+        kind = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i1": np.bool_}[str(type_.element_type)]  # type: ignore[attr-defined]
         made.append((random_.standard_normal(shape) * 2).astype(kind))
     return made
 

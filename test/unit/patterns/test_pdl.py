@@ -24,11 +24,11 @@ from pdl_rules import (
     unary,
     variadic,
 )
-from stepwell.core.diagnostics import OperationError, listening
-from stepwell.core.parsing import parse_text
-from stepwell.rewrites.engine.explain import explain
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.selection import selected
+from stepwell.core.messages.diagnostics import OperationError, listening
+from stepwell.core.text.parsing import parse_text
+from stepwell.patterns.running.explain import explain
+from stepwell.patterns.running.selection import selected
+from stepwell.patterns.text.loading import rules_of_text
 
 # What apply-pdl cannot do
 
@@ -56,7 +56,10 @@ def test_range_where_apply_pdl_never_matches(tmp_path: Path) -> None:
 %root = pdl.operation "graph.add"(%all : !pdl.range<value>) -> (%t : !pdl.type)"""
     rules = pattern(
         body,
-        '%new = pdl.operation "graph.maximum"(%all : !pdl.range<value>) -> (%t : !pdl.type)\npdl.replace %root with %new',
+        (
+            '%new = pdl.operation "graph.maximum"(%all : !pdl.range<value>) -> (%t : !pdl.type)\n'
+            "pdl.replace %root with %new"
+        ),
     )
     assert after(rules, b("%r", "add", "%x", "%y")) == ["maximum"]
     assert stock(rules, b("%r", "add", "%x", "%y"), tmp_path) == ["add"]
@@ -68,7 +71,10 @@ def test_types_of_a_range_of_operands() -> None:
 %all = pdl.operands : %ts
 %a = pdl.attribute = "a"
 %root = pdl.operation "test.op"(%all : !pdl.range<value>) {{"kind" = %a}} -> (%t : !pdl.type)"""
-    new = '%b = pdl.attribute = "b"\n%new = pdl.operation "test.op" {"kind" = %b} -> (%t : !pdl.type)\npdl.replace %root with %new'
+    new = (
+        '%b = pdl.attribute = "b"\n%new = pdl.operation "test.op" {"kind" = %b} -> (%t : !pdl.type)\n'
+        "pdl.replace %root with %new"
+    )
     for types, operands, found in (
         (": [index, index]", "%i, %j", "b"),
         (": [index]", "%i, %j", "a"),
@@ -176,7 +182,10 @@ def test_attributes_are_equal_to_the_bit() -> None:
 %root = pdl.operation "test.op" {"number" = %number} -> (%t : !pdl.type)"""
     rules = pattern(
         body,
-        '%k = pdl.attribute = "b"\n%new = pdl.operation "test.op" {"kind" = %k} -> (%t : !pdl.type)\npdl.replace %root with %new',
+        (
+            '%k = pdl.attribute = "b"\n%new = pdl.operation "test.op" {"kind" = %k} -> (%t : !pdl.type)\n'
+            "pdl.replace %root with %new"
+        ),
     )
     text = 'func.func @main() {{\n%r = "test.op"() {{number = {}}} : () -> index\nfunc.return\n}}'
     for number, found in (("1 : i64", ["b"]), ("1 : i32", []), ("2 : i64", []), ("1.0 : f64", [])):
@@ -345,7 +354,7 @@ pdl.pattern @two : benefit(1) {
 
 
 def test_example_of_the_documentation() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "rewrites.md").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[3] / "docs" / "rewrites.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```mlir\n(// example: pdl.*?)```", text, re.S)
     i = "tensor<4xi32>"
     body = f"%a = graph.subtract %x, %y : ({i}, {i}) -> {i}\n%r = graph.negative %a : ({i}) -> {i}\n"

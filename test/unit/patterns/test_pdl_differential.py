@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.apply_patterns import ApplyPatternsPass
-from stepwell.rewrites.eliminate_dead_code import EliminateDeadCodePass
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.rewrites.rules.apply_patterns import ApplyPatternsPass
+from stepwell.rewrites.simplify.eliminate_dead_code import EliminateDeadCodePass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.apply_pdl import ApplyPDLPass
 
@@ -348,7 +348,10 @@ CASES = {
     ),
     "new attributes": Case(
         NEW_ATTRIBUTES,
-        'func.func @main() -> i32 {\n%r = "test.op"() {kind = "old", size = 3 : i8} : () -> i32\nfunc.return %r : i32\n}',
+        (
+            'func.func @main() -> i32 {\n%r = "test.op"() {kind = "old", size = 3 : i8} : () -> i32\n'
+            "func.return %r : i32\n}"
+        ),
     ),
     "absent attribute": Case(
         NEW_ATTRIBUTES,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from stepwell.core.diagnostics import OperationError, StepwellError
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import rules_of_text
+from stepwell.core.messages.diagnostics import OperationError, StepwellError
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
 
 RELU = '%root = pdl.operation "graph.relu"(%x : !pdl.value) -> (%t : !pdl.type)'
 HEAD = f"%t = pdl.type\n%x = pdl.operand\n{RELU}"
@@ -64,14 +64,20 @@ ERRORS = {
     ),
     "range before an operand": (
         pattern(
-            '%t = pdl.type\n%r = pdl.operands\n%x = pdl.operand\n%root = pdl.operation "test.op"(%r, %x : !pdl.range<value>, !pdl.value) -> (%t : !pdl.type)',
+            (
+                "%t = pdl.type\n%r = pdl.operands\n%x = pdl.operand\n"
+                '%root = pdl.operation "test.op"(%r, %x : !pdl.range<value>, !pdl.value) -> (%t : !pdl.type)'
+            ),
             KEEP,
         ),
         "5:1: error: 'pdl.operation': a range of operands must be the last operand of an op",
     ),
     "range before a type": (
         pattern(
-            '%t = pdl.type\n%ts = pdl.types\n%x = pdl.operand\n%root = pdl.operation "test.op"(%x : !pdl.value) -> (%ts, %t : !pdl.range<type>, !pdl.type)',
+            (
+                '%t = pdl.type\n%ts = pdl.types\n%x = pdl.operand\n%root = pdl.operation "test.op"(%x : !pdl.value) '
+                "-> (%ts, %t : !pdl.range<type>, !pdl.type)"
+            ),
             KEEP,
         ),
         "5:1: error: 'pdl.operation': a range of types must be the last result type of an op",
@@ -95,7 +101,10 @@ ERRORS = {
     "result of a new op that is not there": (
         pattern(
             HEAD,
-            '%new = pdl.operation "graph.exp"(%x : !pdl.value)\n%v = pdl.result 1 of %new\npdl.replace %root with (%v : !pdl.value)',
+            (
+                '%new = pdl.operation "graph.exp"(%x : !pdl.value)\n%v = pdl.result 1 of %new\n'
+                "pdl.replace %root with (%v : !pdl.value)"
+            ),
         ),
         "7:1: error: 'pdl.result': result 1 is asked for, but 'graph.exp' has 1",
     ),
@@ -109,7 +118,10 @@ ERRORS = {
     "no types to infer": (
         pattern(
             HEAD,
-            '%new = pdl.operation "arith.negf"(%x : !pdl.value)\n%v = pdl.result 0 of %new\npdl.replace %root with (%v : !pdl.value)',
+            (
+                '%new = pdl.operation "arith.negf"(%x : !pdl.value)\n%v = pdl.result 0 of %new\n'
+                "pdl.replace %root with (%v : !pdl.value)"
+            ),
         ),
         "6:1: error: 'pdl.operation': no result types are written, and those of 'arith.negf' cannot be inferred",
     ),
@@ -168,7 +180,10 @@ ERRORS = {
     ),
     "value that no op has": (
         pattern(f'{HEAD}\n%y = pdl.operand\npdl.apply_native_constraint "single-use"(%y : !pdl.value)', KEEP),
-        "6:1: error: 'pdl.apply_native_constraint': an argument from 'pdl.operand' is not known when the pattern matches",
+        (
+            "6:1: error: 'pdl.apply_native_constraint': an argument from 'pdl.operand' is not known when the pattern "
+            "matches"
+        ),
     ),
     "attribute that no op has": (
         pattern(
@@ -187,27 +202,39 @@ ERRORS = {
     "unknown builder": (
         pattern(
             HEAD,
-            '%new = pdl.apply_native_rewrite "with-operand"(%root, %x : !pdl.operation, !pdl.value) : !pdl.operation\npdl.replace %root with %new',
+            (
+                '%new = pdl.apply_native_rewrite "with-operand"(%root, %x : !pdl.operation, !pdl.value) : '
+                "!pdl.operation\npdl.replace %root with %new"
+            ),
         ),
         "6:1: error: 'pdl.apply_native_rewrite': unknown builder 'with-operand', did you mean 'with-operands'?",
     ),
     "arguments of a builder": (
         pattern(
             HEAD,
-            '%new = pdl.apply_native_rewrite "reshape-to-result"(%root, %x : !pdl.operation, !pdl.value) : !pdl.operation\npdl.replace %root with %new',
+            (
+                '%new = pdl.apply_native_rewrite "reshape-to-result"(%root, %x : !pdl.operation, !pdl.value) : '
+                "!pdl.operation\npdl.replace %root with %new"
+            ),
         ),
         "6:1: error: 'pdl.apply_native_rewrite': builder 'reshape-to-result' cannot take 2 values",
     ),
     "builder of attributes": (
         pattern(
             HEAD,
-            f'%new = pdl.apply_native_rewrite "with-operands"(%root, %x : !pdl.operation, !pdl.value) : !pdl.attribute\n{KEEP}',
+            (
+                '%new = pdl.apply_native_rewrite "with-operands"(%root, %x : !pdl.operation, !pdl.value) : '
+                f"!pdl.attribute\n{KEEP}"
+            ),
         ),
         "6:1: error: 'pdl.apply_native_rewrite': a native rewrite makes values, one range of values, or one op",
     ),
     "rewrite in the matching part": (
         pattern(
-            f'{HEAD}\n%v = pdl.apply_native_rewrite "with-operands"(%root, %x : !pdl.operation, !pdl.value) : !pdl.value',
+            (
+                f'{HEAD}\n%v = pdl.apply_native_rewrite "with-operands"(%root, %x : !pdl.operation, !pdl.value) : '
+                "!pdl.value"
+            ),
             KEEP,
         ),
         "5:1: error: 'pdl.apply_native_rewrite': this op has no place before 'pdl.rewrite'",
@@ -259,7 +286,10 @@ def test_hint_of_missing_types() -> None:
 
 def test_new_op_that_is_not_valid() -> None:
     new = '%new = pdl.operation "graph.matmul"(%x, %x : !pdl.value, !pdl.value){}\npdl.replace %root with %new'
-    program = "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n%r = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>\nfunc.return %r : tensor<2x3xf32>\n}"
+    program = (
+        "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+        "%r = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>\nfunc.return %r : tensor<2x3xf32>\n}"
+    )
     inner = new.replace(
         "pdl.replace %root with %new", "%v = pdl.result 0 of %new\npdl.replace %root with (%v : !pdl.value)"
     )

@@ -19,10 +19,11 @@ from pdl_rules import (
     unary,
     variadic,
 )
-from stepwell.core.diagnostics import OperationError
-from stepwell.core.parsing import parse_text
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.match import BUILDERS, CONDITIONS, Match, builder, condition
+from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.text.parsing import parse_text
+from stepwell.patterns.language.match import Match
+from stepwell.patterns.language.registry import BUILDERS, CONDITIONS, builder, condition
+from stepwell.patterns.text.loading import rules_of_text
 from stepwell.testing.rules.checking import Settings, check_rule
 from xdsl.ir import SSAValue
 
@@ -84,7 +85,8 @@ def test_what_native_constraints_get() -> None:
 %i = pdl.type : i32
 %value = pdl.result 0 of %root
 %values = pdl.results of %root
-pdl.apply_native_constraint "pdl-test-things"(%x, %root, %c, %i, %t, %value, %values : !pdl.value, !pdl.operation, !pdl.attribute, !pdl.type, !pdl.type, !pdl.value, !pdl.range<value>)"""
+pdl.apply_native_constraint "pdl-test-things"(%x, %root, %c, %i, %t, %value, %values
+    : !pdl.value, !pdl.operation, !pdl.attribute, !pdl.type, !pdl.type, !pdl.value, !pdl.range<value>)"""
     assert after(pattern(body, becomes("tanh")), u("%r", "relu", "%x")) == ["tanh"]
     assert SEEN == [
         ["BlockArgument", "ReluOp", "IntegerAttr", "IntegerType", "TensorType", "OpResult", "tuple"],
@@ -105,7 +107,8 @@ def test_native_rewrite_makes_an_op() -> None:
 %y = pdl.operand
 %root = pdl.operation "graph.add"(%x, %y : !pdl.value, !pdl.value) -> (%t : !pdl.type)
 pdl.apply_native_constraint "not-same"(%x, %y : !pdl.value, !pdl.value)"""
-    new = """%new = pdl.apply_native_rewrite "with-operands"(%root, %y, %y : !pdl.operation, !pdl.value, !pdl.value) : !pdl.operation
+    new = """%new = pdl.apply_native_rewrite "with-operands"(%root, %y, %y : !pdl.operation, !pdl.value, !pdl.value)
+    : !pdl.operation
 pdl.replace %root with %new"""
     module = program(b("%r", "add", "%x", "%y"))
     run(pattern(body, new), module)
@@ -124,7 +127,10 @@ def test_native_rewrite_makes_values(types: str) -> None:
         .replace('"graph.relu"', '"test.op"')
         .replace("(%t : !pdl.type)", "(%t, %t : !pdl.type, !pdl.type)")
     )
-    new = f'{results} = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : {types}\npdl.replace %root with ({last})'
+    new = (
+        f'{results} = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : {types}\n'
+        f"pdl.replace %root with ({last})"
+    )
     body = (
         u("%r", "relu", "%x")
         if "," in types
@@ -141,12 +147,18 @@ pdl.replace %root with (%new : !pdl.value)"""
 
 
 def test_native_rewrite_may_decline() -> None:
-    new = '%new = pdl.apply_native_rewrite "pdl-test-none"(%x : !pdl.value) : !pdl.value\npdl.replace %root with (%new : !pdl.value)'
+    new = (
+        '%new = pdl.apply_native_rewrite "pdl-test-none"(%x : !pdl.value) : !pdl.value\n'
+        "pdl.replace %root with (%new : !pdl.value)"
+    )
     assert after(pattern(unary("relu"), new), u("%r", "relu", "%x")) == ["relu"]
 
 
 def test_native_rewrite_of_another_number_of_values() -> None:
-    new = '%new = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : !pdl.value\npdl.replace %root with (%new : !pdl.value)'
+    new = (
+        '%new = pdl.apply_native_rewrite "pdl-test-two"(%x : !pdl.value) : !pdl.value\n'
+        "pdl.replace %root with (%new : !pdl.value)"
+    )
     with pytest.raises(OperationError, match="rule 'rule' wants 1 values of 'pdl-test-two', which made 2"):
         run(pattern(unary("relu"), new), program(u("%r", "relu", "%x")))
 
@@ -156,7 +168,8 @@ def test_ranges_in_the_replacement() -> None:
 %all = pdl.range %rest, %first, %rest : !pdl.range<value>, !pdl.value, !pdl.range<value>
 %types = pdl.types : [index]
 %none = pdl.range : !pdl.range<value>
-%new = pdl.operation "test.op"(%all, %none : !pdl.range<value>, !pdl.range<value>) {"kind" = %b} -> (%types : !pdl.range<type>)
+%new = pdl.operation "test.op"(%all, %none : !pdl.range<value>, !pdl.range<value>) {"kind" = %b} -> (%types
+    : !pdl.range<type>)
 pdl.replace %root with %new"""
     module = parse_text(CTX, variadic("%i, %j"), "p.mlir")
     run(pattern(RANGE, new), module)

@@ -12,7 +12,7 @@ from pdl_rules import (
     run,
     u,
 )
-from stepwell.core.parsing import parse_text
+from stepwell.core.text.parsing import parse_text
 
 TWO_ROOTS = """
 pdl.pattern @two_roots : benefit(1) {

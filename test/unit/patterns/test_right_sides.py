@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import pytest
 from pattern_programs import CTX, F, bin_, program, u
-from stepwell.core.diagnostics import OperationError, StepwellError
-from stepwell.core.verification import VerificationError, verify_module
-from stepwell.rewrites.engine.compiled_rule import compile_rule
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.match import RuleError
-from stepwell.rewrites.engine.patterns import (
-    Any_,
-    Bound,
-    Build,
-    Create,
-    Rule,
-    Splat,
-    create,
-    is_op,
-    op,
-    require,
-    rule,
-)
+from stepwell.core.ir.verification import VerificationError, verify_module
+from stepwell.core.messages.diagnostics import OperationError, StepwellError
+from stepwell.patterns.language.patterns import Any_, Splat, is_op, op
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import Bound, Build, Create, Rule, create, require, rule
+from stepwell.patterns.matching.compiled_rule import compile_rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, f64
 from xdsl.utils.exceptions import PassFailedException
 
@@ -71,7 +60,8 @@ IN_TEXT = {
     "build": end_of('%n = pattern.build "full"() with {value = 7.0}', result="%n"),
     "bound": "pattern.replace %e with %a",
     "several": '%r = pattern.op "graph.relu"(%a)\n'
-    + end_of('%n = pattern.create "graph.tanh"(%a)', '%m = pattern.build "full"() with {value = 7.0}', result="%n, %m").replace("%e {", "%e, %r {"),
+    + end_of('%n = pattern.create "graph.tanh"(%a)', '%m = pattern.build "full"() with {value = 7.0}',
+             result="%n, %m").replace("%e {", "%e, %r {"),
 }  # fmt: skip
 MADE = {
     "create": ["tanh", "sqrt"],
@@ -94,9 +84,13 @@ def test_right_side(kind: str, form: str) -> None:
 
 
 WRONG = [
-    ("create", Create("graph.tahn", (Bound("a"),)), end_of('%n = pattern.create "graph.tahn"(%a)', result="%n"), "op 'graph.tahn' is unknown"),
-    ("build", Build("ful", ()), end_of('%n = pattern.build "ful"()', result="%n"), "unknown builder 'ful', did you mean 'full'"),
-    ("build with a parameter", Build("with-operands", ("a",), SEVEN), end_of('%n = pattern.build "with-operands"(%a) with {value = 7.0}', result="%n"), "builder 'with-operands' cannot take 1 values"),
+    ("create", Create("graph.tahn", (Bound("a"),)), end_of('%n = pattern.create "graph.tahn"(%a)', result="%n"),
+     "op 'graph.tahn' is unknown"),
+    ("build", Build("ful", ()), end_of('%n = pattern.build "ful"()', result="%n"),
+     "unknown builder 'ful', did you mean 'full'"),
+    ("build with a parameter", Build("with-operands", ("a",), SEVEN),
+     end_of('%n = pattern.build "with-operands"(%a) with {value = 7.0}', result="%n"),
+     "builder 'with-operands' cannot take 1 values"),
     ("bound", Bound("b"), '%b = pattern.any\npattern.replace %e with %b', "%b is not bound by every match of the root"),
 ]  # fmt: skip
 
@@ -150,7 +144,13 @@ def test_a_result_of_another_type_is_no_match_or_an_error(form: str) -> None:
         after(rules, f"%p = graph.isnan %x : ({F}) -> tensor<4xi1>")
 
 
-@pytest.mark.parametrize("end", ["pattern.rewrite %e {\n%n = pattern.create \"graph.tanh\"(%a)\n}", "pattern.rewrite %e {\n%n = pattern.any\npattern.yield %n\n}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "end",
+    [
+        'pattern.rewrite %e {\n%n = pattern.create "graph.tanh"(%a)\n}',
+        "pattern.rewrite %e {\n%n = pattern.any\npattern.yield %n\n}",
+    ],
+)
 def test_a_body_that_is_none_is_an_error(end: str) -> None:
     with pytest.raises(VerificationError) as caught:
         rules_of_text(text_rule(EXP, end))

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from stepwell.core.diagnostics import OperationError
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.match import Match
-from stepwell.rewrites.engine.patterns import Any_, Rest, Rule, Splat, create, is_op, op, rule
-from stepwell.rewrites.engine.statistics import collecting_pattern_statistics, statistics_table
-from stepwell.rewrites.engine.sweeps import callback, rewrite, rewrite_once
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.match import Match
+from stepwell.patterns.language.patterns import Any_, Rest, Splat, is_op, op
+from stepwell.patterns.language.rules import Rule, create, rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.running.statistics import collecting_pattern_statistics, statistics_table
+from stepwell.patterns.running.sweeps import callback, rewrite, rewrite_once
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32, f64
 
 CTX = make_context()
@@ -80,7 +81,8 @@ def test_algebra_until_nothing_changes() -> None:
     """(x + 0 * y) / 1 + y * 1 - 0 / x = x + y."""
     module = module_of(
         ("z", "full", "0.0"), ("o", "full", "1.0"), ("p", "multiply", "z", "y"), ("q", "add", "x", "p"),
-        ("d", "divide", "q", "o"), ("m", "multiply", "y", "o"), ("s", "add", "d", "m"), ("n", "divide", "z", "x"), ("r", "subtract", "s", "n"),
+        ("d", "divide", "q", "o"), ("m", "multiply", "y", "o"), ("s", "add", "d", "m"), ("n", "divide", "z", "x"),
+        ("r", "subtract", "s", "n"),
     )  # fmt: skip
     rewrite(ALGEBRA, module, ctx=CTX)
     assert names(module) == ["add"]

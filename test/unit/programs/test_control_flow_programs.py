@@ -1,4 +1,6 @@
-"""Programs with branches, loops, calls and failing ops: every pipeline gives the bits, or the failure, of the reference."""
+"""
+Programs with branches, loops, calls and failing ops: every pipeline gives the bits, or the failure, of the reference.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from counts import FULL
 from stepwell.reference.failure import ReferenceFailure
 from stepwell.reference.run import run
 from stepwell.runtime.errors import ExecutionError
-from stepwell.testing.values import arrays_of
+from stepwell.testing.programs.values import arrays_of
 
 PROGRAMS = 200 if FULL else 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "dynamic_shapes.md"
+PAGE = Path(__file__).parents[3] / "docs" / "dynamic_shapes.md"
 
 
 def test_the_examples_run() -> None:

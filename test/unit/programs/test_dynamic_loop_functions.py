@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell import te
-from stepwell.lowering.convert_te_to_tensor_loop import create_prim_func
+from stepwell.lowering.graph_to_loops.convert_te_to_tensor_loop import create_prim_func
 from stepwell.runtime.errors import ArgumentError, CompileError
 from xdsl.utils.exceptions import DiagnosticException
 

@@ -10,7 +10,7 @@ import stepwell
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from stepwell import reference
-from stepwell.frontends.onnx import OnnxError
+from stepwell.frontends import OnnxError
 from xdsl.utils.exceptions import DiagnosticException
 
 Array = np.ndarray[Any, Any]

@@ -1,6 +1,6 @@
 """
-Operators whose sizes are not known at import, by a table: each at three shapes, interpreted, against the evaluator of onnx; and imported for
-every call, which refuses nothing.
+Operators whose sizes are not known at import, by a table: each at three shapes, interpreted, against the evaluator of
+onnx; and imported for every call, which refuses nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import stepwell
 from onnx import GraphProto, ModelProto, helper
 from onnx.reference import ReferenceEvaluator
 from stepwell import reference
-from test_dynamic_onnx import FLOAT, INT64, Inputs, arrays, check, model, node
+
+from .test_dynamic_onnx import FLOAT, INT64, Inputs, arrays, check, model, node
 
 RANDOM = np.random.default_rng(0)
 
@@ -201,7 +202,7 @@ OPEN: dict[str, tuple[ModelProto, str]] = {
 @pytest.mark.parametrize("name", OPEN)
 def test_what_needs_sizes_is_imported_with_each_call(name: str) -> None:
     proto, message = OPEN[name]
-    with pytest.raises(stepwell.frontends.onnx.OnnxError, match=message):
+    with pytest.raises(stepwell.frontends.OnnxError, match=message):
         stepwell.from_onnx(proto)
     exe = stepwell.compile_onnx(proto, opt_level=1)
     sizes = {"n": 3, "m": 4} if name != "squeeze" else {"n": 1, "m": 4}

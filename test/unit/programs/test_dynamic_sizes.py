@@ -9,7 +9,7 @@ import pytest
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.frontends.onnx.sizes import NUMBERS, Size, chosen, combined, is_natural, product, quotient
+from stepwell.frontends.onnx.emitting.sizes import NUMBERS, Size, chosen, combined, is_natural, product, quotient
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.utils.test_value import create_ssa_value
 

@@ -20,7 +20,9 @@ def node(op: str, inputs: str, outputs: str, **attributes: Any) -> NodeProto:
 
 
 def layer(at: str, source: str, target: str) -> list[NodeProto]:
-    """Attention over the heads of `source`, and a feed-forward network, each with a sum and a normalisation after it."""
+    """
+    Attention over the heads of `source`, and a feed-forward network, each with a sum and a normalisation after it.
+    """
 
     def heads(name: str) -> list[NodeProto]:
         """As exporters write it: batch and length are taken from the shape of the input."""

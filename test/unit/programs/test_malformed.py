@@ -65,8 +65,10 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("unknown_dialect", in_function('  "nowhere.op"() : () -> ()'), 2, "there is no dialect 'nowhere'"),
     ("no_custom_format", in_function("  test.op %x : i32"), 2, "test.op"),
     # Values
-    ("undefined_value", in_function("  %a = arith.addi %x, %nothing : i32"), 2, "value %nothing is used but never defined"),
-    ("defined_twice", in_function("  %a = arith.constant 0 : i32\n  %a = arith.constant 1 : i32"), 3, "already defined"),
+    ("undefined_value", in_function("  %a = arith.addi %x, %nothing : i32"), 2,
+     "value %nothing is used but never defined"),
+    ("defined_twice", in_function("  %a = arith.constant 0 : i32\n  %a = arith.constant 1 : i32"), 3,
+     "already defined"),
     ("argument_twice", "func.func @main(%x: i32, %x: i32) {\n  func.return\n}\n", 1, "already defined"),
     ("hides_argument", in_function("  %x = arith.constant 0 : i32"), 2, "already defined"),
     (
@@ -132,12 +134,15 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("symbol_without_name", "func.func @\n", 1, ""),
     # Regions and blocks
     ("no_terminator", "func.func @main(%x: i32) {\n  %a = arith.addi %x, %x : i32\n}\n", 2, "not a terminator"),
-    ("terminator_in_the_middle", in_function('  "func.return"() : () -> ()\n  %a = arith.addi %x, %x : i32'), 2, "func.return"),
+    ("terminator_in_the_middle", in_function('  "func.return"() : () -> ()\n  %a = arith.addi %x, %x : i32'), 2,
+     "func.return"),
     ("unknown_block", in_function("  cf.br ^nowhere"), 5, "nowhere"),
     ("block_twice", in_function("  cf.br ^a\n^a:\n  cf.br ^b\n^a:\n  cf.br ^b\n^b:"), 5, "re-declaration"),
     ("block_arguments", in_function("  cf.br ^a(%x : i32)\n^a:"), 2, "passes 1 values to successor 0, which takes 0"),
-    ("empty_block", "func.func @main(%c: i1) {\n  cf.cond_br %c, ^a, ^b\n^a:\n  func.return\n^b:\n}\n", 1, "a block of the op is empty"),
-    ("predicate", in_function('  %a = "arith.cmpi"(%x, %x) <{predicate = 22 : i64}> : (i32, i32) -> i1'), 2, "predicate is 22, expected 0 to 9"),
+    ("empty_block", "func.func @main(%c: i1) {\n  cf.cond_br %c, ^a, ^b\n^a:\n  func.return\n^b:\n}\n", 1,
+     "a block of the op is empty"),
+    ("predicate", in_function('  %a = "arith.cmpi"(%x, %x) <{predicate = 22 : i64}> : (i32, i32) -> i1'), 2,
+     "predicate is 22, expected 0 to 9"),
     ("block_argument_type", in_function("  cf.br ^a(%x : i32)\n^a(%z: i64):"), 2, "passes i32 to argument 0"),
     (
         "value_of_a_block_that_does_not_dominate",
@@ -146,26 +151,36 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
         7,
         "does not dominate",
     ),
-    ("yield_type", in_function("  %a = scf.for %k = %i to %i step %i iter_args(%s = %x) -> (i32) {\n    scf.yield %f : f32\n  }"), 0, "f32"),
+    ("yield_type",
+     in_function("  %a = scf.for %k = %i to %i step %i iter_args(%s = %x) -> (i32) {\n    scf.yield %f : f32\n  }"), 0,
+     "f32"),
     ("yield_outside", in_function("  scf.yield %x : i32"), 2, "scf.yield"),
     ("return_in_a_loop", in_function("  scf.for %k = %i to %i step %i {\n    func.return\n  }"), 3, "func.return"),
     ("loop_bound_type", in_function("  scf.for %k = %f to %f step %f {\n  }"), 2, ""),
-    ("deep_nesting", in_function("  scf.execute_region {\n" * 400), 0, "nested too deeply"),
+    ("deep_nesting", in_function("  scf.execute_region {\n" * 4000), 0, "nested too deeply"),
     ("deep_attribute", in_function(f'  "test.op"() {{a = {"[" * 3000}}} : () -> ()'), 2, "nested too deeply"),
     # Tensors
-    ("matmul_extents", in_graph("  %r = graph.matmul %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"), 2, "lhs has K = 8 columns but rhs has K = 4 rows"),
-    ("no_broadcast", in_graph("  %r = graph.add %a, %v : (tensor<4x8xf32>, tensor<3xf32>) -> tensor<4x8xf32>"), 2, "do not broadcast"),
+    ("matmul_extents", in_graph("  %r = graph.matmul %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"),
+     2, "lhs has K = 8 columns but rhs has K = 4 rows"),
+    ("no_broadcast", in_graph("  %r = graph.add %a, %v : (tensor<4x8xf32>, tensor<3xf32>) -> tensor<4x8xf32>"), 2,
+     "do not broadcast"),
     ("wrong_result_shape", in_graph("  %r = graph.relu %a : (tensor<4x8xf32>) -> tensor<4x9xf32>"), 2, "4x9"),
     ("wrong_result_type", in_graph("  %r = graph.relu %a : (tensor<4x8xf32>) -> tensor<4x8xf64>"), 2, "f64"),
-    ("mixed_element_types", in_graph("  %r = graph.add %v, %k : (tensor<3xf32>, tensor<3xi32>) -> tensor<3xf32>"), 2, "i32"),
-    ("axis_out_of_range", in_graph("  %r = graph.sum %a, axis = [2] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2, "axis 2 is out of range for rank 2"),
+    ("mixed_element_types", in_graph("  %r = graph.add %v, %k : (tensor<3xf32>, tensor<3xi32>) -> tensor<3xf32>"), 2,
+     "i32"),
+    ("axis_out_of_range", in_graph("  %r = graph.sum %a, axis = [2] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2,
+     "axis 2 is out of range for rank 2"),
     ("axis_twice", in_graph("  %r = graph.sum %a, axis = [1, -1] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2, "axis"),
-    ("permutation", in_graph("  %r = graph.permute_dims %a, axes = [0, 0] : (tensor<4x8xf32>) -> tensor<4x4xf32>"), 2, "axes"),
-    ("reshape_elements", in_graph("  %r = graph.reshape %a, shape = [5, 5] : (tensor<4x8xf32>) -> tensor<5x5xf32>"), 2, "32"),
-    ("unknown_graph_op", in_graph("  %r = graph.mutmal %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"), 2, "did you mean 'graph.matmul'?"),
+    ("permutation", in_graph("  %r = graph.permute_dims %a, axes = [0, 0] : (tensor<4x8xf32>) -> tensor<4x4xf32>"), 2,
+     "axes"),
+    ("reshape_elements", in_graph("  %r = graph.reshape %a, shape = [5, 5] : (tensor<4x8xf32>) -> tensor<5x5xf32>"), 2,
+     "32"),
+    ("unknown_graph_op", in_graph("  %r = graph.mutmal %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"),
+     2, "did you mean 'graph.matmul'?"),
     ("unknown_property", in_graph("  %r = graph.sum %a, axes = [1] : (tensor<4x8xf32>) -> tensor<4xf32>"), 2, "ax"),
     ("operand_is_no_tensor", in_graph("  %r = graph.relu %s : (f32) -> f32"), 2, "f32"),
-    ("huge_result", in_graph(f"  %r = graph.full 0.0 : tensor<{'9' * 30}xf32>\n  func.call @none(%r) : (f32) -> ()"), 3, ""),
+    ("huge_result", in_graph(f"  %r = graph.full 0.0 : tensor<{'9' * 30}xf32>\n  func.call @none(%r) : (f32) -> ()"), 3,
+     ""),
     ("unknown_loop_kind", "tensor_loop.for %i in 4 vectorised {\n}\n", 1, "unknown loop kind 'vectorised'"),
     ("negative_extent", "tensor_loop.grid (%i) in (-4) {\n}\n", 1, "extent must be 0 or more, found -4"),
     # Bytes
@@ -302,7 +317,8 @@ INTRUDERS = (
     "//",
     "9" * 25,
 )
-ORIGINAL = """func.func @main(%x: i32, %m: memref<4x8xf32>, %n: index, %a: tensor<4x8xf32>) -> i32 attributes {a = "b"} {
+ORIGINAL = """func.func @main(%x: i32, %m: memref<4x8xf32>, %n: index, %a: tensor<4x8xf32>)
+    -> i32 attributes {a = "b"} {
   %c = arith.constant dense<[[1.0, 2.5], [3.0, -4.0]]> : tensor<2x2xf32>
   %i = arith.constant 1 : index
   %r = scf.for %k = %i to %n step %i iter_args(%s = %x) -> (i32) {

@@ -1,4 +1,6 @@
-"""A side-car that does not fit ends in one screen that names the file, the key and the place in the program; exit code 1."""
+"""
+A side-car that does not fit ends in one screen that names the file, the key and the place in the program; exit code 1.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from counts import FULL
 
-SCRIPT = Path(__file__).with_name("guarded_arrays.py")
+SCRIPT = Path(__file__).parents[2] / "support" / "guarded_arrays.py"
 PROGRAMS = 20 if FULL else 1
 """Programs per family of ops; each holds one instance of every op of the family."""
 

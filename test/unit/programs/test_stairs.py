@@ -15,9 +15,10 @@ import pytest
 import stepwell
 from counts import FULL
 from stepwell import reference
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context
 from stepwell.reference.element_types import NAMES
 from stepwell.runtime.errors import ExecutionError
 from tolerances import check_program, check_same

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
+from stepwell.core.roles import BUFFER_ALIGNMENT
 from stepwell.core.weights import write_weights
-from stepwell.runtime.arrays import ARENA_ALIGNMENT, ArrayType, allocate_together, numpy_dtype
-from stepwell.runtime.program import Program
+from stepwell.runtime.program.arrays import ArrayType, allocate_together
+from stepwell.runtime.program.program import Program
+from stepwell.te.dtypes import numpy_dtype
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools import opt, run
@@ -136,7 +138,7 @@ def test_arrays_side_by_side_are_aligned_and_apart() -> None:
     ]
     arrays = allocate_together(types)
     assert [(array.shape, array.dtype) for array in arrays] == [(t.sizes, numpy_dtype(t.dtype)) for t in types]
-    assert all(array.ctypes.data % ARENA_ALIGNMENT == 0 and array.flags.c_contiguous for array in arrays)
+    assert all(array.ctypes.data % BUFFER_ALIGNMENT == 0 and array.flags.c_contiguous for array in arrays)
     for number, array in enumerate(arrays):
         array[...] = number % 2
     assert all((array == number % 2).all() for number, array in enumerate(arrays))

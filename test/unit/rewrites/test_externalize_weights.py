@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.passes import StepwellPass
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.base import StepwellPass
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.core.weights import open_weights, write_weights
 from stepwell.dialects.graph import ConstantOp, WeightOp
-from stepwell.rewrites.externalize_weights import (
+from stepwell.rewrites.constants.externalize_weights import (
     ExternalizeWeightsPass,
     InlineWeightsPass,
     VerifyWeightsPass,

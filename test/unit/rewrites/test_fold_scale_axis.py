@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from counts import FULL
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects import graph
 from stepwell.reference.run import run
 from tolerances import check_random_program
@@ -156,7 +156,8 @@ def test_folded_batch_norm_is_part_of_the_kernel() -> None:
       {literals}
       %w = graph.full 0.5 : tensor<4x3x1x1xf32>
       %c = graph.conv2d %x, %w : (tensor<1x3x5x5xf32>, tensor<4x3x1x1xf32>)
-      %y, %m, %v = graph.batch_norm %c, %gamma, %beta, %mean, %var : (tensor<1x4x5x5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+      %y, %m, %v = graph.batch_norm %c, %gamma, %beta, %mean, %var
+          : (tensor<1x4x5x5xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
       %r = graph.relu %y : (tensor<1x4x5x5xf32>)
       func.return %r : tensor<1x4x5x5xf32>
     }}"""

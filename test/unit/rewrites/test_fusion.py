@@ -10,24 +10,25 @@ import pytest
 import stepwell
 from stepwell.analysis.kinds import OpKind
 from stepwell.analysis.post_dominators import PostDominators
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.passes import collecting_statistics
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.verification import VerificationError
+from stepwell.core.ir.verification import VerificationError
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.base import collecting_statistics
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.pattern.groups import GROUP_KINDS
-from stepwell.rewrites import fusion_rules
-from stepwell.rewrites.apply_fusion_plan import ApplyFusionPlanPass
-from stepwell.rewrites.fusion_groups import merged_kind
-from stepwell.rewrites.fusion_plan import GROUP, REASON
-from stepwell.rewrites.fusion_rules import CONDITIONS, group_rules_of_text, shipped_group_rules
-from stepwell.rewrites.plan_fusion import PlanFusionPass
+from stepwell.rewrites.fusion import rules as fusion_rules
+from stepwell.rewrites.fusion.apply_fusion_plan import ApplyFusionPlanPass
+from stepwell.rewrites.fusion.groups import merged_kind
+from stepwell.rewrites.fusion.plan import GROUP, REASON
+from stepwell.rewrites.fusion.plan_fusion import PlanFusionPass
+from stepwell.rewrites.fusion.rules import CONDITIONS, group_rules_of_text, shipped_group_rules
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "fusion.md").read_text(encoding="utf-8")
-RULES = (ROOT / "rewrites" / "fusion.mlir").read_text(encoding="utf-8")
+RULES = (ROOT / "rewrites" / "fusion" / "fusion.mlir").read_text(encoding="utf-8")
 
 
 def ran(text: str, pipeline: str) -> ModuleOp:
@@ -125,7 +126,7 @@ class TestRuleFile:
         try:
             (rules,) = [group_rules_of_text(rule)]
             module = stepwell.parse(function("%0 = relu %x\n%1 = exp %0\n%2 = tanh %1"))
-            from stepwell.rewrites.plan_fusion import plan_function
+            from stepwell.rewrites.fusion.plan_fusion import plan_function
 
             plan_function(next(iter(module.ops)), rules, 9)  # pyright: ignore[reportArgumentType]
             assert groups_of(module) == [0, 0, 1]
@@ -157,7 +158,10 @@ WRONG_RULES = {
         "the producer is the consumer",
     ),
     "a fourth group": (
-        f'pattern.group_rule "r" {{ {GROUP_LINES} %a = pattern.group "injective" %b = pattern.group "injective" {LEAD} {MERGE} }}',
+        (
+            f'pattern.group_rule "r" {{ {GROUP_LINES} %a = pattern.group "injective" %b = pattern.group "injective" '
+            f"{LEAD} {MERGE} }}"
+        ),
         "expected one group besides",
     ),
     "between that nobody asks for": (
@@ -351,7 +355,9 @@ class TestSize:
 
     @staticmethod
     def chain(count: int, wide: bool) -> str:
-        """Each op takes the one before and, if `wide`, an early one, whose post-dominator is then the end of the chain."""
+        """
+        Each op takes the one before and, if `wide`, an early one, whose post-dominator is then the end of the chain.
+        """
         lines = ["%v0 = relu %x"]
         for number in range(1, count):
             other = f"%v{number // 2}" if wide else "%x"

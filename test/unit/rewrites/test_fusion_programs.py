@@ -1,5 +1,6 @@
 """
-Fusion of random programs and of known networks: plans are valid, the fused program gives the same numbers, nothing is fused twice.
+Fusion of random programs and of known networks: plans are valid, the fused program gives the same numbers, nothing is
+fused twice.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from stepwell import reference
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.traits import LoopSemantics
-from stepwell.rewrites.engine.functions import is_primitive
-from stepwell.rewrites.fusion_plan import GROUP, REASON, planned_functions, read_plan, why_opaque
-from stepwell.rewrites.fusion_rules import shipped_group_rules
-from stepwell.testing.program_generators import Program, random_program
-from stepwell.testing.strategies import seeds
-from stepwell.testing.values import arrays_of
+from stepwell.patterns.language.functions import is_primitive
+from stepwell.rewrites.fusion.plan import GROUP, REASON, planned_functions, read_plan, why_opaque
+from stepwell.rewrites.fusion.rules import shipped_group_rules
+from stepwell.testing.programs.program_generators import Program, random_program
+from stepwell.testing.programs.strategies import seeds
+from stepwell.testing.programs.values import arrays_of
 from tolerances import check_random_program, check_same
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -155,7 +157,8 @@ func.func @main(%x: tensor<4x24xf32>, %gamma: tensor<24xf32>, %beta: tensor<24xf
 """
 
 CONVOLUTION = """
-func.func @main(%x: tensor<1x3x9x8xf32>, %w: tensor<4x3x3x3xf32>, %s: tensor<4x1x1xf32>, %o: tensor<4x1x1xf32>) -> tensor<1x4x9x8xf32> {
+func.func @main(%x: tensor<1x3x9x8xf32>, %w: tensor<4x3x3x3xf32>, %s: tensor<4x1x1xf32>, %o: tensor<4x1x1xf32>)
+    -> tensor<1x4x9x8xf32> {
   %0 = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x3x9x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x9x8xf32>
   %1 = graph.multiply %0, %s : (tensor<1x4x9x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x9x8xf32>
   %2 = graph.add %1, %o : (tensor<1x4x9x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x9x8xf32>

@@ -1,4 +1,6 @@
-"""`simplify-inference` and `canonicalize-ops`: on random instances of each op, close to the reference and idempotent."""
+"""
+`simplify-inference` and `canonicalize-ops`: on random instances of each op, close to the reference and idempotent.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ import math
 import numpy as np
 import pytest
 from stepwell import reference
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.reference.run import run
-from stepwell.testing.ir_generators import RandomChooser, batch_text
-from stepwell.testing.movement_generators import FAMILIES, random_case
+from stepwell.testing.programs.ir_generators import RandomChooser, batch_text
+from stepwell.testing.programs.movement_generators import FAMILIES, random_case
 from tolerances import check_case, check_same
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp

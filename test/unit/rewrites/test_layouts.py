@@ -1,4 +1,6 @@
-"""`optimize-layouts`: random convolution nets give what they gave before, bit by bit, with transposes at the borders only."""
+"""
+`optimize-layouts`: random convolution nets give what they gave before, bit by bit, with transposes at the borders only.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects.graph.base import plain_properties
 from xdsl.dialects.builtin import ModuleOp
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from stepwell.core.diagnostics import OperationError
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects import graph
 from stepwell.reference.run import run
-from stepwell.rewrites.legalization import TABLES, Legalized, legalization
-from stepwell.rewrites.legalize import LegalizePass
-from stepwell.testing.program_generators import random_program
+from stepwell.rewrites.simplify.legalization import TABLES, Legalized, legalization
+from stepwell.rewrites.simplify.legalize import LegalizePass
+from stepwell.testing.programs.program_generators import random_program
 from tolerances import check_same
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation

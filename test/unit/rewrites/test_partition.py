@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stepwell.core.diagnostics import listening
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import listening
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.constraints import Argument
+from stepwell.patterns.language.match import Match
+from stepwell.patterns.language.patterns import Any_, Constant, Op, Pattern, is_op
+from stepwell.patterns.language.rules import Rule, require
+from stepwell.patterns.language.structures import Function, If, call, dominates
+from stepwell.patterns.running.partition import PARTITIONED, partition
 from stepwell.reference.run import run
-from stepwell.rewrites.engine.constraints import Argument
-from stepwell.rewrites.engine.match import Match
-from stepwell.rewrites.engine.partition import PARTITIONED, partition
-from stepwell.rewrites.engine.patterns import Any_, Constant, Op, Pattern, Rule, is_op, require
-from stepwell.rewrites.engine.structures import Function, If, call, dominates
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
@@ -201,8 +202,10 @@ def test_branch_and_call_are_inside() -> None:
     body = f"%c = scf.if %b -> ({F}) {arms[0]} else {arms[1]}\n" + g("%r", "tanh", "%c")
     _, (made,), _ = split(tanh(If(Argument(), exp(w()), relu(w()))), body)
     assert kinds(made) == ["scf.if", "tanh", "func.return"] and len(made.body.block.args) == 2
-    module = parse_text(CTX, f"func.func private @f(%u: {F}) -> {F} {{\n{g('%r', 'exp', '%u')}func.return %r : {F}\n}}\n"
-                        f"func.func @main(%x: {F}) -> {F} {{\n%c = func.call @f(%x) : ({F}) -> {F}\n{g('%r', 'tanh', '%c')}func.return %r : {F}\n}}", "t.mlir")  # fmt: skip
+    module = parse_text(CTX, f"func.func private @f(%u: {F}) -> {F} {{\n{g('%r', 'exp', '%u')}func.return %r : {F}\n"
+                             f"}}\n"
+                        f"func.func @main(%x: {F}) -> {F} {{\n%c = func.call @f(%x) : ({F}) -> {F}\n"
+                        f"{g('%r', 'tanh', '%c')}func.return %r : {F}\n}}", "t.mlir")  # fmt: skip
     main = module.body.ops.last
     assert isinstance(main, func.FuncOp)
     (made,) = partition(tanh(call(Function((x := w(),), exp(x)), w())), main)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pattern_programs import CTX, F, bin_, u
-from stepwell.core.parsing import parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import parse_text
+from stepwell.patterns.language.patterns import Any_, Pattern, Rest, is_op, op
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.language.structures import Call, Function, call
+from stepwell.patterns.running.partition import PARTITIONED, partition
+from stepwell.patterns.text.loading import rules_of_text
 from stepwell.reference.run import run
-from stepwell.rewrites.engine.loading import rules_of_text
-from stepwell.rewrites.engine.partition import PARTITIONED, partition
-from stepwell.rewrites.engine.patterns import Any_, Pattern, Rest, Rule, is_op, op
-from stepwell.rewrites.engine.structures import Call, Function, call
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
@@ -183,5 +184,8 @@ def test_normalization_in_any_association(product: str, matches: bool, last: str
 
 
 def test_difference_of_products_is_left() -> None:
-    _, made = split(add(mul(a, b), sub(a, b)), bin_("multiply", "%x", "%y", "%m") + bin_("subtract", "%x", "%z", "%s") + bin_("add", "%m", "%s", "%r"))  # fmt: skip
+    _, made = split(
+        add(mul(a, b), sub(a, b)),
+        bin_("multiply", "%x", "%y", "%m") + bin_("subtract", "%x", "%z", "%s") + bin_("add", "%m", "%s", "%r"),
+    )
     assert made == []

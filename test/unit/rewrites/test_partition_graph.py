@@ -7,16 +7,19 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from stepwell.core.diagnostics import OperationError, StepwellError, listening
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.verification import verify_module
+from counts import FULL
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.messages.diagnostics import OperationError, StepwellError, listening
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.patterns import Any_, is_op
+from stepwell.patterns.language.rules import Rule
 from stepwell.reference.run import run
-from stepwell.rewrites import targets
-from stepwell.rewrites.annotate_target import AnnotateTargetPass
-from stepwell.rewrites.block_order import producers_in
-from stepwell.rewrites.engine.patterns import Any_, Rule, is_op
-from stepwell.rewrites.targets import (
+from stepwell.rewrites.partition import pattern_tables as targets
+from stepwell.rewrites.partition.annotate_target import AnnotateTargetPass
+from stepwell.rewrites.partition.block_order import producers_in
+from stepwell.rewrites.partition.pattern_tables import (
     PatternContext,
     PatternEntry,
     pattern_table,
@@ -27,8 +30,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
-
-from .counts import FULL
 
 CTX = make_context()
 F = "tensor<4xf32>"
@@ -216,7 +217,9 @@ def test_matches_that_use_each_other_are_outlined_in_order():
 
 
 def random_program(seed: int) -> str:
-    """Elementwise ops on what came before, some in branches; every third is supported by `one`, every third by `two`."""
+    """
+    Elementwise ops on what came before, some in branches; every third is supported by `one`, every third by `two`.
+    """
     source = random.Random(seed)
     values, lines = ["%x", "%y"], []
     for number in range(source.randint(3, 24)):

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from counts import FULL
 from hypothesis import given
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.graph.constants import ConstantOp
 from stepwell.reference.run import run
-from stepwell.testing.program_generators import random_program
-from stepwell.testing.strategies import seeds
+from stepwell.testing.programs.program_generators import random_program
+from stepwell.testing.programs.strategies import seeds
 from tolerances import check_random_program
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -179,9 +180,9 @@ def test_fusing_and_inlining_is_the_identity() -> None:
 
 SCRIPT = """
 import sys
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.testing.program_generators import random_program
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.testing.programs.program_generators import random_program
 ctx = make_context()
 for seed in range(6):
     module = parse_text(ctx, random_program(seed, smooth=bool(seed % 2)).text)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from counts import FULL
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.reference.run import run
 from tolerances import check_same
 from xdsl.dialects.builtin import ModuleOp

@@ -2,7 +2,8 @@
 Graph passes in random orders on random programs: every step leaves a valid program, and the results stay.
 
 Programs of the flavour `smooth` go through passes of every class and are compared within rounding, `decided` ones
-through exact passes (constant folding among them) and `any` ones through exact passes that compute nothing, bit for bit.
+through exact passes (constant folding among them) and `any` ones through exact passes that compute nothing, bit for
+bit.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import pytest
 from counts import FULL
 from random_graphs import CTX, Flavour, random_graph
 from random_pass_cases import CASES, PassCase, check_results, written_table
-from stepwell.core.parsing import parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import parse_text
 
 GRAPHS = 1200 if FULL else 30
 CHUNKS = 6

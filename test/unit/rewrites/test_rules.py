@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stepwell.core.parsing import make_context
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context
 from stepwell.dialects.graph.base import tensor_type
 from stepwell.dialects.graph.constants import FullOp
 from stepwell.dialects.graph.shapes import Shaped
 from stepwell.dialects.traits import Commutative
+from stepwell.patterns.language.patterns import Any_, Constant, Op, Or, Pattern, Splat, all_below
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.running.driver import Driver
 from stepwell.reference.failure import ReferenceFailure
 from stepwell.reference.run import run
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import shipped_rules
-from stepwell.rewrites.engine.patterns import Any_, Constant, Op, Or, Pattern, Rule, Splat, all_below
-from stepwell.testing.values import arrays_of, special_floats
+from stepwell.rewrites.shipped import shipped_rules
+from stepwell.testing.programs.values import arrays_of, special_floats
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -57,7 +58,9 @@ DTYPES = ("f32", "bf16", "i8", "ui8", "i1", "i32", "f16", "f64", "i16", "i64", "
 FLOATS = ("f16", "bf16", "f32", "f64")
 SHAPES = ((2, 3), (1, 3), (0, 3), (1, 1), ())
 MOST_HITS = 60
-"""Applications of one rule that are compared; instances come in random order, so that they are of all types and shapes."""
+"""
+Applications of one rule that are compared; instances come in random order, so that they are of all types and shapes.
+"""
 
 FILES = ("simplify", "simplify_arithmetic", "cse")
 EXACT = [rule for name in FILES for rule in shipped_rules(name) if rule.numerics == "exact"]

@@ -11,15 +11,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.diagnostics import OperationError, render
-from stepwell.core.errors import diagnostic_of
-from stepwell.core.verification import VerificationError
+from stepwell.core.ir.verification import VerificationError
+from stepwell.core.messages.diagnostics import OperationError, render
+from stepwell.core.text.errors import diagnostic_of
 from stepwell.core.weights import write_weights
-from stepwell.runtime.calibrate import CalibrationWarning, Calibrator
+from stepwell.runtime.calibration.calibrate import CalibrationWarning, Calibrator
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
 from xdsl.utils.exceptions import PassFailedException
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "calibration" / "two_functions.mlir"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "calibration" / "two_functions.mlir"
 F = "tensor<4xf32>"
 NPU = 'attributes {graph.compiler = "not-installed"}'
 
@@ -152,8 +152,8 @@ def test_the_module_given_stays_as_it_is() -> None:
 def test_a_failed_calibration_leaves_the_module_as_it_is() -> None:
     module = stepwell.parse(main(one("%p = func.call @first(%x)") + one("%r = func.call @first(%p)")))
     uses = [len(list(result.uses)) for op in module.walk() for result in op.results]
-    from stepwell.core.parsing import make_context
-    from stepwell.rewrites.calibrate_module import CalibrateMapPass
+    from stepwell.core.text.parsing import make_context
+    from stepwell.rewrites.calibration.calibrate_module import CalibrateMapPass
 
     with pytest.raises(OperationError, match="repeated call"):
         CalibrateMapPass().apply(make_context(), module)
@@ -177,7 +177,7 @@ def test_unused_functions_that_cannot_be_lowered_do_no_harm() -> None:
 
 @pytest.mark.parametrize("dtype", ["f64", "f16", "bf16", "i8", "ui16", "i64", "i1"])
 def test_every_element_type_is_recorded(dtype: str, reference: bool) -> None:
-    from stepwell.runtime.arrays import numpy_dtype
+    from stepwell.te.dtypes import numpy_dtype
 
     t = f"tensor<3x{dtype}>"
     text = f"""
@@ -366,7 +366,8 @@ def test_data_that_does_not_fit_is_an_error(data: Any, message: str, reference: 
 @pytest.mark.parametrize(
     "text, message",
     [
-        (main(f"%c = arith.constant true\n%r = scf.if %c -> ({F}) {{ scf.yield %x : {F} }} else {{ scf.yield %y : {F} }}"), "control flow in @main"),
+        (main(f"%c = arith.constant true\n%r = scf.if %c -> ({F}) {{ scf.yield %x : {F} }} else {{ scf.yield %y : "
+              f"{F} }}"), "control flow in @main"),
         (ONE_CALL.replace("@first(%x) :", "@frist(%x) :"), "@frist"),
         (ONE_CALL.replace("->", "->", 1).replace("@main(", "@main(%t: tuple<tensor<4xf32>>, "), "tuple"),
     ],

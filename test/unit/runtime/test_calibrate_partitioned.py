@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.codegens import codegen
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context
 from stepwell.reference import run
-from stepwell.rewrites.targets import supported
-from stepwell.runtime.calibrate import Calibrator
-from stepwell.testing.program_generators import random_program
+from stepwell.rewrites.partition.pattern_tables import supported
+from stepwell.runtime.calibration.calibrate import Calibrator
+from stepwell.testing.programs.program_generators import random_program
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 

@@ -13,10 +13,11 @@ import pytest
 import stepwell
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.core.verification import verify_module
-from stepwell.rewrites.calibration_plan import read_map
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context
+from stepwell.rewrites.calibration.plan import read_map
 
 T = "tensor<2x3xf32>"
 OPS = {

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.diagnostics import StepwellError
-from stepwell.runtime.calibration_histogram import Histogram
-from stepwell.runtime.calibration_statistics import (
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.runtime.calibration.histogram import Histogram
+from stepwell.runtime.calibration.statistics import (
     StatisticsOptions,
     TensorStatistics,
     load_statistics,

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import stepwell
 from at_once import at_once
-from stepwell.core.diagnostics import StepwellError
+from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.weights import WeightsError, write_weights
+from stepwell.machine.host import host_machine
 from stepwell.runtime import cache
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
-from stepwell.schedule import targets
 
 ADD = """
 func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
@@ -50,7 +50,7 @@ def test_the_signature_names_arguments_and_types() -> None:
 
 
 def test_contiguous_inputs_are_not_copied() -> None:
-    from stepwell.runtime.arrays import ArrayType, check_input
+    from stepwell.runtime.program.arrays import ArrayType, check_input
 
     type_ = ArrayType("f32", (2, 3))
     assert check_input(X, type_, "x") is X
@@ -194,7 +194,8 @@ def test_calls_from_several_threads_do_not_disturb_each_other() -> None:
 
 def test_element_types_at_the_border() -> None:
     text = """
-    func.func @main(%a: tensor<2xbf16>, %b: tensor<2xi1>, %c: tensor<2xui8>) -> (tensor<2xbf16>, tensor<2xi1>, tensor<2xui8>) {
+    func.func @main(%a: tensor<2xbf16>, %b: tensor<2xi1>, %c: tensor<2xui8>)
+        -> (tensor<2xbf16>, tensor<2xi1>, tensor<2xui8>) {
       %0 = graph.negative %a : (tensor<2xbf16>) -> tensor<2xbf16>
       %1 = graph.logical_not %b : (tensor<2xi1>) -> tensor<2xi1>
       %2 = graph.negative %c : (tensor<2xui8>) -> tensor<2xui8>
@@ -277,14 +278,14 @@ def test_code_scheduled_for_another_machine_is_not_taken(
     stepwell.compile(ADD)
     stepwell.compile(ADD)
     assert len(list(cache.cache_directory().glob("*.bin"))) == 1
-    here = targets.host_target()
-    monkeypatch.setattr(targets, "host_target", lambda: replace(here, **change))
+    here = host_machine()
+    monkeypatch.setattr("stepwell.runtime.source.host_machine", lambda: replace(here, **change))
     stepwell.compile(ADD)
     assert len(list(cache.cache_directory().glob("*.bin"))) == 2
 
 
 def test_the_cache_is_used_and_a_damaged_entry_recompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from stepwell.runtime import compile as compiling
+    from stepwell.runtime import source as compiling
 
     calls: list[str] = []
     real = compiling.compile_object

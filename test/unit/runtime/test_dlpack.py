@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
-from stepwell.runtime.dlpack import as_inputs, from_capsule
 from stepwell.runtime.errors import ArgumentError
+from stepwell.runtime.program.dlpack import as_inputs, from_capsule
 
 ADD = """
 func.func @main(%x: tensor<2x3xT>, %y: tensor<3xT>) -> tensor<2x3xT> {

@@ -13,20 +13,23 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.diagnostics import StepwellError
+from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.weights import open_weights, write_weights
-from stepwell.runtime.arrays import ArrayType, numpy_dtype
+from stepwell.machine.code_target import CodeTarget
+from stepwell.machine.host import cpu_flags
+from stepwell.machine.x86_64 import CPUID, needed_features
 from stepwell.runtime.errors import CompileError, ExecutionError
-from stepwell.runtime.export import Exported
-from stepwell.runtime.export_cpu import CHECK, FEATURES, cpu_text, needed_features
-from stepwell.runtime.export_header import identifier
-from stepwell.runtime.export_layout import layout_of
-from stepwell.runtime.jit import NativeLibrary, Target, compile_library, host_target
-from stepwell.runtime.program import Argument, Description, Entry
-from stepwell.schedule.targets import cpu_flags
+from stepwell.runtime.exporting.cpu import CHECK, cpu_text
+from stepwell.runtime.exporting.export import Exported
+from stepwell.runtime.exporting.header import identifier
+from stepwell.runtime.exporting.layout import layout_of
+from stepwell.runtime.native.jit import NativeLibrary, compile_library, host_code_target
+from stepwell.runtime.program.arrays import ArrayType
+from stepwell.runtime.program.description import Argument, Description, Entry
+from stepwell.te.dtypes import numpy_dtype
 from stepwell.tools.run import main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "ship_to_c"
 
 ADD = """
@@ -137,7 +140,10 @@ def test_the_header_is_c_and_cpp(tmp_path: Path, compiler: str) -> None:
     stepwell.compile(ADD).export(tmp_path / "add.o")
     flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
     subprocess.run([*compiler.split(), *flags, tmp_path / "add.h"], check=True)
-    names = "func.func @main(%x: tensor<3xf32>, %X: tensor<f32>, %x_bytes: tensor<2xi8>) -> tensor<3xf32> { func.return %x : tensor<3xf32> }"
+    names = (
+        "func.func @main(%x: tensor<3xf32>, %X: tensor<f32>, %x_bytes: tensor<2xi8>) -> tensor<3xf32> { func.return "
+        "%x : tensor<3xf32> }"
+    )
     stepwell.compile(names).export(tmp_path / "names.o")
     subprocess.run([*compiler.split(), *flags, tmp_path / "names.h"], check=True)
     defined = re.findall(r"#define (\w+_BYTES\w*) (\d+)", (tmp_path / "names.h").read_text())
@@ -325,12 +331,12 @@ def test_names_become_identifiers(tmp_path: Path) -> None:
 
 def test_what_code_for_a_target_needs_of_the_processor() -> None:
     linux = "x86_64-unknown-linux-gnu"
-    assert needed_features(Target(linux, "x86-64", ""), False) == ()
-    assert {"avx2", "fma"} <= set(needed_features(Target(linux, "x86-64-v3", ""), False))
-    machine = Target(linux, "sapphirerapids", "+amx-tile,+avx512f,-avx512fp16")
+    assert needed_features(CodeTarget(linux, "x86-64", ""), False) == ()
+    assert {"avx2", "fma"} <= set(needed_features(CodeTarget(linux, "x86-64-v3", ""), False))
+    machine = CodeTarget(linux, "sapphirerapids", "+amx-tile,+avx512f,-avx512fp16")
     assert "amx-tile" in needed_features(machine, True) and "amx-tile" not in needed_features(machine, False)
     assert "avx512fp16" not in needed_features(machine, False)
-    assert needed_features(Target("aarch64-unknown-linux-gnu", "generic", ""), False) == ()
+    assert needed_features(CodeTarget("aarch64-unknown-linux-gnu", "generic", ""), False) == ()
 
 
 LINUX_NAMES = {
@@ -353,13 +359,13 @@ LINUX_NAMES = {
 @pytest.mark.skipif(cpu_flags() is None or "sse2" not in (cpu_flags() or ()), reason="needs an x86 Linux")
 def test_the_processor_is_asked_what_linux_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = cpu_flags() or frozenset()
-    monkeypatch.setitem(FEATURES, "reserved", ((1, 0, 2), 16))  # a bit that is always 0
-    for feature in FEATURES:
+    monkeypatch.setitem(CPUID, "reserved", ((1, 0, 2), 16))  # a bit that is always 0
+    for feature in CPUID:
         text = (
             cpu_text([feature])
             + f"\ndefine i32 @ask(ptr %a) {{\n  %x = call i1 @{CHECK}()\n  %y = zext i1 %x to i32\n  ret i32 %y\n}}\n"
         )
-        library = NativeLibrary(compile_library(text, [], ["ask"], host_target()), ["ask"])
+        library = NativeLibrary(compile_library(text, [], ["ask"], host_code_target()), ["ask"])
         assert library.entry("ask")(None) == (LINUX_NAMES.get(feature, feature) in flags), feature
 
 
@@ -406,8 +412,8 @@ def test_run_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @needs_cc
 @pytest.mark.skipif(cpu_flags() is None or "sse2" not in (cpu_flags() or ()), reason="needs an x86 Linux")
 def test_a_processor_that_lacks_something_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FEATURES, "reserved", ((1, 0, 2), 16))
-    monkeypatch.setattr("stepwell.runtime.export.needed_features", lambda *_: ("popcnt", "reserved"))
+    monkeypatch.setitem(CPUID, "reserved", ((1, 0, 2), 16))
+    monkeypatch.setattr("stepwell.runtime.exporting.export.needed_features", lambda *_: ("popcnt", "reserved"))
     loaded = Loaded(stepwell.compile(ADD).export(tmp_path / "add.so"), None)
     assert (loaded.status, loaded.error) == (
         -2,

@@ -1,4 +1,6 @@
-"""Functions that code generators compile: how the program calls them, and what happens when they fail or are not there."""
+"""
+Functions that code generators compile: how the program calls them, and what happens when they fail or are not there.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import external_codegens as generators
 import numpy as np
 import pytest
 import stepwell
 from at_once import at_once
+from external_codegens import program
 from stepwell.core import codegens
 from stepwell.core.codegens import Codegen, NativeCode, codegen, find_codegen
-from stepwell.core.diagnostics import Diagnostic, StepwellError, listening
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
+from stepwell.core.messages.diagnostics import Diagnostic, StepwellError, listening
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.reference.run import run
-from stepwell.runtime.arrays import numpy_dtype
 from stepwell.runtime.errors import ExecutionError, ExternalError
+from stepwell.te.dtypes import numpy_dtype
 from xdsl.utils.exceptions import PassFailedException
-
-from . import external_codegens as generators
-from .external_codegens import program
 
 DTYPES = ["f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "i1"]
 
@@ -120,7 +122,9 @@ def test_calls_from_many_threads_and_after_a_collection():
 
 
 def test_weights_inside_and_work_before_the_first_call():
-    """Weights become parameters, also those that a prepare function makes; such a function may call code from outside."""
+    """
+    Weights become parameters, also those that a prepare function makes; such a function may call code from outside.
+    """
     t = "tensor<3xf32>"
     text = f"""func.func @main(%x: {t}) -> {t} {{
   %0 = func.call @f(%x) : ({t}) -> {t}
@@ -304,7 +308,9 @@ def test_stepwell_compiles_what_nobody_else_does(compiler: str, op: str, reason:
 
 
 def test_a_library_that_is_gone_by_the_time_of_loading(monkeypatch: pytest.MonkeyPatch):
-    """The text of the llvm stair was made where the code generator could be used; now Stepwell compiles the function."""
+    """
+    The text of the llvm stair was made where the code generator could be used; now Stepwell compiles the function.
+    """
     text = compiled(program("test_numpy"))[0].ir("llvm")
     found = find_codegen("test_numpy")
     gone = Codegen("test_numpy", found.function, lambda: "it left")
@@ -348,7 +354,7 @@ SCRIPT = """
 import sys
 import numpy as np, stepwell
 from stepwell.core.codegens import codegen
-from stepwell.runtime import compile as module
+from stepwell.runtime import source as module
 
 lowered = []
 kept = module.Source.compiled
@@ -387,8 +393,14 @@ def test_the_cache_holds_no_address_and_knows_who_compiles(tmp_path: Path, monke
 def test_the_cache_knows_files_that_the_pipeline_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "cache"))
     table = tmp_path / "t.mlir"
-    rule = 'pattern.rule "test_numpy.x" {\n%x = pattern.any\n%root = pattern.op "graph.NAME"(%x)\npattern.partition %root\n}'
-    text = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n%0 = graph.abs %x : (tensor<3xf32>)\nfunc.return %0 : tensor<3xf32>\n}"
+    rule = (
+        'pattern.rule "test_numpy.x" {\n%x = pattern.any\n%root = pattern.op "graph.NAME"(%x)\n'
+        "pattern.partition %root\n}"
+    )
+    text = (
+        "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n%0 = graph.abs %x : (tensor<3xf32>)\n"
+        "func.return %0 : tensor<3xf32>\n}"
+    )
     for name, count in (("abs", 1), ("exp", 1), ("abs", 2)):
         table.write_text(rule.replace("NAME", name))
         pipeline = f'partition-by-pattern{{table="{table}" annotate-codegen}}'

@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from external_codegens import made as any_code
 from stepwell.core.codegens import CodegenContext, NativeCode
-from stepwell.core.diagnostics import listening
-from stepwell.core.parsing import parse
+from stepwell.core.messages.diagnostics import listening
+from stepwell.core.text.parsing import parse
 from stepwell.reference.run import run
-from stepwell.runtime.external_openblas import address, generate, supports
-from stepwell.runtime.openblas_text import GemmText
+from stepwell.runtime.external_code.openblas import address, generate, supports
+from stepwell.runtime.external_code.openblas_text import GemmText
 from xdsl.dialects.func import FuncOp
 
-from .external_codegens import made as any_code
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "external_blas"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "external_blas"
 PARTITION = "partition-by-pattern{table=openblas annotate-codegen}"
 REGIONS = "merge-composite{table=openblas},annotate-target{targets=openblas},merge-regions,partition-graph"
 
@@ -173,7 +172,10 @@ def test_what_the_library_does_not_compute(body: str, reason: str):
 @pytest.mark.parametrize("returned, reason", [("%0, %0", "returns a value twice"), ("%0, %x", "returns an argument")])
 def test_odd_results_are_left_to_stepwell(returned: str, reason: str):
     t = "tensor<3x3xf32>"
-    text = f"func.func @f(%x: {t}) -> ({t}, {t}) {{\n%0 = graph.matmul %x, %x : ({t}, {t}) -> {t}\nfunc.return {returned} : {t}, {t}\n}}"
+    text = (
+        f"func.func @f(%x: {t}) -> ({t}, {t}) {{\n%0 = graph.matmul %x, %x : ({t}, {t}) -> {t}\n"
+        f"func.return {returned} : {t}, {t}\n}}"
+    )
     function = parse(text).body.ops.first
     assert isinstance(function, FuncOp)
     assert reason in str(supports(function))

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 import stepwell
 from copy_entries import ADD, both, copy_entry, is_fast
-from stepwell.runtime import fastcall
-from stepwell.runtime.arrays import ArrayType, numpy_dtype
 from stepwell.runtime.errors import ArgumentError, ExecutionError
-from stepwell.runtime.jit import compile_object
-from stepwell.runtime.program import Argument, Description, Entry, Program
+from stepwell.runtime.native.jit import compile_object
+from stepwell.runtime.program import fastcall
+from stepwell.runtime.program.arrays import ArrayType
+from stepwell.runtime.program.description import Argument, Description, Entry
+from stepwell.runtime.program.program import Program
+from stepwell.te.dtypes import numpy_dtype
 
 DTYPES = ["i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64", "bf16"]
 SHAPES = [(), (0,), (5,), (3, 1), (0, 4), (2, 3, 4), (1, 1, 1), (2, 1, 3, 2), (2, 3, 0, 1)]

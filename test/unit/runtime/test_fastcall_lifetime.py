@@ -1,4 +1,6 @@
-"""Fast calls over time: nothing is kept, threads, the life of code and weights, the cache on disk, and the fall-backs."""
+"""
+Fast calls over time: nothing is kept, threads, the life of code and weights, the cache on disk, and the fall-backs.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,12 @@ import pytest
 import stepwell
 from at_once import at_once
 from copy_entries import ADD, copy_entry, is_fast
-from stepwell.runtime import fastcall
-from stepwell.runtime.arrays import ArrayType
 from stepwell.runtime.errors import ArgumentError
-from stepwell.runtime.jit import compile_object
-from stepwell.runtime.program import Argument, Description, Entry, Program
+from stepwell.runtime.native.jit import compile_object
+from stepwell.runtime.program import fastcall
+from stepwell.runtime.program.arrays import ArrayType
+from stepwell.runtime.program.description import Argument, Description, Entry
+from stepwell.runtime.program.program import Program
 
 X = np.zeros(4, np.float32)
 
@@ -158,10 +161,10 @@ def test_other_threads_run_during_a_call() -> None:
     timer.join()
 
 
-@pytest.mark.parametrize("broken", ["_buffers_are_as_expected", "_probe_succeeds", "compile_object"])
+@pytest.mark.parametrize("broken", ["_buffers_are_as_expected", "_probe_succeeds", "kept_object"])
 def test_what_does_not_work_is_not_used(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> Any:
-        if broken == "compile_object":
+        if broken == "kept_object":
             raise RuntimeError("no such target")
         return False
 

@@ -1,4 +1,7 @@
-"""What a program keeps in memory: the report, whether buffers alive together overlap, and how far the plan is from its bound."""
+"""
+What a program keeps in memory: the report, whether buffers alive together overlap, and how far the plan is from its
+bound.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,18 @@ import pytest
 import stepwell
 from counts import FULL
 from hypothesis import example, given, settings
-from stepwell.analysis.memory import ArenaBuffer, Memory, byte_size, memory_of
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.testing.program_generators import random_program
-from stepwell.testing.strategies import seeds
+from stepwell.analysis.memory import ArenaBuffer, Memory, memory_of
+from stepwell.core.ir.element_types import byte_size
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.testing.programs.program_generators import random_program
+from stepwell.testing.programs.strategies import seeds
 from stepwell.tools.run import main
 from tolerances import check_same
 from xdsl.dialects.builtin import MemRefType, f32, i1
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench"))
 
 from suite.programs import describe, load_cases
 from suite.stepwell_engine import program_text
@@ -179,7 +184,7 @@ def test_in_place_or_not_the_bits_are_the_same(seed: int) -> None:
 
 
 def test_the_page_shows_what_the_tool_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "memory.md").read_text()
+    page = (Path(__file__).resolve().parents[3] / "docs" / "memory.md").read_text()
     file = tmp_path / "chain.mlir"
     file.write_text(CHAIN)
     assert main([str(file), "--memory", "--no-cache"]) == 0

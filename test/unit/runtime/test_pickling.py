@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.pass_context import PassContext
+from stepwell.core.passes.context import PassContext
 from stepwell.core.weights import WeightsError, write_weights
-from stepwell.runtime import pickling
-from stepwell.runtime.arrays import ArrayType
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
-from stepwell.runtime.external import External
-from stepwell.runtime.program import Argument, Description, Entry
+from stepwell.runtime.executable import restored
+from stepwell.runtime.program.arrays import ArrayType
+from stepwell.runtime.program.description import Argument, Description, Entry, External
 
-PAGE = Path(__file__).parents[2] / "docs" / "shipping.md"
+PAGE = Path(__file__).parents[3] / "docs" / "shipping.md"
 
 NET = """
 func.func @main(%x: tensor<4x64xf32>) -> tensor<4x32xf32> {
@@ -55,7 +54,7 @@ def never(*_: Any) -> Any:
 def test_a_copy_has_the_same_machine_code_and_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     exe = stepwell.compile(NET, weights={"w": W}, cache=False)
     data = pickle.dumps(exe)
-    monkeypatch.setattr("stepwell.runtime.compile.Source.load", never)
+    monkeypatch.setattr("stepwell.runtime.source.Source.load", never)
     other = pickle.loads(data)
     assert (other.signature, other.entry_names) == (exe.signature, exe.entry_names)
     np.testing.assert_array_equal(other(X)[0], exe(X)[0])
@@ -97,7 +96,7 @@ def test_specialised_programs_go_along(monkeypatch: pytest.MonkeyPatch) -> None:
     (expected,) = exe(X)
     other = copied(exe)
     with monkeypatch.context() as patch:
-        patch.setattr("stepwell.runtime.compile.Source.load", never)
+        patch.setattr("stepwell.runtime.source.Source.load", never)
         np.testing.assert_array_equal(other(X)[0], expected)
     np.testing.assert_array_equal(other(X[:3])[0], exe(X[:3])[0])
 
@@ -136,13 +135,13 @@ def test_another_machine_compiles_the_text(monkeypatch: pytest.MonkeyPatch) -> N
     state = exe.__reduce__()[1][0]
     state["maker"] = ("riscv64-unknown-linux-gnu|somebody", state["maker"][1])
     state["programs"] = [(shapes, text, b"no code of ours") for shapes, text, _ in state["programs"]]
-    np.testing.assert_array_equal(pickling.restore(state)(X)[0], exe(X)[0])
+    np.testing.assert_array_equal(restored(state)(X)[0], exe(X)[0])
 
 
 def test_another_format_is_refused() -> None:
     state = stepwell.compile(NET, weights={"w": W}).__reduce__()[1][0] | {"format": 99}
     with pytest.raises(CompileError, match="has format 99, expected 1: it was made by another version"):
-        pickling.restore(state)
+        restored(state)
 
 
 def test_the_pass_context_goes_along() -> None:

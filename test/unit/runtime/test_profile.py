@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.pass_context import PassContext
+from stepwell.core.passes.context import PassContext
 from stepwell.runtime.errors import ArgumentError, CompileError
-from stepwell.runtime.profile import Call, Profile, measuring_program, with_profiling
+from stepwell.runtime.looking.profile import Call, Profile, measuring_program, with_profiling
 from stepwell.tools.run import main
 
 NET = """\

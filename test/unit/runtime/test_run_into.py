@@ -12,9 +12,9 @@ import pytest
 import stepwell
 from at_once import at_once
 from copy_entries import ADD, copy_entry
-from stepwell.runtime import fastcall
-from stepwell.runtime.arrays import ArrayType
 from stepwell.runtime.errors import ArgumentError, ExecutionError
+from stepwell.runtime.program import fastcall
+from stepwell.runtime.program.arrays import ArrayType
 
 X = np.arange(4, dtype=np.float32)
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from at_once import at_once
-from stepwell.runtime.compile import thread_count
 from stepwell.runtime.errors import CompileError
-from stepwell.runtime.threads import patience, runner
+from stepwell.runtime.native.threads import patience, runner, thread_count
 
 TASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
@@ -157,7 +156,7 @@ def python(code: str, **variables: str) -> str:
 
 COMMON = """
 import ctypes, os, threading, time
-from stepwell.runtime.threads import patience, runner
+from stepwell.runtime.native.threads import patience, runner
 patience().value = 0
 TASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)

@@ -1,4 +1,6 @@
-"""Programs on several threads: the same bits for any number of them, the same failures, the same behaviour under stress."""
+"""
+Programs on several threads: the same bits for any number of them, the same failures, the same behaviour under stress.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ import pytest
 import stepwell
 from at_once import at_once
 from stepwell.runtime.errors import ExecutionError
-from stepwell.runtime.threads import patience
+from stepwell.runtime.native.threads import patience
 
 COUNTS = (1, 2, 3, 7)
 
@@ -43,7 +45,7 @@ def unary(op: str, shape: str, results: str | None = None, attributes: str = "")
 
 
 PROGRAMS = {
-    "gemm": matmul(193, 211, 197),
+    "gemm": matmul(389, 421, 397),
     "gemm of parts of k": matmul(307, 331, 641),
     "batched gemm": matmul(97, 101, 89, batch="7x"),
     "exp in one line": unary("exp", "500009"),

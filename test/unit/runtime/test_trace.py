@@ -1,4 +1,6 @@
-"""`Executable.trace`: where a program first differs from the reference, and which part of the compiler that speaks of."""
+"""
+`Executable.trace`: where a program first differs from the reference, and which part of the compiler that speaks of.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ import stepwell
 from stepwell.core.weights import write_weights
 from stepwell.reference.registry import lookup
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
-from stepwell.runtime.trace import Trace
-from stepwell.runtime.trace import _compared as compared
+from stepwell.runtime.looking.trace import Trace
+from stepwell.runtime.looking.trace import _compared as compared
 from stepwell.tools.run import main
 
 NET = """\

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 import stepwell
 import tuning_hooks as hooks
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.schedule.tiling import FIELDS
 from stepwell.runtime.tuning import kernel_tuning, workers
 from stepwell.tools.run import main as run_main
 from stepwell.tools.tune import argument_parser
-from test_runtime_tuning_search import LINEAR, SUM, kernel_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text()
+from .test_tuning_search import LINEAR, SUM, kernel_of
+
+PAGE = (Path(__file__).parents[3] / "docs" / "tuning.md").read_text()
 
 
 def block(language: str, first: str = "") -> str:
@@ -43,7 +44,7 @@ def test_the_program_fits_a_kernel() -> None:
     (program,) = parse_text(make_context(), block("mlir", "// program\n"), "tuning.md").ops
     assert str(program) in block("mlir", "// program\n")
     from stepwell.dialects.schedule import ProgramOp
-    from stepwell.schedule.apply_tuning import replay
+    from stepwell.schedule.tuned.apply_tuning import replay
 
     assert isinstance(program, ProgramOp)
     replay(program, kernel.module)

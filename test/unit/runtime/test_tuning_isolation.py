@@ -20,7 +20,7 @@ import pytest
 import tuning_hooks as hooks
 from hypothesis import given
 from hypothesis import strategies as st
-from stepwell.core.diagnostics import StepwellError
+from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.runtime.tuning import child, isolation
 from stepwell.runtime.tuning.isolation import Batch, run_batch, stop
 from stepwell.runtime.tuning.job import Job, Outcome, interval_of_median

@@ -7,14 +7,14 @@ from random import Random
 import numpy as np
 import pytest
 from counts import FULL
-from stepwell.core.parsing import make_context, parse, parse_text
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse, parse_text
 from stepwell.dialects.schedule import ProgramOp
 from stepwell.runtime.tuning.job import Job
 from stepwell.runtime.tuning.measure import difference, measure
 from stepwell.runtime.tuning.search import Search
-from stepwell.runtime.tuning.space import Space
-from stepwell.schedule.kernels import Kernel, kernels_of
+from stepwell.runtime.tuning.spaces.space import Space
+from stepwell.schedule.tuned.kernels import Kernel, kernels_of
 
 LINEAR = """
 func.func @main(%x: tensor<20x192xf32>) -> tensor<20x80xf32> {
@@ -51,7 +51,8 @@ func.func @main(%x: tensor<12x40xi32>) -> tensor<40xi32> {
 DEPTHWISE = """
 func.func @main(%x: tensor<1x20x9x9xf32>) -> tensor<1x20x9x9xf32> {
   %w = graph.weight "w" : tensor<20x1x3x3xf32>
-  %z = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 20 : (tensor<1x20x9x9xf32>, tensor<20x1x3x3xf32>) -> tensor<1x20x9x9xf32>
+  %z = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 20 : (tensor<1x20x9x9xf32>, tensor<20x1x3x3xf32>)
+      -> tensor<1x20x9x9xf32>
   return %z : tensor<1x20x9x9xf32>
 }
 """

@@ -19,14 +19,14 @@ import pytest
 import stepwell
 import tuning_hooks as hooks
 from interrupts import take_interrupts
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.tuning.measure import _program
 from stepwell.runtime.tuning.report import KernelReport, TuningReport
-from stepwell.schedule.kernels import Kernel, kernels_of
-from stepwell.schedule.tuning_records import BEST, CONFIRMATION, TRIAL, read_records
+from stepwell.schedule.tuned.kernels import Kernel, kernels_of
+from stepwell.schedule.tuned.records import BEST, CONFIRMATION, TRIAL, read_records
 from stepwell.tools import tune as tool
 
 MODEL = """
@@ -155,7 +155,7 @@ def test_an_executor_of_ones_own_gives_the_same(tuned: Callable[..., TuningRepor
 
 
 def test_the_next_compilation_uses_the_database(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
-    best = only(tuned(candidates=lambda kernel: [annotated(kernel, 12)], trials=1)).best
+    best = only(tuned(candidates=lambda kernel: [annotated(kernel, 3)], trials=1)).best
     assert best is not None
     generator = np.random.default_rng(0)
     weights = {
@@ -163,9 +163,9 @@ def test_the_next_compilation_uses_the_database(tuned: Callable[..., TuningRepor
     }
     x = generator.integers(-3, 4, (24, 128)).astype(np.float32)
     exe = stepwell.compile(MODEL, tuning=tmp_path / "db", weights=weights, cache=False)
-    assert "vector<12x16xf32>" in exe.ir("tensor_loop")
+    assert "vector<3x16xf32>" in exe.ir("tensor_loop")
     np.testing.assert_array_equal(exe(x)[0], x @ weights["w"] @ weights["v"])
-    assert "vector<12x16xf32>" not in stepwell.compile(MODEL, tuning=False, weights=weights, cache=False).ir(
+    assert "vector<3x16xf32>" not in stepwell.compile(MODEL, tuning=False, weights=weights, cache=False).ir(
         "tensor_loop"
     )
 
@@ -173,15 +173,17 @@ def test_the_next_compilation_uses_the_database(tuned: Callable[..., TuningRepor
 def test_the_default_is_what_it_is_without_a_database(
     tuned: Callable[..., TuningReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second run was compared with what the first one had found, where it was in the database that `compile` uses."""
-    best = only(tuned(candidates=lambda kernel: [annotated(kernel, 12)], trials=1)).best
+    """
+    The second run was compared with what the first one had found, where it was in the database that `compile` uses.
+    """
+    best = only(tuned(candidates=lambda kernel: [annotated(kernel, 3)], trials=1)).best
     assert best is not None
     monkeypatch.setenv("STEPWELL_TUNING_DB", str(tmp_path / "db"))
     module = parse(MODEL)
     run_pipeline(make_context(), module, "graph-optimize,to-loops")
     (text,) = (str(kernel.module) for kernel in kernels_of(module) if kernel.name == "matmul")
-    assert "vector<12x16xf32>" not in _program(text, "host", 1, 0).ir("tensor_loop")
-    assert "vector<12x16xf32>" in stepwell.compile(MODEL, weights=WEIGHTS, cache=False).ir("tensor_loop")
+    assert "vector<3x16xf32>" not in _program(text, "host", 1, 0).ir("tensor_loop")
+    assert "vector<3x16xf32>" in stepwell.compile(MODEL, weights=WEIGHTS, cache=False).ir("tensor_loop")
 
 
 def test_equal_kernels_are_tuned_once(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.diagnostics import Diagnostic, StepwellError, listening
 from stepwell.core.fingerprint import compiler_fingerprint
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
-from stepwell.schedule.kernels import Kernel, kernels_of
-from stepwell.schedule.targets import target_named
-from stepwell.schedule.tuning_records import (
+from stepwell.core.messages.diagnostics import Diagnostic, StepwellError, listening
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.machine.named import machine_named
+from stepwell.schedule.tuned.kernels import Kernel, kernels_of
+from stepwell.schedule.tuned.records import (
     BEST,
     TRIAL,
     Record,
@@ -41,7 +41,7 @@ func.func @main(%x: tensor<12x40xf32>, %y: tensor<40x32xf32>) -> tensor<12x32xf3
 }
 """
 
-HOST = target_key(target_named("host"))
+HOST = target_key(machine_named("host"))
 
 
 def lowered(text: str) -> ModuleOp:
@@ -209,7 +209,7 @@ def test_the_best_is_the_one_that_is_surely_fastest(tmp_path: Path) -> None:
         record(ratio=1.4, interval=(1.3, 1.5)),
         record(target="other"),
     ]
-    best = best_records(found, target_named("host"), compiler_fingerprint())
+    best = best_records(found, machine_named("host"), compiler_fingerprint())
     assert list(best.values()) == [found[1]]
 
 
@@ -284,12 +284,12 @@ def test_bits_do_not_depend_on_threads(tmp_path: Path) -> None:
     model = MODEL
     for old, new in (("12x", "600x"), ("40", "400"), ("x32x", "x320x")):
         model = model.replace(old, new)
-    program = PROGRAM.replace("rows = 3, columns = 16", "rows = 5, columns = 32, packed, parts = 5, panels = 2")
+    program = PROGRAM.replace("rows = 3, columns = 16", "rows = 5, columns = 16, packed, parts = 5, panels = 2")
     append_record(tmp_path / "db", record(model, program=program))
     generator = np.random.default_rng(0)
     x, y = (generator.standard_normal(shape).astype(np.float32) for shape in ((600, 400), (400, 320)))
     found = [stepwell.compile(model, threads=count, tuning=tmp_path / "db") for count in (1, 2, 3)]
-    assert "vector<5x32xf32>" in found[0].ir("tensor_loop")
+    assert "vector<5x16xf32>" in found[0].ir("tensor_loop")
     results = [exe(x, y)[0] for exe in found]
     np.testing.assert_allclose(results[0], np.maximum(x.astype(np.float64) @ y, 0), rtol=1e-4, atol=1e-3)
     assert all(np.array_equal(results[0], each) for each in results[1:])

@@ -1,6 +1,6 @@
 """
-The machine code of every class of kernel on every target: the instructions that the target has for it, nothing on the stack and
-no call in a tile loop. `SHORT_OF_REGISTERS` lists what does spill.
+The machine code of every class of kernel on every target: the instructions that the target has for it, nothing on the
+stack and no call in a tile loop. `SHORT_OF_REGISTERS` lists what does spill.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import re
 import pytest
 from counts import FULL
 from kernel_classes import KERNELS
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.runtime.emit_assembly import AssemblyTarget
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.pipelines import PIPELINES
+from stepwell.runtime.native.emit_assembly import AssemblyTarget
 from stepwell.testing.assembly import Loop, innermost_loops, tile_loops
 
 AVX512, AVX2, SSE2, NEON = "x86-64-v4", "x86-64-v3", "x86-64", "aarch64-neon"
@@ -54,7 +56,9 @@ def assembly(name: str, target: str) -> str:
     with PassContext(config={"target": target}):
         context = make_context()
         module = parse_text(context, KERNELS[name])
-        run_pipeline(context, module, parse_pipeline("O3"))
+        wide = "{wide=true}" if target == AVX512 else ""
+        finish = PIPELINES["finish"].replace("vectorize-loops,expand-math", f"vectorize-loops{wide},expand-math{wide}")
+        run_pipeline(context, module, parse_pipeline(f"graph-optimize,{finish}"))
         output = io.StringIO()
         AssemblyTarget(machine=target).emit(context, module, output)
     return output.getvalue()

@@ -15,14 +15,14 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.analysis.work import nanoseconds
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pipelines import run_pipeline
-from stepwell.core.walk import ops_of
+from stepwell.core.ir.walk import ops_of
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import AllocOp, BlockOp
 from stepwell.dialects.tensor_loop.regions import shape_of
-from stepwell.schedule.borders import Border, Run
+from stepwell.schedule.products.borders import Border, Run
 from xdsl.dialects.builtin import ModuleOp
 
 EXAMPLES = 300 if FULL else 10
@@ -59,7 +59,8 @@ def program(x: Array, w: Array, y: Array, strides: Pair, padding: tuple[int, ...
     kind = next(name for name, dtype in DTYPES.items() if dtype == x.dtype)
     data, filters, result = (f"tensor<{'x'.join(map(str, each.shape))}x{kind}>" for each in (x, w, y))
     return f"""func.func @main(%x: {data}, %w: {filters}) -> {result} {{
-  %y = graph.conv2d %x, %w, strides = {list(strides)}, padding = {list(padding)}, dilation = {list(dilation)}, groups = {groups}, data_layout = "NHWC", kernel_layout = "HWIO" : ({data}, {filters}) -> {result}
+  %y = graph.conv2d %x, %w, strides = {list(strides)}, padding = {list(padding)}, dilation = {list(dilation)},
+      groups = {groups}, data_layout = "NHWC", kernel_layout = "HWIO" : ({data}, {filters}) -> {result}
   %r = graph.relu %y : ({result}) -> {result}
   func.return %r : {result}
 }}"""
@@ -187,7 +188,8 @@ def test_copied_all_the_same(case: str) -> None:
     result = f"({y}, {padded})" if case == "alone" else y
     text = f"""func.func @main(%x: {x}, %w: {filters}) -> {result} {{
   %p = graph.pad %x, pad_width = [0, 0, 1, 1, {by}, {by}, 0, 0], value = {value} : ({x}) -> {padded}
-  %y = graph.conv2d %p, %w, dilation = [1, {by}], data_layout = "NHWC", kernel_layout = "HWIO" : ({padded}, {filters}) -> {y}
+  %y = graph.conv2d %p, %w, dilation = [1, {by}], data_layout = "NHWC", kernel_layout = "HWIO" : ({padded}, {filters})
+      -> {y}
   func.return %y{", %p" if case == "alone" else ""} : {y}{extra}
 }}"""
     image, weights = numbers(1, 1, 9, width, 4), numbers(2, 3, 3, 4, 16)

@@ -1,4 +1,7 @@
-"""Convolutions of bytes are exact: any signs, strides, dilations, padding, groups, by whatever instructions the machine has."""
+"""
+Convolutions of bytes are exact: any signs, strides, dilations, padding, groups, by whatever instructions the machine
+has.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.pass_context import PassContext
-from stepwell.schedule.targets import NAMED, host_target
+from stepwell.core.passes.context import PassContext
+from stepwell.machine.families import NAMED
+from stepwell.machine.host import host_machine
 
 TARGETS = [
-    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_target().features
+    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_machine().features
 ] + ["x86-64-v3"]
 """Those with wide registers whose instructions this machine has, and one without products of bytes."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
@@ -79,7 +83,10 @@ class Convolution:
             f"groups = {self.groups}, {layout}"
         )
         if self.signs[0] == self.signs[1]:
-            body = f"%r = graph.conv2d %x, %y, {options}, out_dtype = {'i32' if 'i8' in self.signs else 'ui32'} : ({x}, {y}) -> {r}"
+            body = (
+                f"%r = graph.conv2d %x, %y, {options}, out_dtype = {'i32' if 'i8' in self.signs else 'ui32'} : ({x}, "
+                f"{y}) -> {r}"
+            )
         else:
             wide = tensor(data, "i32"), tensor(weights, "i32")
             body = f"""%a = graph.astype %x, dtype = i32 : ({x}) -> {wide[0]}

@@ -1,4 +1,7 @@
-"""Products of bytes are exact, by whatever instructions the machine has: tile registers, dot products of four bytes, or neither."""
+"""
+Products of bytes are exact, by whatever instructions the machine has: tile registers, dot products of four bytes, or
+neither.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,13 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml_dtypes import bfloat16
-from stepwell.core.pass_context import PassContext
-from stepwell.schedule.targets import NAMED, host_target
+from stepwell.core.passes.context import PassContext
+from stepwell.machine.families import NAMED
+from stepwell.machine.host import host_machine
 
 SIGNS = ("i8", "ui8")
 TARGETS = [
-    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_target().features
+    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_machine().features
 ] + ["host"]
 """Those with wide registers whose instructions this machine has; `host` on any."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
@@ -196,4 +200,4 @@ def test_products_of_bf16(numerics: str, size: tuple[int, int, int]) -> None:
 
 def has_halves() -> bool:
     """Whether this machine multiplies bf16 on tile registers."""
-    return "amx-bf16" in host_target().features
+    return "amx-bf16" in host_machine().features

@@ -14,11 +14,11 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects import tile
-from stepwell.schedule.register_tiles import choose_tile, fits, split_columns, split_evenly
+from stepwell.schedule.kernels.register_tiles import choose_tile, fits, split_columns, split_evenly
 
 EXAMPLES = 300 if FULL else 15
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
@@ -178,9 +178,15 @@ def test_grouped_convolutions(layout: tuple[str, str], groups: int) -> None:
     ]
     expected = np.concatenate(parts, axis=3)
     if data == "NCHW":
-        x, w, expected = (np.ascontiguousarray(v) for v in (x.transpose(0, 3, 1, 2), w.transpose(3, 2, 0, 1), expected.transpose(0, 3, 1, 2)))  # fmt: skip
+        x, w, expected = (
+            np.ascontiguousarray(v)
+            for v in (x.transpose(0, 3, 1, 2), w.transpose(3, 2, 0, 1), expected.transpose(0, 3, 1, 2))
+        )
     types, result = [tensor(*x.shape), tensor(*w.shape)], tensor(*expected.shape)
-    line = f'%r = graph.conv2d %0, %1, padding = [1, 1, 1, 1], groups = {groups}, data_layout = "{data}", kernel_layout = "{kernel}" : ({types[0]}, {types[1]}) -> {result}'
+    line = (
+        f'%r = graph.conv2d %0, %1, padding = [1, 1, 1, 1], groups = {groups}, data_layout = "{data}", kernel_layout '
+        f'= "{kernel}" : ({types[0]}, {types[1]}) -> {result}'
+    )
     found = np.asarray(stepwell.compile(program(types, result, [line]), cache=False)(x, w))
     np.testing.assert_array_equal(found.reshape(expected.shape), expected)
 

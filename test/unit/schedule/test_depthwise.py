@@ -21,8 +21,8 @@ from depthwise_programs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.pass_context import PassContext
-from stepwell.core.walk import ops_of
+from stepwell.core.ir.walk import ops_of
+from stepwell.core.passes.context import PassContext
 from stepwell.dialects import tile
 from xdsl.dialects import memref
 

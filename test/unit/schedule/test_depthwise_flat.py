@@ -26,9 +26,9 @@ from depthwise_programs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_machines import as_machine, runs_here
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
-from stepwell.core.walk import ops_of
+from stepwell.core.ir.walk import ops_of
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import ForOp
 from xdsl.dialects.builtin import VectorType

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.schedule import STEPS, ProgramOp, StepOp
 from stepwell.dialects.tensor_loop import BlockOp, LoopOp
-from stepwell.schedule.check import Checker
-from stepwell.schedule.replay import Replay
+from stepwell.schedule.program.check import Checker
+from stepwell.schedule.program.replay import Replay
 from xdsl.dialects.builtin import ModuleOp
 
-PAGE = Path(__file__).parents[2] / "docs" / "schedules.md"
+PAGE = Path(__file__).parents[3] / "docs" / "schedules.md"
 
 
 def headers(module: ModuleOp) -> str:

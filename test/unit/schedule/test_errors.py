@@ -1,4 +1,6 @@
-"""`--check-schedule` finds the step that changes a result, also one of another package; what messages of schedules say."""
+"""
+`--check-schedule` finds the step that changes a result, also one of another package; what messages of schedules say.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,15 @@ from typing import ClassVar
 import pytest
 from schedule_cases import apply, source
 from stepwell.core import plugins
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.errors import diagnostic_of
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.errors import diagnostic_of
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.schedule import InProgram, StepOp
 from stepwell.dialects.tensor_loop import ForOp
-from stepwell.schedule.check import _arguments  # pyright: ignore[reportPrivateUsage]
 from stepwell.schedule.primitives.errors import refuse
-from stepwell.schedule.replay import Replay, functions_of
-from stepwell.schedule.schedule import Schedule
+from stepwell.schedule.program.check import _arguments  # pyright: ignore[reportPrivateUsage]
+from stepwell.schedule.program.interactive import Schedule
+from stepwell.schedule.program.replay import Replay, functions_of
 from stepwell.tools.opt import main
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Dialect, Operation

@@ -10,14 +10,14 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context, parse, parse_text
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse, parse_text
+from stepwell.machine.named import machine_named
 from stepwell.runtime.tuning.job import Job
 from stepwell.runtime.tuning.measure import measure
-from stepwell.runtime.tuning.space import Space
-from stepwell.schedule.kernels import Kernel, kernels_of
-from stepwell.schedule.targets import target_named
+from stepwell.runtime.tuning.spaces.space import Space
+from stepwell.schedule.tuned.kernels import Kernel, kernels_of
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -29,7 +29,7 @@ func.func @main(%x: tensor<{m}x{k}x{t}>{parameter}) -> tensor<{m}x{n}x{r}> {{
 }}
 """
 
-HOST = target_named("host").features
+HOST = machine_named("host").features
 DOTS = "avx512vnni" in HOST
 REGISTERS = "amx-int8" in HOST
 
@@ -111,8 +111,10 @@ def test_panels_of_a_block_are_as_many_as_asked_for() -> None:
 REFUSED = [
     ("dots<rows = 4, columns = 40>", "cascade-lake", "40 columns are no whole vectors of 16 elements"),
     ("dots<rows = 30, columns = 48>", "cascade-lake", "tiles of 30x48 sums take too many registers for 'cascade-lake'"),
-    ("dots<rows = 4, columns = 48>", "x86-64-v4", "the block is no product of bytes that the target has dot products for"),
-    ("tile_registers<panels = 2>", "cascade-lake", "the block is no product that tile registers of the target are made for"),
+    ("dots<rows = 4, columns = 48>", "x86-64-v4",
+     "the block is no product of bytes that the target has dot products for"),
+    ("tile_registers<panels = 2>", "cascade-lake",
+     "the block is no product that tile registers of the target are made for"),
 ]  # fmt: skip
 
 

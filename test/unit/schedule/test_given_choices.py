@@ -10,17 +10,18 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context, parse, parse_text
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pipelines import run_pipeline
-from stepwell.schedule.kernels import kernels_of
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse, parse_text
+from stepwell.schedule.tuned.kernels import kernels_of
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 CONVOLUTION = """
 func.func @main(%x: {x}) -> {y} {{
   %w = graph.weight "w" : {w}
-  %z = graph.conv2d %x, %w, padding = [{pad}, {pad}, {pad}, {pad}], strides = [{step}, {step}], groups = {groups}, data_layout = "NHWC", kernel_layout = "HWIO" : ({x}, {w}) -> {y}
+  %z = graph.conv2d %x, %w, padding = [{pad}, {pad}, {pad}, {pad}], strides = [{step}, {step}], groups = {groups},
+      data_layout = "NHWC", kernel_layout = "HWIO" : ({x}, {w}) -> {y}
   %r = graph.relu %z : ({y}) -> {y}
   return %r : {y}
 }}
@@ -155,7 +156,8 @@ def test_a_depthwise_convolution_on_flattened_rows_may_be_tiled() -> None:
 
 REFUSED = [
     ((1, 6, 6, 4), 1, "winograd<images = 1, rows = 2, tile_rows = 4, tile_columns = 16>",
-     "a block has 2 rows of squares of 1 images, expected a part of the 3 rows of squares of one image, or all of them of a part of the 1 images"),
+     ("a block has 2 rows of squares of 1 images, expected a part of the 3 rows of squares of one image, or all of "
+      "them of a part of the 1 images")),
     ((1, 6, 6, 4), 1, "winograd<images = 1, rows = 3, tile_rows = 4, tile_columns = 24>",
      "24 columns are no whole vectors of 16 elements"),
     ((1, 24, 24, 4), 1, "winograd<images = 1, rows = 12, tile_rows = 20, tile_columns = 32>",

@@ -8,8 +8,8 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import parse
-from stepwell.core.pass_context import PassContext
+from stepwell.core.passes.context import PassContext
+from stepwell.core.text.parsing import parse
 from xdsl.utils.exceptions import DiagnosticException
 
 PRODUCT = """
@@ -20,7 +20,8 @@ func.func @main(%x: tensor<{m}x{k}xf32>{parameter}) -> tensor<{m}x{n}xf32> {{
 }}
 tensor_loop.func private @product(%A: memref<{m}x{k}xf32>, %B: memref<{k}x{n}xf32>) outs(%C: memref<{m}x{n}xf32>) {{
   tensor_loop.grid (%i, %j, %k) in ({m}, {n}, {k}) {{
-    tensor_loop.block "mm" spatial(%vi in {m} = %i, %vj in {n} = %j) reduce(%vk in {k} = %k) attributes {{stepwell.tiling = {tiling}}} {{
+    tensor_loop.block "mm" spatial(%vi in {m} = %i, %vj in {n} = %j) reduce(%vk in {k} = %k)
+        attributes {{stepwell.tiling = {tiling}}} {{
       init {{
         %z = arith.constant 0.0 : f32
         memref.store %z, %C[%vi, %vj] : memref<{m}x{n}xf32>

@@ -1,6 +1,7 @@
 """
-Functions in which the order of iterations counts more than it seems: inits that several iterations run for one element, blocks
-that run twice for one point, stores of which the last stays. What a primitive would change is refused; the rest computes the same.
+Functions in which the order of iterations counts more than it seems: inits that several iterations run for one element,
+blocks that run twice for one point, stores of which the last stays. What a primitive would change is refused; the rest
+computes the same.
 """
 
 from __future__ import annotations
@@ -8,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from schedule_cases import FLAGS, product
-from stepwell.core.errors import diagnostic_of
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.errors import diagnostic_of
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import FuncOp
-from stepwell.runtime.loop_runner import run_loops
-from stepwell.schedule.apply_schedule import ApplySchedulePass
+from stepwell.runtime.native.loop_runner import run_loops
 from stepwell.schedule.primitives.nests import runs_once
-from stepwell.schedule.schedule import Schedule
+from stepwell.schedule.program.apply_schedule import ApplySchedulePass
+from stepwell.schedule.program.interactive import Schedule
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
@@ -100,28 +101,49 @@ SHARED = row_sum("%i, %k", "4, 8", at="floordiv")
 SHARED_OUTSIDE = row_sum("%k, %i", "8, 4", at="floordiv")
 
 REFUSED: dict[str, tuple[str, str, str, str]] = {
-    "fuse repeated": (REPEATED, "%i, %r, %k", "%f = schedule.fuse %r, %k", "the init of block \"sum\" would run once for all: different iterations of %r"),
+    "fuse repeated": (REPEATED, "%i, %r, %k", "%f = schedule.fuse %r, %k",
+                      "the init of block \"sum\" would run once for all: different iterations of %r"),
     "fuse repeated rows": (REPEATED, "%i, %r, %k", "%f = schedule.fuse %i, %r, %k", "different iterations of %r"),
     "fuse twice": (TWICE, "%i, %k", "%f = schedule.fuse %i, %k", "different iterations of %i"),
     "fuse shared": (SHARED, "%i, %k", "%f = schedule.fuse %i, %k", "different iterations of %i"),
-    "fuse empty": (EMPTY, "%i, %k", "%f = schedule.fuse %i, %k", "a loop has no iterations: the init in the others would not run"),
-    "decompose repeated": (REPEATED, "%i, %r, %k", "%d = schedule.decompose_reduction %b, %r", "would run once for all: different iterations of %r"),
+    "fuse empty": (EMPTY, "%i, %k", "%f = schedule.fuse %i, %k",
+                   "a loop has no iterations: the init in the others would not run"),
+    "decompose repeated": (REPEATED, "%i, %r, %k", "%d = schedule.decompose_reduction %b, %r",
+                           "would run once for all: different iterations of %r"),
     "decompose twice": (TWICE, "%i, %k", "%d = schedule.decompose_reduction %b, %i", "different iterations of %i"),
     "decompose shared": (SHARED, "%i, %k", "%d = schedule.decompose_reduction %b, %i", "different iterations of %i"),
-    "partition mixed": (ROWS, "%i, %k", "%f = schedule.fuse %i, %k\n%p, %q = schedule.loop_partition %f [12]", "%ik runs through reduce and spatial axes of block \"sum\" at once"),
-    "partition shared": (SHARED_OUTSIDE, "%k, %i", "%p, %q = schedule.loop_partition %i [1]", "every part would run the init of block \"sum\": different iterations of %i"),
-    "partition beside repeated": (row_sum("%k, %r, %i", "8, 2, 4"), "%k, %r, %i", "%p, %q = schedule.loop_partition %i [1]", "every part would run the init of block \"sum\": different iterations of %r"),
-    "partition around repeated": (REPEATED_INSIDE, "%i, %k, %r", "%k0, %k1 = schedule.split %k [2, 4]\n%p, %q = schedule.loop_partition %k1 [1]", "different iterations of %r"),
-    "rfactor repeated": (REPEATED_INSIDE, "%i, %k, %r", "%p, %q = schedule.rfactor %k", "may run more than once for the same values of its axes"),
-    "rfactor shared": (SHARED_OUTSIDE, "%k, %i", "%p, %q = schedule.rfactor %k", "may write an element of %S more than once"),
-    "compute_at repeated": (REPEATED_INSIDE, "%i, %k, %r", "schedule.compute_at %b, %x", "may run more than once for the same values of its axes"),
-    "compute_at twice": (COLUMN_TWICE, "%i, %k", "schedule.compute_at %b, %x", "may run more than once for the same values of its axes"),
-    "reverse_compute_at": (DIAGONALS, "%k, %i", "schedule.reverse_compute_at %c, %i", "block \"copy\" may write an element of %C more than once"),
-    "reverse_compute_inline": (DIAGONALS, "%k, %i", "schedule.reverse_compute_inline %c", "block \"copy\" may write an element of %C more than once"),
-    "reorder running": (RUNNING, "%i, %k", "%k0, %k1 = schedule.split %k [2, 4]\nschedule.reorder %k1, %k0", "the updates of %S in block \"sum\" may not be regrouped (the block uses it for more than the update)"),
-    "vectorize running": (RUNNING, "%i, %k", "schedule.vectorize %k", "the updates of %S in block \"sum\" may not be regrouped"),
-    "vectorize differences": (ROWS.replace("arith.addf", "arith.subf"), "%i, %k", "schedule.vectorize %k", "may not be regrouped ('arith.subf' is not associative)"),
-    "annotate with a property": (ROWS, "%i, %k", '%u = schedule.add_unit_loop %b\nschedule.annotate %i "kind" with 4 : i64', "\"kind\" is a property of a 'tensor_loop.for', expected another key"),
+    "partition mixed": (ROWS, "%i, %k", "%f = schedule.fuse %i, %k\n%p, %q = schedule.loop_partition %f [12]",
+                        "%ik runs through reduce and spatial axes of block \"sum\" at once"),
+    "partition shared": (SHARED_OUTSIDE, "%k, %i", "%p, %q = schedule.loop_partition %i [1]",
+                         "every part would run the init of block \"sum\": different iterations of %i"),
+    "partition beside repeated": (row_sum("%k, %r, %i", "8, 2, 4"), "%k, %r, %i",
+                                  "%p, %q = schedule.loop_partition %i [1]",
+                                  "every part would run the init of block \"sum\": different iterations of %r"),
+    "partition around repeated": (REPEATED_INSIDE, "%i, %k, %r",
+                                  "%k0, %k1 = schedule.split %k [2, 4]\n%p, %q = schedule.loop_partition %k1 [1]",
+                                  "different iterations of %r"),
+    "rfactor repeated": (REPEATED_INSIDE, "%i, %k, %r", "%p, %q = schedule.rfactor %k",
+                         "may run more than once for the same values of its axes"),
+    "rfactor shared": (SHARED_OUTSIDE, "%k, %i", "%p, %q = schedule.rfactor %k",
+                       "may write an element of %S more than once"),
+    "compute_at repeated": (REPEATED_INSIDE, "%i, %k, %r", "schedule.compute_at %b, %x",
+                            "may run more than once for the same values of its axes"),
+    "compute_at twice": (COLUMN_TWICE, "%i, %k", "schedule.compute_at %b, %x",
+                         "may run more than once for the same values of its axes"),
+    "reverse_compute_at": (DIAGONALS, "%k, %i", "schedule.reverse_compute_at %c, %i",
+                           "block \"copy\" may write an element of %C more than once"),
+    "reverse_compute_inline": (DIAGONALS, "%k, %i", "schedule.reverse_compute_inline %c",
+                               "block \"copy\" may write an element of %C more than once"),
+    "reorder running": (RUNNING, "%i, %k", "%k0, %k1 = schedule.split %k [2, 4]\nschedule.reorder %k1, %k0",
+                        ("the updates of %S in block \"sum\" may not be regrouped (the block uses it for more than "
+                         "the update)")),
+    "vectorize running": (RUNNING, "%i, %k", "schedule.vectorize %k",
+                          "the updates of %S in block \"sum\" may not be regrouped"),
+    "vectorize differences": (ROWS.replace("arith.addf", "arith.subf"), "%i, %k", "schedule.vectorize %k",
+                              "may not be regrouped ('arith.subf' is not associative)"),
+    "annotate with a property": (ROWS, "%i, %k",
+                                 '%u = schedule.add_unit_loop %b\nschedule.annotate %i "kind" with 4 : i64',
+                                 "\"kind\" is a property of a 'tensor_loop.for', expected another key"),
 }  # fmt: skip
 """Function, loops of "sum", steps, what is said."""
 
@@ -132,11 +154,14 @@ KEPT: dict[str, tuple[str, str, str]] = {
     "decompose rows": (ROWS, "%i, %k", "%d = schedule.decompose_reduction %b, %i"),
     "decompose inside": (REPEATED, "%i, %r, %k", "%d = schedule.decompose_reduction %b, %k"),
     "decompose shared": (SHARED_OUTSIDE, "%k, %i", "%d = schedule.decompose_reduction %b, %k"),
-    "decompose fused": (ROWS, "%i, %k", "%f = schedule.fuse %i, %k\n%p, %q = schedule.split %f [?, 8]\n%d = schedule.decompose_reduction %b, %q"),
+    "decompose fused": (ROWS, "%i, %k",
+                        ("%f = schedule.fuse %i, %k\n%p, %q = schedule.split %f [?, 8]\n"
+                         "%d = schedule.decompose_reduction %b, %q")),
     "partition outside": (SHARED, "%i, %k", "%p, %q = schedule.loop_partition %i [1]"),
     "partition inside": (row_sum("%k, %i", "8, 4"), "%k, %i", "%p, %q = schedule.loop_partition %i [1]"),
     "partition repeated": (REPEATED, "%i, %r, %k", "%p, %q = schedule.loop_partition %k [3]"),
-    "partition of a part": (ROWS, "%i, %k", "%k0, %k1 = schedule.split %k [2, 4]\n%p, %q = schedule.loop_partition %k1 [1]"),
+    "partition of a part": (ROWS, "%i, %k",
+                            "%k0, %k1 = schedule.split %k [2, 4]\n%p, %q = schedule.loop_partition %k1 [1]"),
     "partition around": (REPEATED_INSIDE, "%i, %k, %r", "%p, %q = schedule.loop_partition %k [3]"),
     "rfactor": (ROWS, "%i, %k", "%k0, %k1 = schedule.split %k [20, 3]\n%p, %q = schedule.rfactor %k0"),
     "compute_at": (ROWS, "%i, %k", "schedule.compute_at %b, %x"),

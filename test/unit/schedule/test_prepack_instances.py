@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import stepwell
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.roles import INSTANCES, PREPARE
-from stepwell.core.verification import verify_module
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.graph.constants import WeightOp
 from xdsl.dialects import func
 

@@ -1,4 +1,6 @@
-"""Every primitive where it is legal (it keeps what the function computes) and where it is not (the message is quoted)."""
+"""
+Every primitive where it is legal (it keeps what the function computes) and where it is not (the message is quoted).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ import numpy as np
 import pytest
 from counts import FULL
 from schedule_cases import FIND, ILLEGAL, LEGAL, apply, expected, primitive_of
-from stepwell.core.errors import diagnostic_of
-from stepwell.core.verification import VerificationError
+from stepwell.core.ir.verification import VerificationError
+from stepwell.core.text.errors import diagnostic_of
 from stepwell.dialects.schedule import STEPS
 from stepwell.dialects.tensor_loop import FuncOp
-from stepwell.runtime.loop_runner import run_loops
+from stepwell.runtime.native.loop_runner import run_loops
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
@@ -78,6 +80,7 @@ GONE: dict[str, tuple[str, str, str]] = {
     "fuse": ("product", "%q = schedule.fuse %i, %j", "i j"),
     "reorder": ("product", "schedule.reorder %k, %i", ""),
     "loop_partition": ("product", "%q, %r = schedule.loop_partition %x [5]", "x y relu"),
+    "fission": ("product", "%z = schedule.decompose_reduction %mm, %k\n %q = schedule.fission %j, %z", ""),
     "add_unit_loop": ("product", "%q = schedule.add_unit_loop %mm", ""),
     "unroll": ("product", "schedule.unroll %k", ""),
     "vectorize": ("product", "schedule.vectorize %y", ""),

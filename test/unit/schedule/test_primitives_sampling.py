@@ -1,4 +1,7 @@
-"""Sampled numbers follow from the seed, stand in the program, and replay; programs on other shapes; what `Schedule` records."""
+"""
+Sampled numbers follow from the seed, stand in the program, and replay; programs on other shapes; what `Schedule`
+records.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from math import prod
 
 import pytest
 from schedule_cases import FUNCTIONS, SIZES, apply
-from stepwell.core.errors import diagnostic_of
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.errors import diagnostic_of
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.schedule import ProgramOp, StepOp
-from stepwell.schedule.replay import Replay
-from stepwell.schedule.schedule import Schedule
+from stepwell.schedule.program.interactive import Schedule
+from stepwell.schedule.program.replay import Replay
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
@@ -129,9 +132,12 @@ def test_a_program_works_on_another_shape(name: str, steps: str, sizes: tuple[in
 
 
 REFUSED_SHAPES = [
-    ("loop too long", "%a, %b = schedule.split %i [3, 4]", (13, 20, 16), "the factors of %i make 12 iterations, expected at least its 13"),
-    ("cut outside", "%a, %b = schedule.loop_partition %i [8]", (8, 20, 16), "points [8] do not cut 0 … 8 in ascending order"),
-    ("row too long", '%a, %b = schedule.split %y [1, ?]\n schedule.tensorize %b "row"', (3, 300, 2), "a row of 300 elements, expected 1 to 256"),
+    ("loop too long", "%a, %b = schedule.split %i [3, 4]", (13, 20, 16),
+     "the factors of %i make 12 iterations, expected at least its 13"),
+    ("cut outside", "%a, %b = schedule.loop_partition %i [8]", (8, 20, 16),
+     "points [8] do not cut 0 … 8 in ascending order"),
+    ("row too long", '%a, %b = schedule.split %y [1, ?]\n schedule.tensorize %b "row"', (3, 300, 2),
+     "a row of 300 elements, expected 1 to 256"),
     ("too long to unroll", "schedule.unroll %k", (2, 2, 1025), "no known extent of at most 1024"),
 ]  # fmt: skip
 

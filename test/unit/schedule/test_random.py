@@ -1,4 +1,6 @@
-"""Random legal sequences of primitives leave what random loop functions compute as it is, and replay from their program."""
+"""
+Random legal sequences of primitives leave what random loop functions compute as it is, and replay from their program.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,18 @@ import numpy as np
 import pytest
 from counts import FULL
 from random_schedules import PRIMITIVES, random_function, random_steps
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.verification import verify_module
+from stepwell.core.ir.verification import verify_module
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.schedule import STEPS, ProgramOp, StepOp
 from stepwell.dialects.tensor_loop import FuncOp
-from stepwell.runtime.loop_runner import run_loops
-from stepwell.schedule.replay import Replay
-from stepwell.schedule.schedule import Schedule
+from stepwell.runtime.native.loop_runner import run_loops
+from stepwell.schedule.program.interactive import Schedule
+from stepwell.schedule.program.replay import Replay
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 SEQUENCES = 1000 if FULL else 40
 """Sequences that are run; sequence number n is made by seed n."""
-COUNTED = 400 if FULL else 80
+COUNTED = 600 if FULL else 120
 LEAST = 10 if FULL else 1
 """Legal applications that each primitive has at least in the first `COUNTED` sequences."""
 

@@ -109,6 +109,6 @@ def test_transposes_of_other_types(dtype: str, numpy_type: Any) -> None:
 
 
 def test_nothing_outside_the_arrays_is_touched() -> None:
-    program = Path(__file__).parent / "guarded_rows.py"
+    program = Path(__file__).parents[2] / "support" / "guarded_rows.py"
     found = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stepwell.core.parsing import make_context, parse_text
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import FuncOp
-from stepwell.schedule.rows_maxima import relax_maxima
+from stepwell.schedule.rows.maxima import relax_maxima
 
 SOFTMAX = """
 tensor_loop.func @f(%x: memref<6x80xf32>, %w: memref<6x80xf32>) outs(%y: memref<6x80xf32>) {

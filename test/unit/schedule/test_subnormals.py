@@ -16,7 +16,8 @@ MATMUL = """func.func @main(%x: tensor<5x40xf32>) -> tensor<5x24xf32> {
 
 SQUARES = """func.func @main(%x: tensor<1x24x24x32xf32>) -> tensor<1x24x24x32xf32> {
   %w = graph.weight "w" : tensor<3x3x32x32xf32>
-  %0 = graph.conv2d %x, %w, padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO" : (tensor<1x24x24x32xf32>, tensor<3x3x32x32xf32>)
+  %0 = graph.conv2d %x, %w, padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x24x24x32xf32>, tensor<3x3x32x32xf32>)
   func.return %0 : tensor<1x24x24x32xf32>
 }"""
 
@@ -26,7 +27,10 @@ def run(text: str, x: Any, w: Any, numerics: str) -> Any:
 
 
 def small_weights(dtype: type) -> tuple[Any, Any, Any]:
-    """x, weights half of which are subnormal, and those without these: products with all of them are large enough to be seen."""
+    """
+    x, weights half of which are subnormal, and those without these: products with all of them are large enough to be
+    seen.
+    """
     random = np.random.default_rng(0)
     x = (random.integers(1, 9, (5, 40)) * 2.0**100).astype(dtype)
     w = (random.integers(1, 9, (40, 24)) * 2.0**-123).astype(dtype)

@@ -12,16 +12,17 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pipelines import parse_pipeline
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import BlockOp, GridOp
-from stepwell.schedule import given_tiling
-from stepwell.schedule.contraction import Contraction, contraction_of
-from stepwell.schedule.register_tiles import RegisterTile, fits
-from stepwell.schedule.targets import NAMED, Target
-from stepwell.schedule.tilings import Tiling, choose_tiling
+from stepwell.machine.families import NAMED
+from stepwell.machine.machine import Machine
+from stepwell.schedule.kernels import given_tiling
+from stepwell.schedule.kernels.contraction import Contraction, contraction_of
+from stepwell.schedule.kernels.register_tiles import RegisterTile, fits
+from stepwell.schedule.kernels.tilings import Tiling, choose_tiling
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
@@ -114,7 +115,10 @@ def test_the_order_of_panels_and_rows(text: str, outside: bool) -> None:
 
 
 def test_b_as_it_came_takes_room_of_a() -> None:
-    """A product of 384 KiB of a: outside the rows where the panels of b were made beforehand, inside where they are copied first."""
+    """
+    A product of 384 KiB of a: outside the rows where the panels of b were made beforehand, inside where they are copied
+    first.
+    """
     text = product(128, 768, 768)
     assert choose_tiling(contraction(text), True, V4).panels_outside
     assert not choose_tiling(contraction(text), False, V4).panels_outside
@@ -165,7 +169,9 @@ def value_of(value: SSAValue, axes: dict[SSAValue, int]) -> int:
 
 
 def hinted_lines(op: tile.PrefetchOp, shape: Sequence[int], batch: int) -> set[int]:
-    """The lines of its buffer that `op` asks for in panel 0, its block run for all rows and, as `batch` says, all batches."""
+    """
+    The lines of its buffer that `op` asks for in panel 0, its block run for all rows and, as `batch` says, all batches.
+    """
     loop, block = op.parent_op(), op.parent_op().parent_op()  # type: ignore[union-attr]
     assert isinstance(loop, scf.ForOp) and isinstance(block, BlockOp)
     found: set[int] = set()
@@ -190,7 +196,8 @@ def test_the_tiles_of_a_panel_ask_for_all_of_the_next(rows: int) -> None:
     text = f"""builtin.module attributes {{stepwell.weights = "given.safetensors"}} {{
       func.func @main(%a: tensor<2x{rows}x{depth}xf32>) -> tensor<2x{rows}x{columns}xf32> {{
         %w = graph.weight "w" : tensor<{depth}x{columns}xf32>
-        %r = graph.matmul %a, %w : (tensor<2x{rows}x{depth}xf32>, tensor<{depth}x{columns}xf32>) -> tensor<2x{rows}x{columns}xf32>
+        %r = graph.matmul %a, %w : (tensor<2x{rows}x{depth}xf32>, tensor<{depth}x{columns}xf32>)
+            -> tensor<2x{rows}x{columns}xf32>
         func.return %r : tensor<2x{rows}x{columns}xf32>
       }}
     }}"""
@@ -234,7 +241,7 @@ def integers(seed: int, *sizes: int) -> Any:
 def compiled_as(tiling: Tiling, text: str, **weights: Any) -> Any:
     """The program of `text`, its contraction cut up like that."""
 
-    def chosen(c: Contraction, prepacked: bool = False, target: Target = V4) -> Tiling:
+    def chosen(c: Contraction, prepacked: bool = False, target: Machine = V4) -> Tiling:
         return tiling
 
     original, given_tiling.choose_tiling = given_tiling.choose_tiling, chosen
@@ -275,7 +282,8 @@ def test_every_way_of_cutting_a_convolution_1x1(
 def test_long_sums_are_cut_into_parts(rows: int) -> None:
     """With an epilogue, which comes after the last part."""
     a, b, bias = integers(1, rows, 2100), integers(2, 2100, 150), integers(3, 150)
-    text = f"""func.func @main(%a: tensor<{rows}x2100xf32>, %b: tensor<2100x150xf32>, %d: tensor<150xf32>) -> tensor<{rows}x150xf32> {{
+    text = f"""func.func @main(%a: tensor<{rows}x2100xf32>, %b: tensor<2100x150xf32>, %d: tensor<150xf32>)
+    -> tensor<{rows}x150xf32> {{
       %0 = graph.matmul %a, %b : (tensor<{rows}x2100xf32>, tensor<2100x150xf32>) -> tensor<{rows}x150xf32>
       %1 = graph.add %0, %d : (tensor<{rows}x150xf32>, tensor<150xf32>) -> tensor<{rows}x150xf32>
       %2 = graph.relu %1 : (tensor<{rows}x150xf32>) -> tensor<{rows}x150xf32>

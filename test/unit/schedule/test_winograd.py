@@ -1,8 +1,8 @@
 """
 Convolutions 3x3 by F(2x2, 3x3), against NumPy written on its own.
 
-Images are small integers and filters small integers too, so that all sums are exact, quarters of filters included, and results are compared
-bit by bit; errors are measured on numbers of any kind.
+Images are small integers and filters small integers too, so that all sums are exact, quarters of filters included, and
+results are compared bit by bit; errors are measured on numbers of any kind.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects.tensor_loop import FuncOp
-from stepwell.schedule import winograd
+from stepwell.schedule.winograd import plan as winograd
 from xdsl.dialects.builtin import ModuleOp
 
 EXAMPLES = 100 if FULL else 4

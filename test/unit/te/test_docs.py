@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-GUIDE = Path(__file__).parents[2] / "docs" / "te.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "te.md"
 
 
 def test_examples_of_the_guide_run() -> None:

@@ -9,9 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from stepwell import te
-from stepwell.te import evaluate as evaluator
+from stepwell.te import evaluation as evaluator
 from stepwell.te import numeric
-from stepwell.te.evaluate import CheckFailed, evaluate
+from stepwell.te.evaluation import CheckFailed, evaluate
 
 INF, NAN = math.inf, math.nan
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from stepwell.dialects.graph import Graph
 from stepwell.dialects.traits import LoopTemplate
 from stepwell.te import Tensor, library, placeholder
-from stepwell.te.evaluate import evaluate
-from stepwell.testing.ir_generators import OpCase, RandomChooser
-from stepwell.testing.movement_generators import FAMILIES, random_case
-from stepwell.testing.strategies import cases, seeds
+from stepwell.te.evaluation import evaluate
+from stepwell.testing.programs.ir_generators import OpCase, RandomChooser
+from stepwell.testing.programs.movement_generators import FAMILIES, random_case
+from stepwell.testing.programs.strategies import cases, seeds
 from tolerances import check_case
 
 
@@ -26,7 +26,7 @@ def apply(name: str, arrays: list[np.ndarray], dtypes: list[str], **properties: 
 
 
 TEMPLATES = {op.name for op in Graph.operations if issubclass(op, LoopTemplate)}
-"""Ops whose loops are text; test_numeric_families.py runs them."""
+"""Ops whose loops are text; numeric/test_families.py runs them."""
 
 
 def check(case: OpCase, seed: int) -> None:

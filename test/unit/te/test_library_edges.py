@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from stepwell import te
-from stepwell.te import library, numeric
-from stepwell.te.evaluate import CheckFailed, evaluate
+from stepwell.te import dtypes, library, numeric
+from stepwell.te.evaluation import CheckFailed, evaluate
 
 INF, NAN = math.inf, math.nan
 
@@ -35,7 +35,7 @@ def stage_names(*outputs: te.Tensor) -> list[str]:
 def index_nodes(output: te.Tensor) -> set[str]:
     """The functions that the indices of the last stage are made of."""
     assert output.source is not None
-    loads = [node for node in te.post_order(*output.source.bodies) if isinstance(node, te.expr.Load)]
+    loads = [node for node in te.post_order(*output.source.bodies) if isinstance(node, te.tensor.Load)]
     nodes = te.post_order(*(index for load in loads for index in load.indices))
     return {node.function for node in nodes if isinstance(node, te.expr.Binary)}
 
@@ -103,7 +103,7 @@ class TestReshapeIndices:
     def test_of_a_part_leave_the_rest_alone(self) -> None:
         y = library.reshape(tensor(8, 3, 5, 16), (8, 15, 16))
         assert y.source is not None
-        (load,) = (node for node in te.post_order(*y.source.bodies) if isinstance(node, te.expr.Load))
+        (load,) = (node for node in te.post_order(*y.source.bodies) if isinstance(node, te.tensor.Load))
         assert (load.indices[0], load.indices[3]) == (y.source.axes[0], y.source.axes[2])
 
     def test_keep_a_symbolic_size(self) -> None:
@@ -139,7 +139,7 @@ class TestIntegers:
 
     @pytest.mark.parametrize("dtype", ["i8", "ui8", "i32", "ui64"])
     def test_power(self, dtype: str) -> None:
-        low, high = te.dtypes.integer_range(dtype)
+        low, high = dtypes.integer_range(dtype)
         bases = [0, 1, 2, 3, 5, high, low]
         exponents = [0, 1, 2, 7, 31, 100]
         x, y = [bases] * len(exponents), [[e] * len(bases) for e in exponents]

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.rewrites.engine.loading import SHIPPED, rules_of_text, shipped_rules
-from stepwell.rewrites.engine.match import condition
-from stepwell.rewrites.engine.patterns import Any_, Rule, create, op, rule
-from stepwell.rewrites.engine.sweeps import callback
-from stepwell.rewrites.fusion_rules import shipped_group_rules
-from stepwell.rewrites.targets import pattern_table, shipped_tables
-from stepwell.testing.ir_generators import Chooser
-from stepwell.testing.rules.checking import Report, Settings, check_rule, check_rules
+from counts import FULL
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.patterns import Any_, op
+from stepwell.patterns.language.registry import condition
+from stepwell.patterns.language.rules import Rule, create, rule
+from stepwell.patterns.running.sweeps import callback
+from stepwell.patterns.text.loading import rules_of_text
+from stepwell.rewrites.fusion.rules import shipped_group_rules
+from stepwell.rewrites.partition.pattern_tables import pattern_table, shipped_tables
+from stepwell.rewrites.shipped import SHIPPED, shipped_rules
+from stepwell.testing.programs.ir_generators import Chooser
+from stepwell.testing.rules.checking import Settings, check_rule, check_rules
 from stepwell.testing.rules.compare import Outcome, difference, outcome_of, same_bits, sensitivity
 from stepwell.testing.rules.group_checking import check_group_rules
 from stepwell.testing.rules.hints import GENERATORS, generator
-from stepwell.testing.rules.reporting import report_line, report_text, summary
-
-from .counts import FULL
+from stepwell.testing.rules.reporting import Report, report_line, report_text, summary
 
 CTX = make_context()
 

@@ -7,12 +7,15 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from stepwell.core.diagnostics import OperationError, StepwellError
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.loading import SHIPPED, rules_of_text, shipped_rules
-from stepwell.rewrites.engine.match import CONDITIONS
-from stepwell.rewrites.engine.patterns import Op, Rule, all_below
+from counts import FULL
+from stepwell.core.messages.diagnostics import OperationError, StepwellError
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns.language.patterns import Op, all_below
+from stepwell.patterns.language.registry import CONDITIONS
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.text.loading import rules_of_text
+from stepwell.rewrites.shipped import SHIPPED, shipped_rules
 from stepwell.testing.rules.checking import RuleCheck, Settings
 from stepwell.testing.rules.mutants import Mutant, mutants_of
 from stepwell.testing.rules.mutation import (
@@ -26,10 +29,8 @@ from stepwell.testing.rules.mutation import (
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from .counts import FULL
-
 CTX = make_context()
-FILECHECK = Path(__file__).resolve().parents[1] / "filecheck" / "rewrites"
+FILECHECK = Path(__file__).resolve().parents[2] / "filecheck" / "rewrites"
 ALL = [(name, rule) for name in SHIPPED for rule in shipped_rules(name)]
 
 

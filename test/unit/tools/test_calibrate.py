@@ -16,13 +16,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 from stepwell.core.weights import write_weights
-from stepwell.runtime.calibration_statistics import load_statistics
+from stepwell.runtime.calibration.statistics import load_statistics
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.calibrate import main
 from stepwell.tools.opt import main as opt_main
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "calibration"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "calibration"
 PROGRAM = str(EXAMPLE / "two_functions.mlir")
 
 TWICE = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -204,7 +204,8 @@ def test_what_is_not_finite_is_told() -> None:
     "words, data, message",
     [
         ((PROGRAM,), ["part.npz"], "error: batch 1: the data has no array for argument 'y' (tensor<8x8xf32>)"),
-        ((PROGRAM,), ["data0.npz", "odd.npz"], "error: 'odd.npz' has an array 'xx' but @main has no such argument\nhint: did you mean 'x'?"),
+        ((PROGRAM,), ["data0.npz", "odd.npz"],
+         "error: 'odd.npz' has an array 'xx' but @main has no such argument\nhint: did you mean 'x'?"),
         ((PROGRAM,), ["none.npz"], "error: cannot read input 'none.npz': no such file"),
         ((PROGRAM,), ["x.npy"], "error: data 'x.npy' is one array, expected a .npz archive of all arguments by name"),
         ((PROGRAM,), [], "the following arguments are required: --data"),
@@ -212,7 +213,8 @@ def test_what_is_not_finite_is_told() -> None:
         (("flow.mlir",), ["x.npz"], "flow.mlir:3:3: error: 'scf.if': control flow in @main"),
         ((PROGRAM, "--entry", "mian"), ["x.npz"], "there is no function @mian, did you mean 'main'?"),
         ((PROGRAM, "--bins", "2"), ["x.npz"], "error: a histogram has 2 bins, expected at least 4"),
-        ((PROGRAM, "--percentiles", "1;2"), ["x.npz"], "error: percentiles '1;2' are malformed, expected for instance 0.1,99.9"),
+        ((PROGRAM, "--percentiles", "1;2"), ["x.npz"],
+         "error: percentiles '1;2' are malformed, expected for instance 0.1,99.9"),
         ((PROGRAM, "-o", "none/out.npz"), ["data0.npz"], "error: cannot write 'none/out.npz': no such file"),
         ((PROGRAM, "--stats", "none/s.json"), ["data0.npz"], "error: cannot write 'none/s.json': no such file"),
         (("weights.mlir",), ["x.npz"], "error: "),
@@ -228,7 +230,7 @@ def test_errors_are_told(words: Sequence[str], data: Sequence[str], message: str
 
 
 def test_it_runs_as_a_script(folder: Path) -> None:
-    tool = Path(__file__).parents[2] / "tools" / "calibrate.py"
+    tool = Path(__file__).parents[3] / "tools" / "calibrate.py"
     command = [sys.executable, str(tool), PROGRAM, "--data", "data0.npz", "-o", "out.npz"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

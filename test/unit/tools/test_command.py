@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from interrupts import take_interrupts
-from stepwell.core.diagnostics import Diagnostic, StepwellError
-from stepwell.tools.command import ArgumentParser, Sources, run_tool, write_file
+from stepwell.core.messages.diagnostics import Diagnostic, StepwellError
+from stepwell.core.messages.files import write_file
+from stepwell.tools.options.command import ArgumentParser, Sources, run_tool
 
 TOOLS = ("opt", "run", "calibrate", "show", "tune", "import_onnx")
 

@@ -10,8 +10,8 @@ import onnx
 import pytest
 from onnx import TensorProto as T
 from onnx_broken_models import info, model, node, tensor
-from stepwell.core import progress
-from stepwell.core.progress import Progress
+from stepwell.core.passes import progress
+from stepwell.core.passes.progress import Progress
 from stepwell.frontends.onnx import registry
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
@@ -138,10 +138,7 @@ def test_converters_of_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: p
     monkeypatch.setattr(registry, "_table", {key: list(found) for key, found in registry._table.items()})
     path = saved(model([node("Wobble", "x", "y", "act")]))
     Path("mine.py").write_text(
-        "from stepwell.frontends.onnx import converter\n\n"
-        "@converter('Wobble')\n"
-        "def wobble(b, x):\n"
-        "    return b.relu(x)\n"
+        "from stepwell.frontends import converter\n\n@converter('Wobble')\ndef wobble(b, x):\n    return b.relu(x)\n"
     )
     assert "graph.relu" in written(path, "--converters", "mine.py")
     assert main([path, "--converters", "mine.py"]) == 1

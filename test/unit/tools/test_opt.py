@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 FULL = os.environ.get("STEPWELL_FULL", "") == "1"
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 PROGRAM = """func.func @main(%x: i32, %y: i32) -> i32 {
   %zero = arith.constant 0 : i32
@@ -155,7 +155,8 @@ def test_runs_as_a_script_from_anywhere(program: str):
 
 def test_output_does_not_depend_on_the_hash_seed(program: str):
     runs = [
-        [process(program, "-p", "canonicalize,cse", "--print-debuginfo", PYTHONHASHSEED=seed).stdout, process("--list-dialects", PYTHONHASHSEED=seed).stdout]
+        [process(program, "-p", "canonicalize,cse", "--print-debuginfo", PYTHONHASHSEED=seed).stdout,
+         process("--list-dialects", PYTHONHASHSEED=seed).stdout]
         for seed in ("1", "2")
     ]  # fmt: skip
     assert runs[0] == runs[1] and runs[0][0]

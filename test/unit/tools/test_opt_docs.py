@@ -10,11 +10,11 @@ import pytest
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main
-from stepwell.tools.opt_flags import add_flags
-from stepwell.tools.opt_rules import add_rule_flags
-from stepwell.tools.opt_weights import add_weight_flags
+from stepwell.tools.options.flags import add_flags
+from stepwell.tools.options.rules import add_rule_flags
+from stepwell.tools.options.weights import add_weight_flags
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "opt.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "opt.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^```mlir file=(\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 SESSIONS = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 

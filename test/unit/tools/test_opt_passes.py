@@ -9,19 +9,19 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from stepwell.core.parsing import parse
-from stepwell.core.pass_context import PassContext
-from stepwell.core.pass_decorators import module_pass
-from stepwell.core.sequential import Sequential
-from stepwell.core.structural_hash import structural_hash
+from stepwell.core.ir.structural_hash import structural_hash
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.decorators import module_pass
+from stepwell.core.passes.sequential import Sequential
+from stepwell.core.text.parsing import parse
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main
-from stepwell.tools.passes_page import page
+from stepwell.tools.pages.passes import page
 from stepwell.universe import PASSES, pipelines
 from xdsl.dialects.builtin import UnitAttr
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MLP = str(ROOT / "test" / "programs" / "mlp.mlir")
 
 PROGRAM = """func.func @main(%x: i32) -> i32 {
@@ -141,7 +141,10 @@ def test_dump_directory(tmp_path: Path):
 
 
 def test_a_failing_pass_is_named_and_what_it_was_given_is_dumped():
-    program = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>\n  func.return %y : tensor<4xf32>\n}\n"
+    program = (
+        "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = graph.relu %x : (tensor<4xf32>) -> "
+        "tensor<4xf32>\n  func.return %y : tensor<4xf32>\n}\n"
+    )
     flags = ["-p", "cse,bufferize", "--dump-failure", "given.mlir", "--dump-dir", "dump"]
     code, _, errors = opt(*flags, data=program)
     assert code == 1 and "note: in pass 'bufferize' (number 2 of the pipeline)" in errors
@@ -206,7 +209,7 @@ def test_the_hash_of_the_record_is_that_of_the_printed_program():
 
 def test_the_page_of_passes_is_up_to_date():
     text = (ROOT / "docs" / "passes.md").read_text(encoding="utf-8")
-    assert text == page(), "run python -m stepwell.tools.passes_page > docs/passes.md"
+    assert text == page(), "run python -m stepwell.tools.pages.passes > docs/passes.md"
 
 
 def test_the_example_of_the_page_runs(monkeypatch: pytest.MonkeyPatch):

@@ -13,9 +13,9 @@ import stepwell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.tools import run, show
-from stepwell.tools.graph_boxes import Box, Boxes, boxes_of, with_chains
-from stepwell.tools.graph_drawing import heat, page, svg
-from stepwell.tools.graph_layout import GAP, layout
+from stepwell.tools.drawing.boxes import Box, Boxes, boxes_of, with_chains
+from stepwell.tools.drawing.drawing import heat, page, svg
+from stepwell.tools.drawing.layout import GAP, layout
 
 NET = """\
 func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 SCRIPTS: dict[str, str] = tomllib.loads(PROJECT.read_text())["project"]["scripts"]
 
 INTERRUPTED_LOADING = """

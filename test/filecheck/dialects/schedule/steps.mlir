@@ -22,6 +22,8 @@ schedule.program {
   schedule.reorder %k, %j
   // CHECK-NEXT: schedule.loop_partition %[[J]] [4, 8]
   %a0, %a1, %a2 = schedule.loop_partition %j [4, 8]
+  // CHECK-NEXT: schedule.fission %[[K]], %[[B]]
+  %l = schedule.fission %k, %b
   // CHECK-NEXT: schedule.annotate %[[K]] "grain" with 4 : i64
   schedule.annotate %k "grain" with 4 : i64
   // CHECK-NEXT: schedule.compute_at %[[B]], %[[K]]

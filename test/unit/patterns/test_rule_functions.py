@@ -1,0 +1,71 @@
+"""A package adds conditions and builders that rule files name, as docs/extending.md says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from stepwell.core import plugins
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.patterns import Driver, Match, builder, condition, rules_of_text
+from stepwell.patterns.language.registry import BUILDERS, CONDITIONS
+from stepwell.patterns.text.loading import RULE_FUNCTIONS, load_rule_functions
+from xdsl.ir import SSAValue
+
+RULE = """
+pattern.rule "negative-of-wide" {
+  %x = pattern.any
+  pattern.require "wide-package.wide"(%x)
+  %root = pattern.op "graph.negative"(%x)
+  pattern.rewrite %root {
+    %new = pattern.build "wide-package.relu"(%x)
+    pattern.yield %new
+  }
+}
+"""
+PROGRAM = """
+func.func @main(%x: tensor<8xf32>, %y: tensor<2xf32>) -> (tensor<8xf32>, tensor<2xf32>) {
+  %a = graph.negative %x : (tensor<8xf32>) -> tensor<8xf32>
+  %b = graph.negative %y : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %a, %b : tensor<8xf32>, tensor<2xf32>
+}
+"""
+
+
+def load() -> None:
+    """Registers as a module does when it is imported."""
+
+    @condition("wide-package.wide")
+    def wide(match: Match, value: SSAValue) -> bool:
+        return value.type.get_shape()[0] >= 4  # pyright: ignore
+
+    @builder("wide-package.relu")
+    def relu(match: Match, value: SSAValue) -> Sequence[SSAValue]:
+        return match.create("graph.relu", [value]).results
+
+
+@pytest.fixture
+def package() -> Iterator[None]:
+    """A package with rule functions, as if it were installed."""
+    found = plugins.registry()
+    saved = dict(found.extensions[RULE_FUNCTIONS])
+    assert not found.add_plugin(plugins.StepwellPlugin(extensions={RULE_FUNCTIONS: {"wide": load}}), "wide-package")
+    load_rule_functions.cache_clear()
+    yield
+    found.extensions[RULE_FUNCTIONS] = saved
+    load_rule_functions.cache_clear()
+    CONDITIONS.pop("wide-package.wide", None)
+    BUILDERS.pop("wide-package.relu", None)
+
+
+def test_rules_name_functions_of_a_package(package: None) -> None:
+    ctx = make_context()
+    module = parse_text(ctx, PROGRAM, "program")
+    Driver(ctx, rules_of_text(RULE)).run(module)
+    assert [op.name for op in module.walk() if op.name.startswith("graph.")] == ["graph.relu", "graph.negative"]
+
+
+def test_without_the_package_the_name_is_unknown() -> None:
+    with pytest.raises(StepwellError, match="unknown builder 'wide-package.relu'"):
+        rules_of_text(RULE)
