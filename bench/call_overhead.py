@@ -1,9 +1,9 @@
 """
-What a call costs from Python: microseconds per call of tiny programs, the fast way and through ctypes, beside NumPy and an empty
-lambda.
+Measures a call from Python: microseconds per call of tiny programs, the fast way and through ctypes, beside NumPy and
+an empty lambda.
 
-The programs compute next to nothing (`x + y` on 2x3 floats), so that the call is what is timed. Rounds visit all of them in
-turn; the medians over the rounds count.
+The programs compute next to nothing (`x + y` on 2x3 floats), so that the call is what is timed. Rounds visit all of
+them in turn; the medians over the rounds count.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def compiled(text: str, fast: bool) -> stepwell.Executable:
 
 
 def subjects() -> dict[str, Callable[[], Any]]:
-    """What is timed, by name."""
+    """Returns what is timed, by name."""
     x, y = np.ones((2, 3), np.float32), np.ones(3, np.float32)
     wide, out = np.ones((2, 6), np.float32)[:, ::2], np.empty((2, 3), np.float32)
     found: dict[str, Callable[[], Any]] = {"empty lambda": lambda: None, "np.add": lambda: np.add(x, y)}

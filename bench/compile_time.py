@@ -1,8 +1,9 @@
 """
-How long `stepwell.compile` takes: kernels, an encoder layer, a CNN of 50 layers, 20 identical layers beside one; without a cache
-and from it.
+Measures `stepwell.compile` without a cache and from it: kernels, an encoder layer, a CNN of 50 layers, 20 identical
+layers beside one.
 
-Imports are done before the clock starts. A figure is the least of the repetitions: other work on the machine only adds to it.
+Imports are done before the clock starts. A figure is the least of the repetitions: other work on the machine only adds
+to it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ QUICK = ("gemm_1024",)
 
 @dataclass
 class Timing:
-    """One program; `limit` in seconds without a cache."""
+    """One program. `limit` is in seconds without a cache."""
 
     name: str
     cold: float
@@ -71,8 +72,9 @@ def encoder(layers: int) -> Program:
 
 def cnn() -> Program:
     """
-    50 layers, the bottlenecks of ResNet-50 (He et al., *Deep residual learning*, 2016) at 224×224, the batch normalisations
-    folded in; a second convolution with stride 2 stands for its pooling.
+    50 layers, the bottlenecks of ResNet-50 (He et al., *Deep residual learning*, 2016) at 224×224.
+
+    The batch normalisations are folded in, and a second convolution with stride 2 stands for its pooling.
     """
     program = Program()
     x = program.conv(program.conv(program.input(1, 3, 224, 224), 64, 7, 2), 64, 3, 2)

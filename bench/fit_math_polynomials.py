@@ -1,11 +1,12 @@
 """
-Fits the polynomial coefficients of `lowering/math_expansions`: run it to print `coefficients.py`, with `--pieces` `pieces.py`.
+Fits the polynomial coefficients of `lowering/math_expansions`: run it to print `coefficients.py`, with `--pieces`
+`pieces.py`.
 
 Method: iteratively reweighted least squares (C. L. Lawson, 1961) on a Chebyshev grid in `numpy.longdouble` (64-bit
-significand), minimising the largest error of the whole expansion, relative unless said. (The Remez exchange does not apply as it
-is: where the known part is exact at 0 the basis vanishes there and is no Haar system.) Coefficients are then rounded to the working format one at a time, lowest
-power first, and the others are fitted again. Functions come from the C library in long double, erf and erfc from their series and
-continued fraction.
+significand), minimising the largest error of the whole expansion, relative unless said. (The Remez exchange does not
+apply as it is: where the known part is exact at 0 the basis vanishes there and is no Haar system.) Coefficients are
+then rounded to the working format one at a time, lowest power first, and the others are fitted again. Functions come
+from the C library in long double, erf and erfc from their series and continued fraction.
 """
 
 from __future__ import annotations
@@ -201,8 +202,8 @@ class Pieces:
     """
     `function(a) ~ sum_k c_k (a - centre)^k` on each of 32 pieces of 0 <= a <= limit, the error divided by `scale(a)`.
 
-    The pieces are those of `1.25 <= 1.25 + slope a < 20` that have the same exponent and the same three bits after it. The first is about 0,
-    and its leading coefficients are `first`.
+    The pieces are those of `1.25 <= 1.25 + slope a < 20` that have the same exponent and the same three bits after it.
+    The first is about 0, and its leading coefficients are `first`.
     """
 
     name: str
@@ -216,7 +217,7 @@ class Pieces:
     degree: int = 4
 
     def edges(self) -> list[float]:
-        """Where the pieces begin, and the end of the last."""
+        """The begins of the pieces, and the end of the last."""
         start = int((FIRST - 1) * PIECES_PER_DOUBLING)
         numbers = range(start, start + PIECES + 1)
         parts = [divmod(number, PIECES_PER_DOUBLING) for number in numbers]
@@ -227,8 +228,8 @@ class Pieces:
 
 def exact_centre(function: Callable[[Array], Array], middle: float) -> tuple[np.float32, np.float32]:
     """
-    A number near the middle at which the function is nearly an f32, and that: so the first coefficient loses nothing (S. Gal,
-    Computing elementary functions: a new approach for achieving high accuracy and good performance, 1986).
+    A number near the middle at which the function is nearly an f32, and that: so the first coefficient loses nothing
+    (S. Gal, Computing elementary functions: a new approach for achieving high accuracy and good performance, 1986).
     """
     near = (np.float32(middle).view(np.int32) + np.arange(-2000, 2000, dtype=np.int32)).view(np.float32)
     values = function(near.astype(Real))
@@ -285,7 +286,9 @@ def pi_fraction() -> Fraction:
 
 
 def two_over_pi_windows() -> list[tuple[int, float, float]]:
-    """(E, c0, c1): for |x| >= 2^E, `x * 2/pi` mod 4 is `x * (c0 + c1)` mod 4; see `trigonometric.py`."""
+    """
+    Returns (E, c0, c1): for |x| >= 2^E, `x * 2/pi` mod 4 is `x * (c0 + c1)` mod 4, as `trigonometric.py` explains.
+    """
     ratio = 2 / pi_fraction()
     windows = [(-200, ratio)]
     for exponent in range(40, 128, 16):
@@ -296,7 +299,7 @@ def two_over_pi_windows() -> list[tuple[int, float, float]]:
 
 def print_pieces() -> None:
     """Rows of the shortest numbers that are the same f32."""
-    print('"""Piecewise polynomials printed by `bench/fit_math_polynomials.py --pieces`; do not edit."""\n')
+    print('"""Piecewise polynomials printed by `bench/fit_math_polynomials.py --pieces`, not to be edited."""\n')
     print("from __future__ import annotations")
     for job in PIECEWISE:
         edges = job.edges()
@@ -313,7 +316,7 @@ def main() -> None:
     if "--pieces" in sys.argv:
         print_pieces()
         return
-    print('"""Coefficients printed by `bench/fit_math_polynomials.py`; do not edit."""\n')
+    print('"""Coefficients printed by `bench/fit_math_polynomials.py`, not to be edited."""\n')
     print("from __future__ import annotations\n")
     for job in JOBS:
         coefficients, error = fit(job)

@@ -1,8 +1,8 @@
 """
-What fusion is worth: microseconds per call of small networks with and without `plan-fusion,apply-fusion-plan`.
+Measures what fusion is worth: microseconds per call of small networks with and without `plan-fusion,apply-fusion-plan`.
 
-Rounds alternate between the pipelines in one process on one thread, whose processor time counts; ratios are medians of the
-per-round ratios, and above 1 the fused program is faster.
+Rounds alternate between the pipelines in one process on one thread, whose processor time counts; ratios are medians of
+the per-round ratios, and above 1 the fused program is faster.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import run_pipeline
+from stepwell.core import make_context, run_pipeline
 
 EXACT = "eliminate-common-subexpr,simplify-expr,fold-constant,eliminate-common-subexpr,eliminate-dead-code"
 PIPELINES = {
@@ -28,7 +27,7 @@ PIPELINES = {
 
 
 class Text:
-    """A function written op by op: `t.op("add", a, b)`; result types are inferred."""
+    """A function written op by op, `t.op("add", a, b)`. Result types are inferred."""
 
     def __init__(self, **arguments: tuple[int, ...]):
         self.types = {
@@ -39,7 +38,7 @@ class Text:
         self.result = ""
 
     def op(self, name: str, *operands: str, **properties: Any) -> str:
-        """Adds an op; gives the name of its result."""
+        """Adds an op, and returns the name of its result."""
         result = f"v{len(self.lines)}"
         given = "".join(f", {key} = {_text(value)}" for key, value in properties.items())
         types = ", ".join(self.types[operand] for operand in operands)
@@ -267,7 +266,8 @@ def main() -> None:
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     print(
-        f"{'program':32} {'kernels':>9} {'unfused us':>11} {'fused us':>10} {'unfused/fused':>14} {'matmul-add/fused':>17}"
+        f"{'program':32} {'kernels':>9} {'unfused us':>11} {'fused us':>10} {'unfused/fused':>14} "
+        f"{'matmul-add/fused':>17}"
     )
     for name, make in PROGRAMS.items():
         if options.only not in name:
@@ -294,7 +294,10 @@ def main() -> None:
         rows.append(row)
         before, after = row["kernels"]
         print(
-            f"{name:32} {before:>4} → {after:<2} {row['unfused']:11.1f} {row['fused']:10.1f} {row['ratio']:14.2f} {row['matmul-add ratio']:17.2f}",
+            (
+                f"{name:32} {before:>4} → {after:<2} {row['unfused']:11.1f} {row['fused']:10.1f} "
+                f"{row['ratio']:14.2f} {row['matmul-add ratio']:17.2f}"
+            ),
             flush=True,
         )
     if options.json:

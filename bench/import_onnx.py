@@ -1,9 +1,10 @@
 """
-How long the import of ONNX models takes and how much memory it wants, and how long `stepwell.compile` takes for them, without a cache and
+Measures time and memory of the import of ONNX models, and the time of `stepwell.compile` for them, without a cache and
 from it.
 
-Without arguments: two made models with 100 MB of weights, inside the file and in another. With `--models`: those of test/models as well.
-Every model is measured in a process of its own; memory is what the process has at most, less what it had with all packages loaded.
+Without arguments: two made models with 100 MB of weights, inside the file and in another. With `--models`: those of
+test/models as well. Every model is measured in a process of its own; memory is what the process has at most, less what
+it had with all packages loaded.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ MEGABYTE = 1 << 20
 
 @dataclass
 class Figures:
-    """One model; sizes in MB, times in seconds."""
+    """One model, with sizes in MB and times in seconds."""
 
     name: str
     size: float

@@ -1,8 +1,9 @@
 """
-The cases of cases.json in Stepwell and its peers: NumPy, PyTorch, onnxruntime and OpenVINO, as far as they are installed.
+The cases of cases.json in Stepwell and its peers: NumPy, PyTorch, onnxruntime and OpenVINO, as far as they are
+installed.
 
-Each engine runs in a process of its own with one thread; rounds visit the engines in turn, and the median over the rounds of
-best peer / ours is what counts: above 1, ours is faster. A result is checked before it is timed.
+Each engine runs in a process of its own with one thread; rounds visit the engines in turn, and the median over the
+rounds of best peer / ours is what counts: above 1, ours is faster. A result is checked before it is timed.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
 
 
 def last_cpu() -> int:
-    """The last CPU this process may use; -1 where that is not known."""
+    """Returns the last CPU that this process may use, -1 where that is not known."""
     return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1
 
 
@@ -85,7 +86,7 @@ def chosen_cases(options: argparse.Namespace) -> list[Case]:
 
 
 def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
-    """Measures and prints case by case; the rows, and the engines that are not there."""
+    """Measures and prints case by case. Returns the rows, and the engines that are not there."""
     rounds, seconds = (1, 0.002) if options.quick else (options.rounds, options.milliseconds / 1000)
     cpu = options.cpu if options.cpu >= 0 else None
     rows: list[Row] = []
@@ -106,7 +107,7 @@ def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
 
 
 def print_tables(rows: list[Row], engines: list[str]) -> list[ClassFigures]:
-    """Cases, classes, troubles; the figures of the classes."""
+    """Prints cases, classes and troubles, and returns the figures of the classes."""
     print("\n" + aligned(case_header(engines), [case_cells(row, engines) for row in rows]) + "\n")
     figures = [
         class_figures(name, asked, [row for row in rows if row.class_ == name])
@@ -119,7 +120,10 @@ def print_tables(rows: list[Row], engines: list[str]) -> list[ClassFigures]:
 
 
 def notes(rows: list[Row]) -> list[str]:
-    """What is asked beside ratios, int8 against our f32 and the time of an empty call, and who had trouble with what."""
+    """
+    Returns what is asked beside ratios: int8 against our f32, the time of an empty call, and which engine had
+    trouble with what.
+    """
     ours = {row.name: row.microseconds[OURS] for row in rows if OURS in row.microseconds}
     lines: list[str] = []
     if "int8_gemm_1024" in ours and "gemm_1024" in ours:
@@ -142,7 +146,7 @@ def command(options: argparse.Namespace) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on, without names of machines."""
+    """Returns what the figures depend on, without names of machines."""
     from importlib.metadata import PackageNotFoundError, version
 
     packages: dict[str, str] = {}

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.weights import write_weights
+from stepwell.core import write_weights
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "mnist_mlp"
 sys.path.insert(0, str(EXAMPLE))
@@ -64,7 +64,8 @@ def main() -> None:
         os.environ["STEPWELL_CACHE_DIR"] = str(Path(directory) / "cache")
         write_weights(Path(directory) / "mlp.safetensors", weights)
         print(
-            f"{'batch':>5} {'ours us/image':>14} {'numpy us/image':>15} {'numpy/ours':>11} {'cold ms':>8} {'cached ms':>10}"
+            f"{'batch':>5} {'ours us/image':>14} {'numpy us/image':>15} {'numpy/ours':>11} {'cold ms':>8} "
+            f"{'cached ms':>10}"
         )
         for batch in options.batches:
             path = Path(directory) / f"mlp{batch}.mlir"

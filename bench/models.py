@@ -1,9 +1,11 @@
 """
-Whole ONNX models, ours beside onnxruntime and OpenVINO: `python bench/models.py model.onnx… [--shape x=1x3x48x192] [--bind sr=16000]`.
+Whole ONNX models, ours beside onnxruntime and OpenVINO.
 
-One thread each, every engine in a process of its own, rounds in turn. Inputs are random: floats normal, integers 0 or 1. The
-ratio is the median over rounds of the best peer's time over ours; the error is that against onnxruntime, of the largest element.
-`make test-models` leaves the models it uses in build/models.
+`python bench/models.py model.onnx… [--shape x=1x3x48x192] [--bind sr=16000]`
+
+One thread each, every engine in a process of its own, rounds in turn. Inputs are random: floats normal, integers 0
+or 1. The ratio is the median over rounds of the best peer's time over ours; the error is that against onnxruntime, of
+the largest element. `make test-models` leaves the models it uses in build/models.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Call = Callable[[], Any]
 
 
 def inputs_of(path: str, shapes: dict[str, list[int]], bound: dict[str, int]) -> Arrays:
-    """An array for each input of a model, of the shape that is given or else declared; open extents are 1."""
+    """Returns an array for each input of a model, of the shape that is given or else declared. Open extents are 1."""
     from onnx import load
     from onnx.helper import tensor_dtype_to_np_dtype
 

@@ -1,4 +1,7 @@
-"""Whole programs (class C4 of cases.json): small networks and blocks of large ones; all options are those of kernels.py."""
+"""
+Measures whole programs (class C4 of cases.json): small networks and blocks of large ones. The options are those of
+kernels.py.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Writes the figures of a run into docs/performance.md, between its markers; `make bench` calls it last."""
+"""Writes the figures of a run into docs/performance.md, between its markers. `make bench` calls it last."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def run_text(result: dict[str, Any]) -> str:
     missing = [f"{name} was not installed" for name in result["missing"]]
     classes = [class_cells(ClassFigures(**class_)) for class_ in result["classes"]]
     parts = [
-        machine_line(result, missing),
+        wrapped(machine_line(result, missing)),
         markdown(class_header(), classes),
         "Every case; times in microseconds per call, the ratio with its 95 % interval, and the share of the roof:",
         markdown(case_header(engines), [case_cells(row, engines) for row in rows]),
@@ -76,7 +77,11 @@ def threads_text(result: dict[str, Any]) -> str:
 
 
 def bullets(lines: list[str]) -> str:
-    return "\n".join(f"* {line}" for line in lines)
+    return "\n".join(wrapped(f"* {line}", "  ") for line in lines)
+
+
+def wrapped(text: str, hanging: str = "") -> str:
+    return textwrap.fill(text, 120, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def replaced(page: str, text: str) -> str:

@@ -1,4 +1,7 @@
-"""Draws the ratios of a run: one bar per case with its interval, by class, on a logarithmic axis; SVG or PNG by the suffix."""
+"""
+Draws the ratios of a run, one bar per case with its interval, by class, on a logarithmic axis. The suffix chooses SVG
+or PNG.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """
-What rewriting costs: a walk that matches nothing against xDSL's greedy driver and `apply-pdl`, one rule against thirty,
-and the whole of `graph-optimize` on transformer-like graphs of growing size.
+Measures what rewriting costs: a walk that matches nothing against xDSL's greedy driver and `apply-pdl`, one rule
+against thirty, and the whole of `graph-optimize` on transformer-like graphs of growing size.
 
     python bench/rewriting.py [--length 20000] [--rounds 5]
 
@@ -16,10 +16,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from stepwell.core.parsing import make_context, parse_text
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.rewrites.engine.driver import Driver
-from stepwell.rewrites.engine.patterns import Any_, Bound, Op, Rule
+from stepwell.core import make_context, parse_pipeline, parse_text
+from stepwell.patterns import Any_, Bound, Driver, Op, Rule
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation

@@ -1,8 +1,10 @@
 """
-Largest error in ulp of every expanded unary function over f32, every 37th bit pattern (117 million), against double precision.
+Largest error in ulp of every expanded unary function over f32, every 37th bit pattern (117 million), against double
+precision.
 
-Run from the root of the repository: `python bench/sweep_math_errors.py [--tiles] [name ...]`; a few seconds for each function. With
-`--tiles` on register tiles, by the instructions of AVX-512 where the machine has them. The figures of docs/numerics.md come from here.
+Run from the root of the repository: `python bench/sweep_math_errors.py [--tiles] [name ...]`; a few seconds for each
+function. With `--tiles` on register tiles, by the instructions of AVX-512 where the machine has them. The figures of
+docs/numerics.md come from here.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def errors(found: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """In ulp of `exact` as f32, inf counted as 2^128; a NaN on one side only is inf."""
+    """Returns errors in ulp of `exact` as f32, inf counted as 2^128. A NaN on one side only is inf."""
     limit = 2.0**128
     a, b = np.clip(found.astype(np.float64), -limit, limit), np.clip(exact, -limit, limit)
     exponent = np.where(b == 0, -126, np.clip(np.frexp(b)[1] - 1, -126, 127))

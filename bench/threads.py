@@ -1,9 +1,9 @@
 """
 Two threads beside one: a product of 1024 and a ResNet block.
 
-Results must be identical bit by bit. Speed-up counts only in rounds in which two threads of a loop of FMAs reached 1.8 × one; where
-no round did, the machine has no second core to spare and the speed-up is "not measurable". Last, with a spinning process of our
-own on the second CPU, two threads must not fall below 0.8 × one.
+Results must be identical bit by bit. Speed-up counts only in rounds in which two threads of a loop of FMAs reached 1.8
+× one; where no round did, the machine has no second core to spare and the speed-up is "not measurable". Last, with a
+spinning process of our own on the second CPU, two threads must not fall below 0.8 × one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Speeds:
         return [speed_up for speed_up, cores in pairs if cores >= TWO_CORES]
 
     def lines(self) -> Iterator[str]:
-        """What holds, in words."""
+        """Says in words what holds."""
         yield f"{self.name}: results of two threads are {'identical' if self.identical else 'DIFFERENT'}"
         cores = f"two cores gave {min(self.calibration):.2f} to {max(self.calibration):.2f} × one"
         if self.usable:
@@ -102,7 +102,7 @@ def seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def cores(peak: Peak, pool: ThreadPoolExecutor) -> float:
-    """How much two threads do in the time of one, in loops of FMAs that run without Python's lock."""
+    """Measures how much two threads do in the time of one, in loops of FMAs that run without Python's lock."""
     taken = [0.0, 0.0]
     for threads in (1, 2):
         start = time.perf_counter()
@@ -130,7 +130,7 @@ def spinner(cpu: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def measure(name: str, rounds: int, budget: float, cpus: list[int]) -> Speeds:
-    """All rounds of one case; without a second CPU nothing but the comparison of results."""
+    """Runs all rounds of one case. Without a second CPU it only compares results."""
     one, two = runs(name)
     same = all(a.tobytes() == b.tobytes() for a, b in zip(one(), two(), strict=True))
     speeds = Speeds(name, same, [], [], [])

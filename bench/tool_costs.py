@@ -1,5 +1,6 @@
 """
-What the tools cost: start-up of stepwell-opt against stock xdsl-opt, and microseconds per op of parse, verify, print and passes.
+Measures what the tools cost: start-up of stepwell-opt against stock xdsl-opt, and microseconds per op of parse, verify,
+print and passes.
 
 Start-up is measured in pairs on an empty module, processor time of whole processes; the median of the ratios counts.
 """
@@ -16,9 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from stepwell.core.parsing import make_context, parse
-from stepwell.core.pipelines import parse_pipeline
-from stepwell.core.verification import verify_module
+from stepwell.core import make_context, parse, parse_pipeline, verify_module
 
 PASSES = (
     "eliminate-common-subexpr",
@@ -52,7 +51,8 @@ def start_up(pairs: int) -> None:
     ratio = statistics.median(mine / theirs for mine, theirs in figures)
     mine, theirs = (statistics.median(column) for column in zip(*figures, strict=True))
     print(
-        f"start-up on an empty module: stepwell-opt {mine:.3f} s, xdsl-opt {theirs:.3f} s, median ratio {ratio:.3f} ({pairs} pairs)"
+        f"start-up on an empty module: stepwell-opt {mine:.3f} s, xdsl-opt {theirs:.3f} s, median ratio {ratio:.3f} "
+        f"({pairs} pairs)"
     )
 
 

@@ -1,5 +1,6 @@
 """
-What a side-car of weights costs at start: `stepwell-run` on a program with weights, against the same with splats.
+Measures what a side-car of weights costs at start: `stepwell-run` on a program with weights, against the same with
+splats.
 
     python bench/weights_startup.py [--megabytes 100] [--runs 5]
 
@@ -20,7 +21,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from stepwell.core.weights import write_weights
+from stepwell.core import write_weights
 
 SIDE = 1024
 """Rows and columns of a matrix: 4 MB of f32 each."""
@@ -73,7 +74,8 @@ def main() -> None:
             medians.append(statistics.median(seconds for seconds, _ in runs))
             largest = max(size for _, size in runs)
             print(
-                f"{name:9} {count} matrices, {count * 4} MB: median {medians[-1]:.3f} s, at most {largest:.0f} MB resident"
+                f"{name:9} {count} matrices, {count * 4} MB: median {medians[-1]:.3f} s, at most {largest:.0f} MB "
+                "resident"
             )
         print(f"difference: {medians[1] - medians[0]:+.3f} s")
 

@@ -1,9 +1,9 @@
 """The programs of the worked examples are tests too: `lit examples`. Files in `rules/` are no programs."""
 
-import stepwell.testing.lit_format
+from stepwell.testing import StepwellTest
 
 config.name = "stepwell-examples"
 config.suffixes = [".mlir"]
 # The package must be installed first and has tests of its own; the calibration example is run by pytest.
 config.excludes = ["rules", "mixin_dialect", "calibration"]
-config.test_format = stepwell.testing.lit_format.StepwellTest()
+config.test_format = StepwellTest()

@@ -1,4 +1,7 @@
-"""Arguments of the scripts, checked before anything is measured: what cannot be is said in a line, and no run is lost at its end."""
+"""
+Arguments of the scripts, checked before anything is measured: what cannot be is said in a line, and no run is lost at
+its end.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def existing_file(text: str) -> Path:
 
 
 def figures_in(path: Path, key: str) -> dict[str, Any]:
-    """What a script wrote with --json. Ends the program where the file holds no object with `key`."""
+    """Returns what a script wrote with --json. Ends the program where the file holds no object with `key`."""
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

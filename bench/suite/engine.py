@@ -1,4 +1,4 @@
-"""What the engines have in common: a way of running a program is a `Variant`; an engine may offer several."""
+"""What the engines have in common. A way of running a program is a `Variant`, and an engine may offer several."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Variants = Callable[[Program, Arrays], Iterator[Variant | Exception]]
 
 def load_engine(name: str) -> Variants:
     """
-    The `variants` function of an engine, or of a module of one's own by its full name. Raises ImportError when what it needs
-    is not installed.
+    The `variants` function of an engine, or of a module of one's own by its full name. Raises ImportError when what it
+    needs is not installed.
     """
     module = f".{ENGINES[name]}" if name in ENGINES else name
     return import_module(module, __package__).variants
@@ -56,7 +56,7 @@ def attempt(make: Callable[..., Variant], *arguments: Any) -> Variant | Exceptio
 
 
 def straight_line(lines: list[str], names: dict[str, Any], results: list[str]) -> Callable[[], Any]:
-    """A function of the lines, without the cost of a table look-up per node; it returns the named results."""
+    """Makes a function of the lines, without the cost of a table look-up per node. It returns the named results."""
     body = "\n    ".join([*lines, f"return [{', '.join(results)}]"])
     parameters = ", ".join(f"{name}={name}" for name in names)
     scope = dict(names)

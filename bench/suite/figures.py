@@ -1,4 +1,4 @@
-"""From the seconds of rounds to ratios with intervals, shares of the roof, and figures per class."""
+"""Turns the seconds of rounds into ratios with intervals, shares of the roof, and figures per class."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Row:
 
 
 def make_row(measurement: Measurement) -> Row:
-    """Medians over rounds; the ratio is the median over rounds of best peer / ours, both of the same round."""
+    """Medians over rounds. The ratio is the median over rounds of best peer / ours, both of the same round."""
     case, seconds = measurement.case, measurement.seconds
     medians = {name: float(np.median(times)) for name, times in seconds.items()}
     row = Row(

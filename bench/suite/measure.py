@@ -68,7 +68,7 @@ class Harness:
             engine.stop()
 
     def measure(self, case: Case) -> Measurement:
-        """All rounds of one case; an engine that is wrong or lost is left out of them."""
+        """Runs all rounds of one case. An engine that is wrong or lost is left out of them."""
         measurement = Measurement(case)
         with tempfile.TemporaryDirectory() as directory:
             data = Path(directory) / "case.npz"
@@ -83,7 +83,7 @@ class Harness:
         return measurement
 
     def _load(self, measurement: Measurement, name: str, data: Path) -> bool:
-        """Whether the engine is ready; when it is lost it gets a second chance, with its first variant only."""
+        """Returns whether the engine is ready. One that is lost gets a second chance, with its first variant only."""
         request = {"do": "load", "case": measurement.case, "data": str(data), "clock": self.clock}
         answer = self._ask(measurement, name, request | {"most": 9}, LOAD_LIMIT)
         answer = answer or self._ask(measurement, name, request | {"most": 1}, LOAD_LIMIT)
@@ -109,7 +109,7 @@ class Harness:
         return True
 
     def _ask(self, measurement: Measurement, name: str, request: dict[str, Any], limit: float) -> dict[str, Any] | None:
-        """The answer; None when the engine was lost."""
+        """Returns the answer, None when the engine was lost."""
         try:
             return self.engines[name].ask(request, limit)
         except (EngineLost, EngineMissing) as error:

@@ -1,4 +1,4 @@
-"""NumPy: one call per op, into arrays made beforehand; images as NHWC, convolutions as one product per tap."""
+"""NumPy: one call per op, into arrays made beforehand. Images are NHWC, and convolutions one product per tap."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def conv(x: Any, w: Any, b: Any, out: Any, stride: int, pad: int, depthwise: boo
 
 
 def attention(q: Any, k: Any, v: Any, out: Any, heads: int) -> None:
-    """Products and a softmax per head; `out` is [batch, sequence, hidden]."""
+    """Computes products and a softmax per head. `out` is [batch, sequence, hidden]."""
     batch, length, hidden = q.shape
     size = hidden // heads
     q, k, v = (x.reshape(batch, length, heads, size).transpose(0, 2, 1, 3) for x in (q, k, v))

@@ -26,7 +26,7 @@ class Writer:
         self.fused_attention = fused_attention
 
     def node(self, op: str, *inputs: str, to: str | None = None, **attributes: Any) -> str:
-        """Adds a node of one result, named `to` or afresh; the name."""
+        """Adds a node of one result, named `to` or afresh, and returns the name."""
         result = to or f"n{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, list(inputs), [result], **attributes))
         return result
@@ -62,7 +62,7 @@ def _info(value: Value) -> Any:
 
 
 def _activate(writer: Writer, name: str | None, x: str, to: str) -> None:
-    """The activation as a node of its own; runtimes fuse it."""
+    """Adds the activation as a node of its own, which runtimes fuse."""
     match name:
         case "relu":
             writer.node("Relu", x, to=to)

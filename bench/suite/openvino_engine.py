@@ -1,4 +1,6 @@
-"""OpenVINO's CPU plugin: one thread and stream, f32 all the way, inputs bound beforehand; images as NCHW and as NHWC."""
+"""
+OpenVINO's CPU plugin: one thread and stream, f32 all the way, inputs bound beforehand, images as NCHW and as NHWC.
+"""
 
 from __future__ import annotations
 

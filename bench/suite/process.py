@@ -1,4 +1,7 @@
-"""A worker process as its parent sees it: asks one thing at a time, with a time limit; it may crash or hang without harm."""
+"""
+A worker process as its parent sees it. It is asked one thing at a time, with a time limit, and may crash or hang
+without harm.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,11 @@ class EngineLost(Exception):
 
 
 class EngineMissing(Exception):
-    """What the engine needs is not installed."""
+    """Raised when what the engine needs is not installed."""
 
 
 class EngineProcess:
-    """One engine; started on first use, and again after it was lost."""
+    """One engine, started on first use, and again after it was lost."""
 
     def __init__(self, name: str, cpu: int | None):
         self.name = name
@@ -65,7 +68,10 @@ class EngineProcess:
             raise EngineMissing(answer["missing"])
 
     def ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:
-        """The answer. Raises EngineLost after a crash or `limit` seconds; the next question starts the engine again."""
+        """
+        Returns the answer. Raises EngineLost after a crash or `limit` seconds. The next question starts the engine
+        again.
+        """
         if self.process is None:
             self.start()
         assert self.process is not None and self.process.stdin is not None

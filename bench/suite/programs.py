@@ -1,4 +1,4 @@
-"""From a case of cases.json to its description."""
+"""Makes the description of a case of cases.json."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def _int8_gemm(program: Program, sizes: list[int], case: Case) -> Value:
 
 
 def _conv(program: Program, sizes: list[int], case: Case) -> Value:
-    """Sizes: batch, channels in, channels out, height and width, kernel, stride; depthwise with one group per channel."""
+    """
+    A convolution of the given batch, channels in, channels out, height and width, kernel and stride. Depthwise has one
+    group per channel.
+    """
     batch, channels_in, channels_out, extent, kernel, stride = sizes
     groups = channels_in if case["kind"] == "depthwise" else 1
     x = program.input(batch, channels_in, extent, extent)

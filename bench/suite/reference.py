@@ -49,7 +49,7 @@ def evaluate(program: Program, arrays: Arrays) -> list[Any]:
 
 
 def relative_error(found: Any, expected: Any) -> float:
-    """The greatest difference over the greatest element; infinite for another shape or a NaN."""
+    """Returns the greatest difference over the greatest element, infinite for another shape or a NaN."""
     if found.shape != expected.shape:
         return math.inf
     if not expected.size:

@@ -83,7 +83,11 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def troubles(rows: Sequence[Row]) -> list[str]:
-    """A line for each engine that did not give a right result in time, ours first; ops an engine lacks once per engine."""
+    """
+    Returns a line for each engine that gave no right result in time, ours first.
+
+    Ops that an engine lacks are named once per engine.
+    """
     lines: list[str] = []
     for engine in [*ENGINES, *sorted({name for row in rows for name in row.trouble} - set(ENGINES))]:
         for row in rows:

@@ -1,7 +1,7 @@
 """
-What the machine can do at this moment: the rate of a loop of FMAs, and the least time in which the bytes of a case can be moved.
-Bytes are moved in two ways, and the faster counts: by a copy of half of them, and by a loop that reads what the case
-reads and writes what it writes. They differ where reads are cheaper than writes (caches) or dearer.
+What the machine can do at this moment: the rate of a loop of FMAs, and the least time in which the bytes of a case can
+be moved. Bytes are moved in two ways, and the faster counts: by a copy of half of them, and by a loop that reads what
+the case reads and writes what it writes. They differ where reads are cheaper than writes (caches) or dearer.
 """
 
 from __future__ import annotations
@@ -68,8 +68,10 @@ def fma_text(lanes: int) -> str:
 
 def stream_text(lanes: int, read: int, written: int) -> str:
     """
-    LLVM IR of `stream(source, target)`, which reads and writes so many vectors: first some of each, the source as
-    `read // written` streams side by side (one to `SIDE_BY_SIDE`); then the rest of the longer side alone.
+    Returns LLVM IR of `stream(source, target)`, which reads and writes so many vectors.
+
+    It begins with some of each, the source as `read // written` streams side by side (one to `SIDE_BY_SIDE`). Then
+    comes the rest of the longer side alone.
     """
     vector = f"<{lanes} x float>"
     streams = min(max(read // written, 1), SIDE_BY_SIDE)
@@ -142,7 +144,9 @@ def _counted(
     index: str = "%i",
     step: int = 1,
 ) -> list[str]:
-    """The loop `for index in range(start, stop, step)` in the block `label`, which `before` enters; `start < stop`."""
+    """
+    The loop `for index in range(start, stop, step)` in the block `label`, which `before` enters, with `start < stop`.
+    """
     return [
         f"{index} = phi i64 [ {start}, %{before} ], [ {index}n, %{label} ]",
         *body,

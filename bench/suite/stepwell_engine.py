@@ -1,4 +1,6 @@
-"""Ours: the program as text in the graph dialect, images as NHWC, weights by key; called into arrays made beforehand."""
+"""
+Ours: the program as text in the graph dialect, images as NHWC, weights by key, called into arrays made beforehand.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.runtime.arrays import aligned_bytes
+from stepwell.runtime.program.arrays import aligned_bytes
 
 from .engine import Unsupported, Variant, attempt
 from .reference import EPSILON, Arrays
@@ -52,7 +54,7 @@ def aligned_copy(array: Any) -> Any:
 
 
 def _own_axes(program: Program, value: Value) -> tuple[int, ...] | None:
-    """The order of the axes of an image or filter; None for other values."""
+    """Returns the order of the axes of an image or filter, None for other values."""
     if not program.is_image or len(value.shape) != 4:
         return None
     return TO_HWIO if value in program.weights else TO_NHWC
@@ -103,7 +105,7 @@ class Writer:
         return tensor_type(own_shape(self.program, value), value.dtype)
 
     def op(self, name: str, operands: tuple[str, ...], type_: str, to: str | None = None, properties: str = "") -> str:
-        """Adds `graph.name`, its result named `to` or afresh; the name."""
+        """Adds `graph.name`, its result named `to` or afresh, and returns the name."""
         result = to or f"%n{len(self.lines)}"
         types = ", ".join(self.types[operand] for operand in operands)
         given = "".join(f", {part}" for part in properties.split("; ") if part)
@@ -118,7 +120,7 @@ class Writer:
         return result
 
     def finish(self, node: Node, value: str, activation: str | None) -> None:
-        """Names the result of the node after its activation; without one, the line that computed `value`."""
+        """Names the result of the node after its activation or, without one, the line that computed `value`."""
         name, type_ = f"%{node.result.name}", self.type(node.result)
         if activation is None:
             self.lines[-1] = self.lines[-1].replace(f"{value} =", f"{name} =", 1)
@@ -173,7 +175,7 @@ def _attention(writer: Writer, node: Node, q: str, k: str, v: str) -> None:
 
 
 def _plain(op: str, properties: str = "") -> Callable[..., None]:
-    """One op with the operands as they are; `properties` may name attributes of the node."""
+    """Adds one op with the operands as they are. `properties` may name attributes of the node."""
 
     def write(writer: Writer, node: Node, *operands: str) -> None:
         given = properties.format(**node.attributes)

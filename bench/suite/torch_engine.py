@@ -1,6 +1,6 @@
 """
-PyTorch on the CPU, in several ways of which the fastest counts: eager calls (images channels-last; weights of products as
-[N, K] and as [K, N]), eager calls of fused ops with prepacked weights (oneDNN), and a traced, frozen module after
+PyTorch on the CPU, in several ways of which the fastest counts: eager calls (images channels-last; weights of products
+as [N, K] and as [K, N]), eager calls of fused ops with prepacked weights (oneDNN), and a traced, frozen module after
 `optimize_for_inference`.
 """
 
@@ -25,7 +25,7 @@ INFERENCE.__enter__()  # for the whole process: entering it in each call would c
 
 
 def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
-    """Those that make sense for the nodes and element types of the program."""
+    """Returns the variants that make sense for the nodes and element types of the program."""
     yield attempt(_eager, program, arrays, "eager")
     if any(node.op == "linear" for node in program.nodes):
         yield attempt(_eager, program, arrays, "mm")
@@ -36,7 +36,10 @@ def variants(program: Program, arrays: Arrays) -> Iterator[Variant | Exception]:
 
 
 def _tensors(program: Program, arrays: Arrays, transposed: bool = True) -> dict[str, Any]:
-    """Inputs and weights; those of rank 4 channels-last, weights of products `transposed` as torch keeps them, [N, K]."""
+    """
+    Returns inputs and weights, those of rank 4 channels-last, weights of products `transposed` as torch keeps them, [N,
+    K].
+    """
     tensors: dict[str, Any] = {}
     for value in (*program.inputs, *program.weights):
         tensor = torch.from_numpy(arrays[value.name].copy())
@@ -96,7 +99,7 @@ def attention(q: Any, k: Any, v: Any, heads: int) -> Any:
 
 
 def _frozen(program: Program, arrays: Arrays) -> Variant:
-    """What TorchScript makes of the eager program: weights are constants of the graph, prepacked and fused."""
+    """Returns what TorchScript makes of the eager program. Weights are constants of the graph, prepacked and fused."""
     import warnings
 
     tensors = _tensors(program, arrays)
@@ -160,7 +163,7 @@ def _linear(node: Node, x: str, w: str, *bias: str) -> str:
 
 
 def _mm(node: Node, x: str, w: str, *bias: str) -> str:
-    """With the weight as [K, N]."""
+    """Computes the product with the weight as [K, N]."""
     if len(node.result.shape) == 2:
         text = f"torch.addmm({bias[0]}, {x}, {w})" if bias else f"torch.mm({x}, {w})"
     else:

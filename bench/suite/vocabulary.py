@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor of the program; a constant one when it is among the weights."""
+    """A tensor of the program, which is constant when it is among the weights."""
 
     name: str
     shape: Shape
@@ -41,7 +41,7 @@ class Node:
 
 @dataclass
 class Program:
-    """Inputs and weights, then nodes in order; also the builder that makes them, with the shapes."""
+    """Inputs and weights, then nodes in order. It is also the builder that makes them, with the shapes."""
 
     inputs: list[Value] = field(default_factory=list)
     weights: list[Value] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Program:
         return self.weights[-1]
 
     def node(self, op: str, shape: Shape, *operands: Value, dtype: str = "float32", **attributes: Any) -> Value:
-        """Adds a node; its result."""
+        """Adds a node and returns its result."""
         result = Value(f"t{len(self.nodes)}", shape, dtype)
         self.nodes.append(Node(op, operands, result, attributes))
         return result
@@ -99,22 +99,24 @@ class Program:
         return self.node("layer_norm", x.shape, x, scale, offset)
 
     def attention(self, q: Value, k: Value, v: Value, heads: int) -> Value:
-        """Of [batch, sequence, hidden], scaled by the root of the size of a head, without a mask."""
+        """Adds attention of [batch, sequence, hidden], scaled by the root of the size of a head, without a mask."""
         return self.node("attention", q.shape, q, k, v, heads=heads)
 
     @property
     def is_image(self) -> bool:
-        """Whether its values of rank 4 are images."""
+        """Returns whether its values of rank 4 are images."""
         return any(node.op == "conv" for node in self.nodes)
 
     @property
     def flops(self) -> int:
-        """Multiplications and additions of products and convolutions; those of elementwise ops are not counted."""
+        """
+        Counts multiplications and additions of products and convolutions. Those of elementwise ops are not counted.
+        """
         return sum(map(node_flops, self.nodes))
 
     @property
     def bytes(self) -> int:
-        """What must be moved at the least: inputs, weights and outputs, once each."""
+        """Counts the bytes that must move at the least: inputs, weights and outputs, once each."""
         return sum(value.bytes for value in (*self.inputs, *self.weights, *self.outputs))
 
 

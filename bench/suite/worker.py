@@ -26,7 +26,9 @@ WARM_UP = 0.003
 """Seconds of calls before those of a round count: other engines had the caches meanwhile."""
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-"""`cpu` counts the seconds this process ran, all its threads: other processes on a busy machine do not disturb it as much."""
+"""
+`cpu` counts the seconds this process ran, all its threads: other processes on a busy machine do not disturb it as much.
+"""
 
 BATCH = 0.0005
 """Seconds of calls between two readings of the clock."""
@@ -77,7 +79,10 @@ class Worker:
         return {"ok": True, "variant": self.variant.name, "seconds": seconds} | trouble
 
     def round(self, seconds: float, clock: str) -> Answer:
-        """Times calls for so long: the median and the least seconds of a call; the FMA rate where that is asked for."""
+        """
+        Times calls for so long. Returns the median and the least seconds of a call, and the FMA rate where that is
+        asked for.
+        """
         assert self.variant is not None
         median, least, calls = seconds_of(self.variant.call, seconds, clock)
         answer: Answer = {"median": median, "least": least, "calls": calls}

@@ -1,5 +1,5 @@
 """
-What two functions made for an external code generator take and give, step by step.
+Shows step by step what two functions made for an external code generator take and give.
 
 Prints the program, where calibration puts the data of each function, the program that is run for it, and the data; then
 statistics over several batches.
@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.rewrites.calibration_plan import read_map
-from stepwell.runtime.calibration_statistics import StatisticsOptions, load_statistics, save_statistics
+from stepwell.core import make_context, parse_pipeline, run_pipeline
+from stepwell.rewrites import read_map
+from stepwell.runtime import StatisticsOptions, load_statistics, save_statistics
 from xdsl.dialects.builtin import ModuleOp
 
 HERE = Path(__file__).resolve().parent
@@ -60,7 +59,7 @@ def show_data(data: dict[str, Any], batch: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """The whole example."""
+    """Runs the whole example."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stats", type=Path, default=Path("calibration.json"), help="file for the statistics")
     parser.add_argument(

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.runtime.calibration_statistics import StatisticsOptions
+from stepwell.core import make_context, parse_pipeline, run_pipeline
+from stepwell.runtime import StatisticsOptions
 
 MODEL = Path(__file__).resolve().parents[1] / "mnist_mlp"
 
@@ -47,7 +46,7 @@ def load() -> tuple[dict[str, Any], Any]:
 
 
 def main() -> None:
-    """The whole example."""
+    """Runs the whole example."""
     module = stepwell.parse(PROGRAM)
     run_pipeline(make_context(), module, parse_pipeline(PARTITION))
     print(module)

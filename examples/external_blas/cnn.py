@@ -12,20 +12,21 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.codegens import CodegenContext, codegen
-from stepwell.core.parsing import make_context
-from stepwell.core.pipelines import parse_pipeline, run_pipeline
-from stepwell.reference.run import run
-from stepwell.rewrites.targets import supported
+from stepwell.core import CodegenContext, codegen, make_context, parse_pipeline, run_pipeline
+from stepwell.reference import run
+from stepwell.rewrites import supported
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 PROGRAM = """\
-func.func @main(%image: tensor<2x3x12x12xf32>, %w0: tensor<8x3x3x3xf32>, %w1: tensor<8x8x3x3xf32>, %w2: tensor<8x10xf32>) -> tensor<2x10xf32> {
-  %conv0 = graph.conv2d %image, %w0, padding = [1, 1, 1, 1] : (tensor<2x3x12x12xf32>, tensor<8x3x3x3xf32>) -> tensor<2x8x12x12xf32>
+func.func @main(%image: tensor<2x3x12x12xf32>, %w0: tensor<8x3x3x3xf32>, %w1: tensor<8x8x3x3xf32>,
+    %w2: tensor<8x10xf32>) -> tensor<2x10xf32> {
+  %conv0 = graph.conv2d %image, %w0, padding = [1, 1, 1, 1] : (tensor<2x3x12x12xf32>, tensor<8x3x3x3xf32>)
+      -> tensor<2x8x12x12xf32>
   %relu0 = graph.relu %conv0 : (tensor<2x8x12x12xf32>)
   %gate = graph.sigmoid %relu0 : (tensor<2x8x12x12xf32>)
-  %conv1 = graph.conv2d %relu0, %w1, padding = [1, 1, 1, 1] : (tensor<2x8x12x12xf32>, tensor<8x8x3x3xf32>) -> tensor<2x8x12x12xf32>
+  %conv1 = graph.conv2d %relu0, %w1, padding = [1, 1, 1, 1] : (tensor<2x8x12x12xf32>, tensor<8x8x3x3xf32>)
+      -> tensor<2x8x12x12xf32>
   %sum = graph.add %conv1, %relu0 : (tensor<2x8x12x12xf32>, tensor<2x8x12x12xf32>)
   %gated = graph.add %sum, %gate : (tensor<2x8x12x12xf32>, tensor<2x8x12x12xf32>)
   %relu1 = graph.relu %gated : (tensor<2x8x12x12xf32>)
@@ -60,7 +61,7 @@ def inputs() -> list[Any]:
 
 
 def main() -> None:
-    """The whole example."""
+    """Runs the whole example."""
     module = stepwell.parse(PROGRAM)
     run_pipeline(make_context(), module, parse_pipeline(PARTITION))
     print(module)

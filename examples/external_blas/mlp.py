@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.diagnostics import Diagnostic, listening
+from stepwell.core import Diagnostic, listening
 
 MODEL = Path(__file__).resolve().parents[1] / "mnist_mlp"
 
@@ -40,7 +40,10 @@ PARTITION = "partition-by-pattern{table=openblas annotate-codegen},O3"
 
 
 def load() -> tuple[dict[str, Any], Any, Any]:
-    """The weights by key, matrices as (inputs, outputs); the images as rows of numbers from 0 to 1; their labels."""
+    """
+    Returns the weights by key, matrices as (inputs, outputs), the images as rows of numbers from 0 to 1, and their
+    labels.
+    """
     with np.load(MODEL / "mnist_mlp_784_128_10.npz") as file:
         weights = {key: np.ascontiguousarray(file[key].T) for key in ("w0", "b0", "w1", "b1")}
     with np.load(MODEL / "mnist_100_test.npz") as file:
@@ -71,7 +74,7 @@ def microseconds(call: Callable[[], Any], rounds: int = 50) -> float:
 
 
 def main() -> None:
-    """The whole example."""
+    """Runs the whole example."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hide", action="store_true", help="do as if the library were not installed")
     parser.add_argument("--times", action="store_true", help="compare times")

@@ -1,12 +1,11 @@
 """The network of two layers, built from Python: every `emit` infers the type of its result."""
 
 from stepwell.dialects import graph
-from stepwell.dialects.graph.builder import GraphBuilder
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, f32
 
 
 def build() -> ModuleOp:
-    builder = GraphBuilder()
+    builder = graph.GraphBuilder()
     with builder.function("main", x="tensor<1x784xf32>") as (x,), builder.dataflow():
         w0 = builder.emit(graph.WeightOp("w0", TensorType(f32, [128, 784])), "w0")
         b0 = builder.emit(graph.WeightOp("b0", TensorType(f32, [128])), "b0")

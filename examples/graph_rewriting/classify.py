@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import stepwell
-from stepwell.core.weights import write_weights
+from stepwell.core import write_weights
 
 DATA = Path(__file__).resolve().parents[1] / "mnist_mlp"
 CLASS_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -1,16 +1,15 @@
 """The fusion by hand: a pass that moves each product and the addition of its bias into a function of their own."""
 
 import stepwell
-from stepwell.core.pass_decorators import module_pass
+from stepwell.core import module_pass
 from stepwell.dialects import graph
-from stepwell.dialects.graph.mutator import GraphMutator
-from stepwell.rewrites.engine.functions import PRIMITIVE, NameSupply, functions_of, is_primitive, outlined
+from stepwell.patterns import PRIMITIVE, NameSupply, functions_of, is_primitive, outlined
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
 
 
-class MatmulAddFusor(GraphMutator):
+class MatmulAddFusor(graph.GraphMutator):
     def __init__(self, module: ModuleOp):
         self.names, self.made = NameSupply(module), []
 

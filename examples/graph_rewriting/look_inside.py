@@ -1,4 +1,4 @@
-"""What a module is made of, and how a program is found in it."""
+"""Shows what a module is made of, and how to find a program in it."""
 
 import stepwell
 from xdsl.dialects.func import FuncOp

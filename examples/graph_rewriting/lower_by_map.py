@@ -2,8 +2,7 @@
 
 import stepwell
 from stepwell import te
-from stepwell.dialects.graph.calls import CallKernelOp
-from stepwell.dialects.graph.mutator import GraphMutator
+from stepwell.dialects import graph
 from stepwell.te import library
 from xdsl.ir import Operation
 
@@ -15,18 +14,18 @@ EXPRESSIONS = {
 }
 
 
-class LowerByMap(GraphMutator):
+class LowerByMap(graph.GraphMutator):
     def __init__(self) -> None:
         self.kernels = {}
 
-    def visit_op(self, op: Operation) -> CallKernelOp | None:
+    def visit_op(self, op: Operation) -> graph.CallKernelOp | None:
         if op.name not in EXPRESSIONS:
             return None
         inputs = [te.placeholder(value.type.get_shape(), "f32") for value in op.operands]
         outputs = [EXPRESSIONS[op.name](*inputs)]
         name = f"{op.name.removeprefix('graph.')}_{len(self.kernels)}"
         self.kernels[name] = stepwell.create_prim_func([*inputs, *outputs], name)
-        return CallKernelOp(name, op.operands, [op.results[0].type])
+        return graph.CallKernelOp(name, op.operands, [op.results[0].type])
 
 
 module = stepwell.parse("mlp.mlir")

@@ -2,11 +2,10 @@
 
 import stepwell
 from stepwell.dialects import graph
-from stepwell.dialects.graph.mutator import GraphMutator
 from xdsl.ir import Operation
 
 
-class FuseMultiplyAdd(GraphMutator):
+class FuseMultiplyAdd(graph.GraphMutator):
     """add(multiply(a, b), c) becomes ewise_fma(a, b, c)."""
 
     def visit_add(self, op: graph.AddOp) -> Operation | None:

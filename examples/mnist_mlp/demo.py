@@ -1,7 +1,7 @@
 """
 A trained digit classifier, from textual graph IR down to native code.
 
-Builds the program as text, prints it on every stair, runs it on 100 test images and compares it with NumPy.
+Builds the program as text, prints it on every level, runs it on 100 test images and compares it with NumPy.
 Run by `make demo`; with matplotlib installed (`pip install -e '.[plot]'`) it also draws the images.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.core.weights import write_weights
+from stepwell.core import write_weights
 
 HERE = Path(__file__).resolve().parent
 CLASS_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -47,7 +47,7 @@ def numpy_model(images: Any, weights: Any) -> Any:
 
 
 def elided(text: str, most: int) -> str:
-    """The first lines of a text and how many were left out; long lines are cut."""
+    """Returns the first lines of a text and how many were left out. Long lines are cut."""
     lines = [line if len(line) <= 150 else line[:147] + "…" for line in text.rstrip().splitlines()]
     if len(lines) <= most:
         return "\n".join(lines)
@@ -66,7 +66,7 @@ def seconds_per_call(call: Callable[[], Any], rounds: int = 30) -> float:
 
 
 def draw(images: Any, predicted: Any, labels: Any, path: Path) -> bool:
-    """Writes a picture of the first 25 images with their predictions; False without matplotlib."""
+    """Writes a picture of the first 25 images with their predictions. Returns False without matplotlib."""
     try:
         import matplotlib
 
@@ -94,7 +94,7 @@ def load() -> tuple[dict[str, Any], Any, Any, Any]:
 
 
 def walk_down(executable: stepwell.Executable, directory: Path, lines: int) -> None:
-    """Prints the head of the program's text on every stair, and keeps the whole in `directory`."""
+    """Prints the head of the program's text on every level, and keeps the whole in `directory`."""
     titles = {
         "graph": "graph, optimised",
         "tensor_loop": "tensor_loop: loops and blocks, buffers in one arena",
@@ -110,7 +110,7 @@ def walk_down(executable: stepwell.Executable, directory: Path, lines: int) -> N
 
 
 def report(logits: Any, expected: Any, labels: Any) -> Any:
-    """Prints predictions and accuracy; returns the predicted classes. Ends the program if they are not NumPy's."""
+    """Prints predictions and accuracy, and returns the predicted classes. Ends the program if they are not NumPy's."""
     predicted = logits.argmax(axis=1)
     for index in range(10):
         guess, truth = CLASS_NAMES[predicted[index]], CLASS_NAMES[labels[index]]

@@ -1,8 +1,8 @@
-"""What `com.acme:Bend` means: no element is less than `floor`."""
+"""Converts `com.acme:Bend`, after which no element is less than `floor`."""
 
 from __future__ import annotations
 
-from stepwell.frontends.onnx import Emitter, Value, converter
+from stepwell.frontends import Emitter, Value, converter
 
 
 @converter("Bend", domain="com.acme")

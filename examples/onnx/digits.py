@@ -1,4 +1,6 @@
-"""Writes `digits.onnx`: the trained digit classifier of examples/mnist_mlp, with an operator that ONNX does not have."""
+"""
+Writes `digits.onnx`: the trained digit classifier of examples/mnist_mlp, with an operator that ONNX does not have.
+"""
 
 from __future__ import annotations
 

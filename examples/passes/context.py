@@ -1,10 +1,7 @@
-"""What passes know of themselves, in what scope they run, and several of them as one."""
+"""Shows what passes know of themselves, in what scope they run, and several of them as one."""
 
 import stepwell
-from stepwell.core.diagnostics import StepwellError
-from stepwell.core.pass_decorators import function_pass
-from stepwell.core.pass_info import pass_info
-from stepwell.core.pipelines import Instrument
+from stepwell.core import Instrument, StepwellError, function_pass, pass_info
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp

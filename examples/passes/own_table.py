@@ -2,7 +2,7 @@
 
 import stepwell
 from stepwell.dialects import graph
-from stepwell.rewrites.legalization import legalization
+from stepwell.rewrites import legalization
 from xdsl.ir import Operation
 
 

@@ -4,9 +4,8 @@ import sys
 
 import stepwell
 from stepwell.dialects import graph
-from stepwell.dialects.graph.builder import GraphBuilder
 
-builder = GraphBuilder()
+builder = graph.GraphBuilder()
 with builder.function("main", a="tensor<4xf32>") as (a,):
     b = builder.emit(graph.AddOp(a, a), "b")
     c = builder.emit(graph.AddOp(b, b), "c")

@@ -1,11 +1,17 @@
 """The same rewrite by a function: it sees what the parts of the pattern stand for and makes the new op."""
 
 import stepwell
-from stepwell.rewrites.engine.combinators import associative
-from stepwell.rewrites.engine.constants import splat_number
-from stepwell.rewrites.engine.match import Match
-from stepwell.rewrites.engine.patterns import Constant, is_op, wildcard
-from stepwell.rewrites.engine.sweeps import callback, rewrite, rewrite_once
+from stepwell.patterns import (
+    Constant,
+    Match,
+    associative,
+    callback,
+    is_op,
+    rewrite,
+    rewrite_once,
+    splat_number,
+    wildcard,
+)
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f64, i64
 from xdsl.ir import SSAValue
 
@@ -18,7 +24,7 @@ normal = divide(multiply(gamma, subtract(x, mean)), sqrt(add(var, epsilon)))
 
 
 def to_batch_norm(match: Match) -> SSAValue | None:
-    """The batch_norm along the last axis; `None`, no change, for anything but one number per channel."""
+    """Makes the batch_norm along the last axis. Returns `None`, no change, for anything but one number per channel."""
     channels, type_ = match[gamma].type, match[x].type
     vectors = [match[each] for each in (gamma, beta, mean, var)]
     number = splat_number(match[epsilon])

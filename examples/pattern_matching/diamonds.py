@@ -1,11 +1,7 @@
 """Values that two parts of a pattern share, and everything on the way between two ops."""
 
 import stepwell
-from stepwell.rewrites.engine.constraints import Argument
-from stepwell.rewrites.engine.explain import explain
-from stepwell.rewrites.engine.matching import match
-from stepwell.rewrites.engine.patterns import is_op, wildcard
-from stepwell.rewrites.engine.structures import dominates
+from stepwell.patterns import Argument, dominates, explain, is_op, match, wildcard
 from xdsl.dialects.func import FuncOp
 
 conv = is_op("graph.conv2d")(Argument(), Argument())

@@ -3,10 +3,21 @@
 from typing import Any
 
 import stepwell
-from stepwell.rewrites.engine.constraints import Argument, literal
-from stepwell.rewrites.engine.matching import match
-from stepwell.rewrites.engine.patterns import Constant, Pattern, Rest, Result, Splat, is_op, wildcard
-from stepwell.rewrites.engine.structures import Function, If, call
+from stepwell.patterns import (
+    Argument,
+    Constant,
+    Function,
+    If,
+    Pattern,
+    Rest,
+    Result,
+    Splat,
+    call,
+    is_op,
+    literal,
+    match,
+    wildcard,
+)
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f32
 from xdsl.dialects.func import FuncOp
 

@@ -3,10 +3,8 @@
 from typing import Any
 
 import stepwell
-from stepwell.core.diagnostics import listening
-from stepwell.rewrites.engine.match import Match
-from stepwell.rewrites.engine.partition import partition
-from stepwell.rewrites.engine.patterns import is_op, wildcard
+from stepwell.core import listening
+from stepwell.patterns import Match, is_op, partition, wildcard
 
 conv = is_op("graph.conv2d")(wildcard(), wildcard())
 pattern = is_op("graph.relu")(conv | is_op("graph.bias_add")(conv, wildcard()))
@@ -23,7 +21,7 @@ def split(**settings: Any) -> None:
 
 
 def one_image_of_channels(match: Match) -> bool | str:
-    """Asks what the pattern does not say: the layout, and the number of images; a text is the reason to refuse."""
+    """Checks what the pattern does not say: the layout, and the number of images. A text is the reason to refuse."""
     op = match.op(conv)
     if op.data_layout.data != "NCHW":
         return f"the layout is {op.data_layout.data}"

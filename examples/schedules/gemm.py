@@ -1,7 +1,7 @@
 """
 Schedules the product of product.mlir by hand, in four stages; `--time` measures them.
 
-    python gemm.py            the loops after the first three; how the last is cut up follows from the caches of the machine
+    python gemm.py            the loops after the first three; the last is cut up by the caches of the machine
     python gemm.py --time     GFLOP/s of each, one thread
     python gemm.py --program  the third schedule as text, which replays from a file
 """
@@ -12,9 +12,9 @@ import argparse
 import time
 
 import numpy as np
-from stepwell.core.parsing import parse
-from stepwell.runtime.loop_runner import compile_loops
-from stepwell.schedule.schedule import Schedule
+from stepwell.core import parse
+from stepwell.runtime import compile_loops
+from stepwell.schedule import Schedule
 from xdsl.dialects.builtin import ModuleOp
 
 SIZE = 384
@@ -22,12 +22,12 @@ ROWS, COLUMNS = 6, 64
 
 
 def naive() -> Schedule:
-    """The product as it is written: one element after the other."""
+    """Computes the product as it is written, one element after the other."""
     return Schedule(parse("product.mlir"))
 
 
 def tiled() -> Schedule:
-    """Tiles of the result, the sum around the elements of a tile, whose zeros come before it."""
+    """Tiles the result. The sum is around the elements of a tile, whose zeros come before it."""
     s = naive()
     product = s.get_block("product", "gemm")
     i, j, k = s.get_loops(product)
@@ -39,7 +39,7 @@ def tiled() -> Schedule:
 
 
 def vectorised() -> Schedule:
-    """A row of a tile at once, four vectors of 16 floats on AVX-512; the rows written out."""
+    """Computes a row of a tile at once, four vectors of 16 floats on AVX-512, with the rows written out."""
     s = tiled()
     *_, i1, j1 = s.get_loops(s.get_block("product", "gemm"))
     s.unroll(i1)
@@ -48,7 +48,9 @@ def vectorised() -> Schedule:
 
 
 def packed() -> Schedule:
-    """Tiles held in registers, the second operand copied into panels as wide as a tile, which are read from front to back."""
+    """
+    Tiles held in registers, the second operand copied into panels as wide as a tile, which are read from front to back.
+    """
     s = naive()
     s.tensorize(s.get_block("product", "gemm"), "mma", [ROWS, COLUMNS], packed=True)
     return s
@@ -67,7 +69,7 @@ def loops(module: ModuleOp) -> str:
 
 
 def speed(module: ModuleOp) -> float:
-    """GFLOP/s, the best of ten runs; the result is compared with NumPy first."""
+    """Returns GFLOP/s, the best of ten runs. The result is compared with NumPy first."""
     run = compile_loops(module, "gemm")
     random = np.random.default_rng(0)
     a, b = (random.standard_normal((SIZE, SIZE), dtype=np.float32) for _ in range(2))

@@ -32,7 +32,7 @@ func.func @main(%image: tensor<784xf32>) -> tensor<10xf32> {
 
 
 def ship(folder: Path, target: str = "host") -> stepwell.Executable:
-    """Writes everything that the C program needs into `folder`; returns the program that it is to agree with."""
+    """Writes all that the C program needs into `folder`, and returns the program that it is to agree with."""
     folder.mkdir(parents=True, exist_ok=True)
     with np.load(MODEL / "mnist_mlp_784_128_10.npz") as weights:
         exe = stepwell.compile(PROGRAM, weights={key: weights[key] for key in ("w0", "b0", "w1", "b1")})

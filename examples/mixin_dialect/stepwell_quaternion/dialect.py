@@ -1,7 +1,6 @@
 """The op: its types, its meaning as a tensor expression, nothing else. Lowering, folding and fusion follow from it."""
 
-from stepwell.dialects.graph.base import PureGraphOp, tensor_operand, tensor_result
-from stepwell.dialects.graph.shapes import Shaped, ShapeError, text
+from stepwell.dialects import graph
 from xdsl.ir import Dialect
 from xdsl.irdl import irdl_op_definition
 
@@ -10,7 +9,7 @@ FLOATS = "F"
 
 
 @irdl_op_definition
-class MulOp(PureGraphOp):
+class MulOp(graph.PureGraphOp):
     """
     The Hamilton product of quaternions, element by element along all dimensions but the last.
 
@@ -25,16 +24,20 @@ class MulOp(PureGraphOp):
 
     name = "quaternion.mul"
 
-    lhs = tensor_operand(FLOATS)
-    rhs = tensor_operand(FLOATS)
-    result = tensor_result()
+    lhs = graph.tensor_operand(FLOATS)
+    rhs = graph.tensor_operand(FLOATS)
+    result = graph.tensor_result()
 
     @classmethod
-    def infer(cls, lhs: Shaped, rhs: Shaped) -> tuple[Shaped, ...]:
+    def infer(cls, lhs: graph.Shaped, rhs: graph.Shaped) -> tuple[graph.Shaped, ...]:
         if lhs.shape != rhs.shape:
-            raise ShapeError(f"lhs has shape {text(lhs.shape)} but rhs has shape {text(rhs.shape)}")
+            raise graph.ShapeError(
+                f"lhs has shape {graph.shape_text(lhs.shape)} but rhs has shape {graph.shape_text(rhs.shape)}"
+            )
         if not lhs.shape or lhs.shape[-1] != 4:
-            raise ShapeError(f"the last dimension holds w, x, y, z: expected 4, found shape {text(lhs.shape)}")
+            raise graph.ShapeError(
+                f"the last dimension holds w, x, y, z: expected 4, found shape {graph.shape_text(lhs.shape)}"
+            )
         return (lhs,)
 
     def te(self, *operands):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepwell.core.passes import StepwellPass
-from stepwell.rewrites.apply_patterns import ApplyPatternsPass
+from stepwell.core import StepwellPass
+from stepwell.rewrites import ApplyPatternsPass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 

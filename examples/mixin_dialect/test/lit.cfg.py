@@ -1,6 +1,6 @@
 import os
 
-from stepwell.testing.lit_format import StepwellTest
+from stepwell.testing import StepwellTest
 
 config.name = "stepwell-quaternion"
 config.test_source_root = os.path.dirname(__file__)
