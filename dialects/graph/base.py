@@ -1,12 +1,13 @@
 """
-What all graph ops share: one printed form, builders that take plain Python values, type inference and verification.
+The base classes of graph ops: one printed form, constructors from plain Python values, type inference and verification.
 
 ```
 %y = graph.softmax %x, axis = -1 {tag = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
 ```
 
-An op gives its operands with their element type classes, its properties with their kinds, and `infer`; parser, printer,
-builder and verifier are driven by those (assembly formats cannot express named optional properties in any order).
+The class of an op gives its operands with their element type classes, its properties with their kinds, and `infer`.
+These drive the parser, the printer, the constructor and the verifier. The assembly formats of irdl cannot express named
+optional properties in any order.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class TensorOp(IRDLOperation, ABC):
     An op on whole tensors: a `GraphOp`, whose meaning is a tensor expression, or a `TemplateOp`, whose meaning is a
     loop function.
 
-    The builder takes operands by position and properties by name as plain Python values, and infers the result types:
-    `SoftmaxOp(x, axis=-1)`.
+    The constructor takes operands by position, and properties by name as plain Python values. It infers the result
+    types: `SoftmaxOp(x, axis=-1)`.
     """
 
     traits = traits_def(NoMemoryEffect())
@@ -88,18 +89,26 @@ class TensorOp(IRDLOperation, ABC):
     @abstractmethod
     def infer(cls, *operands: Any, **properties: Any) -> tuple[Shaped, ...]:
         """
-        Shapes and element types of the results, from those of the operands and the plain values of all properties
-        (`None` for an absent one). Raises `ShapeError` when they do not fit together.
+        Returns the shapes and element types of the results.
+
+        The arguments are those of the operands, and the plain values of all properties (`None` for an absent one).
+        Raises `ShapeError` when they do not fit together.
         """
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """A verifier of its own may look at more than `verification_key` says."""
+        """
+        Gives no key to a class with a verifier of its own, which may look at more than `verification_key` says.
+        """
         super().__init_subclass__(**arguments)
         if "verify_" in cls.__dict__ and "verification_key" not in cls.__dict__:
             setattr(cls, "verification_key", _no_key)  # noqa: B010
 
     def verification_key(self) -> tuple[int, ...]:
-        """What verification depends on, while the op is as it is: types of operands and results, and properties."""
+        """
+        Returns what verification depends on as long as the op does not change.
+
+        These are the types of operands and results, and the properties.
+        """
         key = [len(self._operands), len(self.results)]
         key += [id(operand.type) for operand in self._operands]
         key += [id(result.type) for result in self.results]
@@ -136,7 +145,7 @@ class TensorOp(IRDLOperation, ABC):
 
     @classmethod
     def parse_plain(cls, parser: StepwellParser, offset: int, location: LocationAttr) -> tuple[Self, int] | None:
-        """See `core.text.plain_ops.PlainReader`."""
+        """Parses the op when it is spelled in the usual way, as `core.text.plain_ops.PlainReader` says."""
         found = parse_plain_arguments(cls, parser, offset)
         if found is None:
             return None
@@ -153,17 +162,19 @@ class TensorOp(IRDLOperation, ABC):
             if attribute is not None and attribute != property_definition.default_value:
                 print_property(printer, name, property_definition.constr, attribute)
         for name, attribute in self.properties.items():
-            if name not in definition.properties:  # invalid, but still to be shown
+            if name not in definition.properties:  # the property is invalid, but is shown
                 print_property(printer, name, None, attribute)
         printer.print_op_attributes(self.attributes)
         print_types(printer, self)
 
 
 class GraphOp(TensorOp, LoopSemantics, ABC):
-    """An op that says what each element of its results is."""
+    """An op whose tensor expression says what each element of its results is."""
 
     def te(self, *operands: te.Tensor) -> tuple[te.Tensor, ...]:
-        """The function of `te.library` that has the name of the op."""
+        """
+        Returns the results as tensor expressions. The function of `te.library` that has the name of the op makes them.
+        """
         from ...te import library
 
         result: Any = getattr(library, self.name.partition(".")[2])(*operands, **plain_properties(self))
@@ -181,20 +192,20 @@ class TemplateOp(TensorOp, LoopTemplate, ABC):
 
 
 class PureTemplateOp(TemplateOp, ABC):
-    """Such an op that cannot fail."""
+    """A template op that cannot fail: it may be merged, removed, moved and speculated."""
 
     traits = traits_def(Pure())
 
 
 def _no_key(_: Operation) -> None:
-    """The `verification_key` of ops that are checked each by itself."""
+    """Returns no key. It is the `verification_key` of ops that are each checked by themselves."""
 
 
 # Properties in Python
 
 
 def plain_properties(op: Operation) -> dict[str, Any]:
-    """Every property of a graph op as a plain Python value, `None` for an absent one."""
+    """Returns every property of a graph op as a plain Python value, and `None` for an absent one."""
     assert isinstance(op, IRDLOperation)
     return _plain_values(op.get_irdl_definition(), op.properties)
 
@@ -209,7 +220,11 @@ def _plain_values(definition: OpDef, properties: Mapping[str, Attribute]) -> dic
 
 
 def python_properties(op_type: type[IRDLOperation], values: Mapping[str, Any]) -> dict[str, Attribute]:
-    """The properties of an op given as plain values or attributes; raises `TypeError` for one that does not fit."""
+    """
+    Returns the properties of an op that are given as plain values or attributes.
+
+    Raises `TypeError` for one that does not fit.
+    """
     definition = op_type.get_irdl_definition()
     stored: dict[str, Attribute] = {}
     for name, value in values.items():
@@ -242,10 +257,10 @@ def _suggestion(name: str, definition: OpDef) -> str:
 
 def infer_result_types(op: Operation) -> list[Attribute]:
     """
-    The result types of a graph op from the types its operands have now. Raises `VerifyException`.
+    Returns the result types of a graph op for the types that its operands have now. Raises `VerifyException`.
 
-    Result types with a `?` where something more is known, and those left over after operand types changed, are
-    brought up to date with it.
+    The result types of the op may have a `?` where more is known, or may be left from before its operand types changed.
+    The types that are returned bring them up to date.
     """
     assert isinstance(op, TensorOp)
     return [tensor_type(shaped) for shaped in infer_from(type(op), op.operands, op.properties)]
@@ -254,7 +269,7 @@ def infer_result_types(op: Operation) -> list[Attribute]:
 def infer_from(
     op_type: type[TensorOp], operands: Sequence[SSAValue], properties: Mapping[str, Attribute]
 ) -> tuple[Shaped, ...]:
-    """Shapes and element types of the results of an op of `op_type`; raises `VerifyException`."""
+    """Returns the shapes and element types of the results of an op of `op_type`. Raises `VerifyException`."""
     shaped = checked_operands(op_type, operands)
     try:
         return op_type.infer(*shaped, **_plain_values(op_type.get_irdl_definition(), properties))
@@ -264,8 +279,9 @@ def infer_from(
 
 def te_operands(op: Operation) -> list[te.Tensor]:
     """
-    A placeholder for each operand, named after its value. Every `?` is a size of its own, named after the operand
-    and the dimension.
+    Returns a placeholder for each operand, named after its value.
+
+    Every `?` is a size of its own, named after the operand and the dimension.
     """
     from ... import te
 

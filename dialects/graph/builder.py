@@ -1,5 +1,5 @@
 """
-Building graph functions from Python, op by op.
+Builds graph functions from Python, op by op.
 
 ```python
 builder = GraphBuilder()
@@ -29,13 +29,18 @@ from ...core.messages.locations import SourcePoint, source_point
 
 
 class BuilderError(StepwellError):
-    """The builder was used in the wrong order, or was given an op that does not verify; points at the Python line."""
+    """
+    The error for a builder that is used in the wrong order, or is given an op that does not verify.
+
+    It points at the Python line.
+    """
 
 
 class GraphBuilder:
     """
-    Makes a module of functions; every op that is emitted is verified at once and located at the Python line that
-    emitted it.
+    Builds a module of functions.
+
+    Every op that is emitted is verified at once. Its location is the Python line that emitted it.
     """
 
     def __init__(self) -> None:
@@ -48,9 +53,10 @@ class GraphBuilder:
         self, name: str, *, visibility: str = "public", **arguments: Attribute | str
     ) -> Iterator[tuple[SSAValue, ...]]:
         """
-        Begins function `name`; yields its arguments, which have the given names and types (attributes or their text).
+        Begins function `name` and yields its arguments.
 
-        Inside, `emit` adds ops; `emit_func_output` has to be called once. Raises `BuilderError`.
+        The arguments have the given names and types, where a type is an attribute or its text. Inside the block `emit`
+        adds ops, and `emit_func_output` has to be called once. Raises `BuilderError`.
         """
         where = _caller()
         if self._function is not None:
@@ -78,23 +84,25 @@ class GraphBuilder:
 
     @contextmanager
     def dataflow(self) -> Iterator[None]:
-        """Groups pure ops, as Relax does; all graph ops are pure, so it only checks that a function is open."""
+        """Groups pure ops, as Relax does. All graph ops are pure, so it only checks that a function is open."""
         self._open_function("dataflow", _caller())
         yield
 
     def emit(self, op: Operation, *names: str) -> Any:
         """
-        Adds `op` to the function; returns its result, or the tuple of its results when it has several or none. `names`
-        are those of the results in the text. Raises `BuilderError` when the op does not verify.
+        Adds `op` to the function and returns its result.
+
+        An op that has several results or none gives the tuple of its results. `names` are the names of the results in
+        the text. Raises `BuilderError` when the op does not verify.
         """
         return self._emit(op, names, _caller())
 
     def emit_output(self, op: Operation, *names: str) -> Any:
-        """`emit` for an op whose results leave a `dataflow` group."""
+        """Adds an op whose results leave a `dataflow` group, as `emit` does."""
         return self._emit(op, names, _caller())
 
     def emit_func_output(self, *values: SSAValue | Operation) -> None:
-        """Ends the function: it returns `values`."""
+        """Ends the function, which returns `values`."""
         where = _caller()
         function = self._open_function("emit_func_output", where)
         outputs = [SSAValue.get(value) for value in values]
@@ -106,7 +114,7 @@ class GraphBuilder:
         self._returned = True
 
     def get(self) -> ModuleOp:
-        """The module, verified; the builder goes on with an empty one."""
+        """Returns the module, verified. The builder goes on with an empty one."""
         where = _caller()
         if self._function is not None:
             _fail(f"get is called inside function @{self._function.sym_name.data}", where)
@@ -139,7 +147,7 @@ class GraphBuilder:
 
 
 def parse_type_text(text: str, where: FileLineColLoc) -> Attribute:
-    """The type that `text` spells; raises `BuilderError`."""
+    """Returns the type that `text` spells. Raises `BuilderError` when it spells none."""
     ctx = Context()
     ctx.load_dialect(Builtin)
     try:
@@ -149,7 +157,7 @@ def parse_type_text(text: str, where: FileLineColLoc) -> Attribute:
 
 
 def _caller() -> FileLineColLoc:
-    """The line of Python code outside of this file and of contextlib that is running."""
+    """Returns the location of the Python code that is running outside of this file and of contextlib."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename in (
         __file__,

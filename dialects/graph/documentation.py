@@ -1,7 +1,7 @@
 """
-The reference page of the graph ops, docs/graph.md, made from their definitions.
+Makes the reference page of the graph ops, docs/graph.md, from their definitions.
 
-`python -m stepwell.dialects.graph.documentation > docs/graph.md` brings it up to date; a test fails when it is not.
+`python -m stepwell.dialects.graph.documentation > docs/graph.md` brings it up to date. A test fails when it is not.
 """
 
 from __future__ import annotations
@@ -20,31 +20,35 @@ from .signature import operand_signature
 
 HEADER = """# Graph ops
 
-Made by `python -m stepwell.dialects.graph.documentation` from the definitions in `dialects/graph/`. What each op
-computes, element type by element type, is fixed in [semantics.md](semantics.md); the grammar is in [ir.md](ir.md).
-Operands of one op have one element type unless a row says otherwise.
+This page lists the ops of the dialect `graph` with their operands and properties. What each op computes, element type
+by element type, is fixed in [semantics.md](semantics.md). The grammar is in [ir.md](ir.md). Operands of one op have one
+element type unless a row says otherwise.
+
+`python -m stepwell.dialects.graph.documentation` makes the page from the definitions in `dialects/graph/`.
 """
 
 
 def title(family: ModuleType) -> str:
-    """The heading of a family: the first words of its docstring."""
+    """Returns the heading of a family: the first words of its docstring."""
     return inspect.cleandoc(family.__doc__ or "").split("\n")[0].split(":")[0].removesuffix(".")
 
 
 def types_text(classes: str) -> str:
-    """The element types of a string of class letters, whole classes by their range."""
+    """Returns the element types of a string of class letters, with whole classes given by their range."""
     whole = {"S": "i8 … i64", "U": "ui8 … ui64", "F": " ".join(class_members("F")), "B": "i1"}
     return ", ".join(whole[letter] for letter in classes if class_members(letter))
 
 
 def explain(op_type: type[Operation]) -> str | None:
-    """Element types of the operands and kinds of the properties of a graph op, or `None` for any other op."""
+    """
+    Returns the element types of the operands and the kinds of the properties of a graph op, or `None` for any other op.
+    """
     rows = [*operand_rows(op_type), *property_rows(op_type)]
     return None if not rows else "\n".join(["types:", *(f"  {name}: {text}" for name, text in rows)])
 
 
 def operand_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
-    """Name and element types of every operand of a graph op."""
+    """Returns the name and element types of every operand of a graph op."""
     if not issubclass(op_type, TensorOp):
         return []
     return [
@@ -54,7 +58,7 @@ def operand_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
 
 
 def property_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
-    """Name, kind and default of every property of a graph op."""
+    """Returns the name, kind and default of every property of a graph op."""
     rows: list[tuple[str, str]] = []
     if not issubclass(op_type, IRDLOperation) or not op_type.name.startswith("graph."):
         return rows
@@ -72,7 +76,7 @@ def property_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
 
 
 def default_text(kind: PropertyKind, op_type: type[IRDLOperation], name: str) -> str:
-    """The default of a property as it is written in IR."""
+    """Returns the default of a property as it is written in IR."""
     from io import StringIO
 
     from xdsl.printer import Printer
@@ -85,12 +89,12 @@ def default_text(kind: PropertyKind, op_type: type[IRDLOperation], name: str) ->
 
 
 def link(op_type: type[Operation]) -> str:
-    """A link to the section of an op."""
+    """Returns a link to the section of an op."""
     return f"[{op_type.name.partition('.')[2]}](#{op_type.name.replace('.', '')})"
 
 
 def section(op_type: type[Operation]) -> str:
-    """The section of one op."""
+    """Returns the section of one op."""
     lines = [f"### {op_type.name}", "", inspect.cleandoc(op_type.__doc__ or ""), ""]
     if operands := operand_rows(op_type):
         lines += [
@@ -108,16 +112,16 @@ def section(op_type: type[Operation]) -> str:
         ]
     notes: list[str] = []
     if op_type.has_trait(Commutative):
-        notes.append("Operands may be exchanged.")
+        notes.append("The operands may be exchanged.")
     if issubclass(op_type, MayFail):
-        notes.append("May fail at run time: it is never speculated.")
+        notes.append("The op may fail at run time, so it is never speculated.")
     if notes:
         lines += [" ".join(notes), ""]
     return "\n".join(lines)
 
 
 def reference_page() -> str:
-    """The text of docs/graph.md."""
+    """Returns the text of docs/graph.md."""
     parts = [HEADER, "| family | ops |\n|---|---|"]
     parts += [f"| {title(family)} | {' '.join(map(link, ops_of(family)))} |" for family in FAMILIES]
     parts.append("")
