@@ -15,7 +15,9 @@ from .shapes import Shaped, ShapeError
 
 
 class UnaryOp(PureGraphOp, ABC):
-    """`result[i] = function(operand[i])`, of the shape and element type of the operand."""
+    """
+    An op that computes `result[i] = function(operand[i])`. The result has the shape and element type of the operand.
+    """
 
     result = tensor_result()
 
@@ -25,7 +27,10 @@ class UnaryOp(PureGraphOp, ABC):
 
 
 class UnaryTestOp(UnaryOp, ABC):
-    """`result[i] = condition(operand[i])`, of element type i1."""
+    """
+    An op that computes `result[i] = condition(operand[i])`. The result has the shape of the operand and element type
+    i1.
+    """
 
     @classmethod
     def infer(cls, x: Shaped, **properties: Any) -> tuple[Shaped, ...]:
@@ -35,9 +40,9 @@ class UnaryTestOp(UnaryOp, ABC):
 @irdl_op_definition
 class NegativeOp(UnaryOp):
     """
-    `y = -x`.
+    Computes the negative, `y = -x`.
 
-    Numerics: the sign of floats flips, of NaN too; unsigned integers wrap.
+    Numerics: the sign of a float flips, also that of a NaN. Unsigned integers wrap.
 
     ```mlir
     %y = graph.negative %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -52,9 +57,9 @@ class NegativeOp(UnaryOp):
 @irdl_op_definition
 class AbsOp(UnaryOp):
     """
-    `y = |x|`.
+    Computes the absolute value, `y = |x|`.
 
-    Numerics: floats lose their sign; the smallest signed integer stays what it is.
+    Numerics: a float loses its sign. The smallest signed integer stays what it is.
 
     ```mlir
     %y = graph.abs %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -69,9 +74,9 @@ class AbsOp(UnaryOp):
 @irdl_op_definition
 class SignOp(UnaryOp):
     """
-    `y = -1, 0 or +1` as `x` is negative, zero or positive.
+    Computes the sign: `y` is -1, 0 or +1 where `x` is negative, zero or positive.
 
-    Numerics: NaN stays NaN; both zeros give +0.
+    Numerics: NaN stays NaN, and both zeros give +0.
 
     ```mlir
     %y = graph.sign %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -86,9 +91,9 @@ class SignOp(UnaryOp):
 @irdl_op_definition
 class SquareOp(UnaryOp):
     """
-    `y = x * x`.
+    Computes the square, `y = x * x`.
 
-    Numerics: rounded once; integers wrap.
+    Numerics: floats round once, and integers wrap.
 
     ```mlir
     %y = graph.square %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -103,9 +108,9 @@ class SquareOp(UnaryOp):
 @irdl_op_definition
 class FloorOp(UnaryOp):
     """
-    The greatest integer value not above `x`.
+    Returns the greatest integer value that is not above `x`.
 
-    Numerics: exact; -0 is kept; integers stay what they are.
+    Numerics: the result is exact, and -0 is kept. Integers stay what they are.
 
     ```mlir
     %y = graph.floor %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -120,9 +125,9 @@ class FloorOp(UnaryOp):
 @irdl_op_definition
 class CeilOp(UnaryOp):
     """
-    The least integer value not below `x`.
+    Returns the least integer value that is not below `x`.
 
-    Numerics: exact; -0 is kept; integers stay what they are.
+    Numerics: the result is exact, and -0 is kept. Integers stay what they are.
 
     ```mlir
     %y = graph.ceil %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -137,9 +142,9 @@ class CeilOp(UnaryOp):
 @irdl_op_definition
 class TruncOp(UnaryOp):
     """
-    The integer value of `x` towards zero.
+    Rounds `x` towards zero to an integer value.
 
-    Numerics: exact; -0 is kept; integers stay what they are.
+    Numerics: the result is exact, and -0 is kept. Integers stay what they are.
 
     ```mlir
     %y = graph.trunc %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -154,9 +159,9 @@ class TruncOp(UnaryOp):
 @irdl_op_definition
 class RoundOp(UnaryOp):
     """
-    The integer value nearest to `x`, the even one of two equally near.
+    Rounds `x` to the nearest integer value. Of two that are equally near, the even one is taken.
 
-    Numerics: exact; -0 is kept; integers stay what they are.
+    Numerics: the result is exact, and -0 is kept. Integers stay what they are.
 
     ```mlir
     %y = graph.round %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -171,7 +176,7 @@ class RoundOp(UnaryOp):
 @irdl_op_definition
 class LogicalNotOp(UnaryOp):
     """
-    `y = not x`.
+    Computes the negation, `y = not x`.
 
     ```mlir
     %y = graph.logical_not %x : (tensor<4xi1>) -> tensor<4xi1>
@@ -186,7 +191,7 @@ class LogicalNotOp(UnaryOp):
 @irdl_op_definition
 class BitwiseNotOp(UnaryOp):
     """
-    Every bit of `x` inverted.
+    Inverts every bit of `x`.
 
     ```mlir
     %y = graph.bitwise_not %x : (tensor<4xi8>) -> tensor<4xi8>
@@ -246,9 +251,10 @@ class IsfiniteOp(UnaryTestOp):
 @irdl_op_definition
 class ClipOp(PureGraphOp):
     """
-    `y = minimum(maximum(x, min), max)`; an absent bound does not limit.
+    Limits `x` to a range, `y = minimum(maximum(x, min), max)`. A bound that is absent does not limit.
 
-    Numerics: bounds are rounded to the float type; NaN stays NaN; an integer type takes integers of its range.
+    Numerics: the bounds are rounded to the float type, and NaN stays NaN. For an integer type, a bound must be an
+    integer that the type can hold.
 
     ```mlir
     %y = graph.clip %x, min = 0.0, max = 6.0 : (tensor<4xf32>) -> tensor<4xf32>
@@ -273,10 +279,11 @@ class ClipOp(PureGraphOp):
 @irdl_op_definition
 class AstypeOp(PureGraphOp):
     """
-    `y` is `x` converted to the element type `dtype`.
+    Converts `x` to the element type `dtype`.
 
-    Numerics: to floats rounds to nearest even; floats to integers truncate and saturate, NaN gives 0; integers wrap;
-    to i1 is `x != 0`; from i1 gives 0 or 1.
+    Numerics: a conversion to a float type rounds to nearest even. A conversion from a float to an integer type
+    truncates and saturates, and NaN gives 0. Conversions between integer types wrap. A conversion to i1 gives `x != 0`,
+    and one from i1 gives 0 or 1.
 
     ```mlir
     %y = graph.astype %x, dtype = f16 : (tensor<4xf32>) -> tensor<4xf16>
@@ -298,7 +305,7 @@ class AstypeOp(PureGraphOp):
 @irdl_op_definition
 class BitcastOp(PureGraphOp):
     """
-    `y` has the bits of `x`, read as the element type `dtype`, which has as many.
+    Reads the bits of `x` as the element type `dtype`, which has the same number of bits.
 
     ```mlir
     %y = graph.bitcast %x, dtype = i32 : (tensor<4xf32>) -> tensor<4xi32>

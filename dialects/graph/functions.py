@@ -12,9 +12,9 @@ from .properties import FLOAT, TextKind, prop
 @irdl_op_definition
 class ExpOp(UnaryOp):
     """
-    `y = e^x`.
+    Computes the exponential function, `y = e^x`.
 
-    Numerics: exp(-inf) = 0, exp(inf) = inf; error bounds in docs/numerics.md.
+    Numerics: exp(-inf) = 0 and exp(inf) = inf. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -29,9 +29,9 @@ class ExpOp(UnaryOp):
 @irdl_op_definition
 class Exp2Op(UnaryOp):
     """
-    `y = 2^x`.
+    Computes the power of two, `y = 2^x`.
 
-    Numerics: exp2(-inf) = 0, exp2(inf) = inf; error bounds in docs/numerics.md.
+    Numerics: exp2(-inf) = 0 and exp2(inf) = inf. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.exp2 %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -46,9 +46,9 @@ class Exp2Op(UnaryOp):
 @irdl_op_definition
 class Expm1Op(UnaryOp):
     """
-    `y = e^x - 1`, accurate near 0.
+    Computes `y = e^x - 1`, which is accurate also where `x` is near 0.
 
-    Numerics: expm1(-0) = -0, expm1(-inf) = -1; error bounds in docs/numerics.md.
+    Numerics: expm1(-0) = -0 and expm1(-inf) = -1. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.expm1 %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -63,9 +63,9 @@ class Expm1Op(UnaryOp):
 @irdl_op_definition
 class LogOp(UnaryOp):
     """
-    Natural logarithm, `e^y = x`.
+    Computes the natural logarithm, `e^y = x`.
 
-    Numerics: log(0) = -inf, NaN below 0; error bounds in docs/numerics.md.
+    Numerics: log(0) = -inf, and the result is NaN below 0. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.log %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -80,9 +80,9 @@ class LogOp(UnaryOp):
 @irdl_op_definition
 class Log2Op(UnaryOp):
     """
-    Logarithm to base 2, `2^y = x`.
+    Computes the logarithm to base 2, `2^y = x`.
 
-    Numerics: log2(0) = -inf, NaN below 0; error bounds in docs/numerics.md.
+    Numerics: log2(0) = -inf, and the result is NaN below 0. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.log2 %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -97,9 +97,9 @@ class Log2Op(UnaryOp):
 @irdl_op_definition
 class Log10Op(UnaryOp):
     """
-    Logarithm to base 10, `10^y = x`.
+    Computes the logarithm to base 10, `10^y = x`.
 
-    Numerics: log10(0) = -inf, NaN below 0; error bounds in docs/numerics.md.
+    Numerics: log10(0) = -inf, and the result is NaN below 0. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.log10 %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -114,9 +114,10 @@ class Log10Op(UnaryOp):
 @irdl_op_definition
 class Log1pOp(UnaryOp):
     """
-    `y = log(1 + x)`, accurate near 0.
+    Computes `y = log(1 + x)`, which is accurate also where `x` is near 0.
 
-    Numerics: log1p(-1) = -inf, NaN below -1, log1p(-0) = -0; error bounds in docs/numerics.md.
+    Numerics: log1p(-0) = -0 and log1p(-1) = -inf, and the result is NaN below -1. The error bounds are in
+    docs/numerics.md.
 
     ```mlir
     %y = graph.log1p %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -131,9 +132,10 @@ class Log1pOp(UnaryOp):
 @irdl_op_definition
 class SqrtOp(UnaryOp):
     """
-    `y = sqrt(x)`.
+    Computes the square root, `y = sqrt(x)`.
 
-    Numerics: rounded correctly; sqrt(-0) = -0, NaN below 0; error bounds in docs/numerics.md.
+    Numerics: the result is rounded correctly. sqrt(-0) = -0, and the result is NaN below 0. The error bounds are in
+    docs/numerics.md.
 
     ```mlir
     %y = graph.sqrt %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -148,9 +150,10 @@ class SqrtOp(UnaryOp):
 @irdl_op_definition
 class RsqrtOp(UnaryOp):
     """
-    `y = 1 / sqrt(x)`.
+    Computes the reciprocal of the square root, `y = 1 / sqrt(x)`.
 
-    Numerics: rsqrt(+0) = +inf, rsqrt(-0) = -inf, rsqrt(inf) = 0, NaN below 0; error bounds in docs/numerics.md.
+    Numerics: rsqrt(+0) = +inf, rsqrt(-0) = -inf and rsqrt(inf) = 0, and the result is NaN below 0. The error bounds are
+    in docs/numerics.md.
 
     ```mlir
     %y = graph.rsqrt %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -165,9 +168,9 @@ class RsqrtOp(UnaryOp):
 @irdl_op_definition
 class SinOp(UnaryOp):
     """
-    `y = sin(x)`, `x` in radians.
+    Computes the sine, `y = sin(x)`, with `x` in radians.
 
-    Numerics: sin(-0) = -0, sin(±inf) = NaN; error bounds in docs/numerics.md.
+    Numerics: sin(-0) = -0 and sin(±inf) = NaN. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.sin %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -182,9 +185,9 @@ class SinOp(UnaryOp):
 @irdl_op_definition
 class CosOp(UnaryOp):
     """
-    `y = cos(x)`, `x` in radians.
+    Computes the cosine, `y = cos(x)`, with `x` in radians.
 
-    Numerics: cos(±inf) = NaN; error bounds in docs/numerics.md.
+    Numerics: cos(±inf) = NaN. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.cos %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -199,9 +202,9 @@ class CosOp(UnaryOp):
 @irdl_op_definition
 class TanOp(UnaryOp):
     """
-    `y = tan(x)`, `x` in radians.
+    Computes the tangent, `y = tan(x)`, with `x` in radians.
 
-    Numerics: tan(-0) = -0, tan(±inf) = NaN; error bounds in docs/numerics.md.
+    Numerics: tan(-0) = -0 and tan(±inf) = NaN. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.tan %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -216,9 +219,9 @@ class TanOp(UnaryOp):
 @irdl_op_definition
 class TanhOp(UnaryOp):
     """
-    `y = tanh(x) = (e^x - e^-x) / (e^x + e^-x)`.
+    Computes the hyperbolic tangent, `y = tanh(x) = (e^x - e^-x) / (e^x + e^-x)`.
 
-    Numerics: tanh(±inf) = ±1, tanh(-0) = -0; error bounds in docs/numerics.md.
+    Numerics: tanh(±inf) = ±1 and tanh(-0) = -0. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -233,9 +236,9 @@ class TanhOp(UnaryOp):
 @irdl_op_definition
 class ErfOp(UnaryOp):
     """
-    Error function, `y = 2/sqrt(pi) * integral of e^(-t^2) for t from 0 to x`.
+    Computes the error function, `y = 2/sqrt(pi) * integral of e^(-t^2) for t from 0 to x`.
 
-    Numerics: erf(±inf) = ±1; error bounds in docs/numerics.md.
+    Numerics: erf(±inf) = ±1. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.erf %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -250,9 +253,9 @@ class ErfOp(UnaryOp):
 @irdl_op_definition
 class SigmoidOp(UnaryOp):
     """
-    `y = 1 / (1 + e^-x)`.
+    Computes the logistic function, `y = 1 / (1 + e^-x)`.
 
-    Numerics: no overflow; sigmoid(-inf) = 0, sigmoid(inf) = 1; computed in f32 for f16 and bf16.
+    Numerics: nothing overflows, sigmoid(-inf) = 0 and sigmoid(inf) = 1. f16 and bf16 are computed in f32.
 
     ```mlir
     %y = graph.sigmoid %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -267,9 +270,9 @@ class SigmoidOp(UnaryOp):
 @irdl_op_definition
 class SiluOp(UnaryOp):
     """
-    `y = x * sigmoid(x)`.
+    Computes the sigmoid-weighted linear unit, `y = x * sigmoid(x)`.
 
-    Numerics: silu(-inf) = -0; computed in f32 for f16 and bf16.
+    Numerics: silu(-inf) = -0. f16 and bf16 are computed in f32.
     Source: Elfwing, Uchibe, Doya, *Sigmoid-weighted linear units*, 2018.
 
     ```mlir
@@ -285,10 +288,11 @@ class SiluOp(UnaryOp):
 @irdl_op_definition
 class GeluOp(UnaryOp):
     """
-    `y = x/2 * (1 + erf(x / sqrt(2)))`, or with `approximate = "tanh"`
-    `y = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))`.
+    Computes the Gaussian error linear unit, `y = x/2 * (1 + erf(x / sqrt(2)))`.
 
-    Numerics: gelu(-inf) = -0; computed in f32 for f16 and bf16.
+    With `approximate = "tanh"` it computes `y = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))` instead.
+
+    Numerics: gelu(-inf) = -0. f16 and bf16 are computed in f32.
     Source: Hendrycks, Gimpel, *Gaussian error linear units*, 2016.
 
     ```mlir
@@ -306,9 +310,9 @@ class GeluOp(UnaryOp):
 @irdl_op_definition
 class ReluOp(UnaryOp):
     """
-    `y = maximum(x, 0)`.
+    Computes the rectified linear unit, `y = maximum(x, 0)`.
 
-    Numerics: NaN stays NaN; relu(-0) = +0.
+    Numerics: NaN stays NaN, and relu(-0) = +0.
 
     ```mlir
     %y = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -323,9 +327,9 @@ class ReluOp(UnaryOp):
 @irdl_op_definition
 class LeakyReluOp(UnaryOp):
     """
-    `y = x` where `x > 0`, else `alpha * x`.
+    Computes the leaky rectified linear unit: `y = x` where `x > 0`, and `y = alpha * x` elsewhere.
 
-    Numerics: NaN stays NaN; `alpha` is rounded to the element type.
+    Numerics: NaN stays NaN, and `alpha` is rounded to the element type.
 
     ```mlir
     %y = graph.leaky_relu %x, alpha = 0.2 : (tensor<4xf32>) -> tensor<4xf32>

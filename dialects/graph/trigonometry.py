@@ -11,9 +11,9 @@ from .elementwise import UnaryOp
 @irdl_op_definition
 class SinhOp(UnaryOp):
     """
-    Hyperbolic sine, `y = (e^x - e^-x) / 2`.
+    Computes the hyperbolic sine, `y = (e^x - e^-x) / 2`.
 
-    Numerics: sinh(-0) = -0; error bounds in docs/numerics.md.
+    Numerics: sinh(-0) = -0. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.sinh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -28,9 +28,9 @@ class SinhOp(UnaryOp):
 @irdl_op_definition
 class CoshOp(UnaryOp):
     """
-    Hyperbolic cosine, `y = (e^x + e^-x) / 2`.
+    Computes the hyperbolic cosine, `y = (e^x + e^-x) / 2`.
 
-    Numerics: cosh(-inf) = inf; error bounds in docs/numerics.md.
+    Numerics: cosh(-inf) = inf. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.cosh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -45,9 +45,9 @@ class CoshOp(UnaryOp):
 @irdl_op_definition
 class AsinOp(UnaryOp):
     """
-    Arc sine, `sin(y) = x`, between -pi/2 and pi/2.
+    Computes the arc sine, `sin(y) = x` with `y` between -pi/2 and pi/2.
 
-    Numerics: asin(-0) = -0, NaN beyond 1; error bounds in docs/numerics.md.
+    Numerics: asin(-0) = -0, and the result is NaN where `|x| > 1`. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.asin %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -62,9 +62,9 @@ class AsinOp(UnaryOp):
 @irdl_op_definition
 class AcosOp(UnaryOp):
     """
-    Arc cosine, `cos(y) = x`, between 0 and pi.
+    Computes the arc cosine, `cos(y) = x` with `y` between 0 and pi.
 
-    Numerics: acos(1) = 0, NaN beyond 1; error bounds in docs/numerics.md.
+    Numerics: acos(1) = 0, and the result is NaN where `|x| > 1`. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.acos %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -79,9 +79,9 @@ class AcosOp(UnaryOp):
 @irdl_op_definition
 class AtanOp(UnaryOp):
     """
-    Arc tangent, `tan(y) = x`, between -pi/2 and pi/2.
+    Computes the arc tangent, `tan(y) = x` with `y` between -pi/2 and pi/2.
 
-    Numerics: atan(-0) = -0, atan(inf) = pi/2; error bounds in docs/numerics.md.
+    Numerics: atan(-0) = -0 and atan(inf) = pi/2. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.atan %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -96,9 +96,9 @@ class AtanOp(UnaryOp):
 @irdl_op_definition
 class AsinhOp(UnaryOp):
     """
-    Inverse of sinh, `sinh(y) = x`.
+    Computes the inverse of sinh, `sinh(y) = x`.
 
-    Numerics: asinh(-0) = -0, asinh(-inf) = -inf; error bounds in docs/numerics.md.
+    Numerics: asinh(-0) = -0 and asinh(-inf) = -inf. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.asinh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -113,9 +113,9 @@ class AsinhOp(UnaryOp):
 @irdl_op_definition
 class AcoshOp(UnaryOp):
     """
-    Inverse of cosh, `cosh(y) = x`, from 0 up.
+    Computes the inverse of cosh, `cosh(y) = x` with `y` of at least 0.
 
-    Numerics: acosh(1) = 0, NaN below 1; error bounds in docs/numerics.md.
+    Numerics: acosh(1) = 0, and the result is NaN below 1. The error bounds are in docs/numerics.md.
 
     ```mlir
     %y = graph.acosh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -130,9 +130,10 @@ class AcoshOp(UnaryOp):
 @irdl_op_definition
 class AtanhOp(UnaryOp):
     """
-    Inverse of tanh, `tanh(y) = x`.
+    Computes the inverse of tanh, `tanh(y) = x`.
 
-    Numerics: atanh(-0) = -0, atanh(1) = inf, NaN beyond 1; error bounds in docs/numerics.md.
+    Numerics: atanh(-0) = -0 and atanh(1) = inf, and the result is NaN where `|x| > 1`. The error bounds are in
+    docs/numerics.md.
 
     ```mlir
     %y = graph.atanh %x : (tensor<4xf32>) -> tensor<4xf32>
