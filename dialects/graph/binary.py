@@ -14,7 +14,10 @@ from .shapes import Shaped, broadcast
 
 
 class BinaryOp(PureGraphOp, ABC):
-    """`result[i] = function(lhs[i], rhs[i])`, of the broadcast shape and the element type of the operands."""
+    """
+    An op that computes `result[i] = function(lhs[i], rhs[i])`. The result has the broadcast shape and the element type
+    of the operands.
+    """
 
     result = tensor_result()
 
@@ -24,7 +27,7 @@ class BinaryOp(PureGraphOp, ABC):
 
 
 class DivisionOp(MayFail, ConditionallySpeculatableInterface, GraphOp, ABC):
-    """A division: on integers it fails when an element of the divisor is zero."""
+    """A division. On integers it fails when an element of the divisor is zero."""
 
     result = tensor_result()
 
@@ -42,9 +45,9 @@ class DivisionOp(MayFail, ConditionallySpeculatableInterface, GraphOp, ABC):
 @irdl_op_definition
 class AddOp(BinaryOp):
     """
-    `z = x + y`.
+    Computes the sum, `z = x + y`.
 
-    Numerics: floats round once; integers wrap.
+    Numerics: floats round once, and integers wrap.
 
     ```mlir
     %z = graph.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -62,9 +65,9 @@ class AddOp(BinaryOp):
 @irdl_op_definition
 class SubtractOp(BinaryOp):
     """
-    `z = x - y`.
+    Computes the difference, `z = x - y`.
 
-    Numerics: floats round once; integers wrap.
+    Numerics: floats round once, and integers wrap.
 
     ```mlir
     %z = graph.subtract %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -80,9 +83,9 @@ class SubtractOp(BinaryOp):
 @irdl_op_definition
 class MultiplyOp(BinaryOp):
     """
-    `z = x * y`.
+    Computes the product, `z = x * y`.
 
-    Numerics: floats round once; integers wrap.
+    Numerics: floats round once, and integers wrap.
 
     ```mlir
     %z = graph.multiply %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -100,9 +103,10 @@ class MultiplyOp(BinaryOp):
 @irdl_op_definition
 class DivideOp(DivisionOp):
     """
-    `z = x / y`; integers truncate towards zero.
+    Computes the quotient, `z = x / y`. Integers truncate towards zero.
 
-    Numerics: floats round once; `INT_MIN / -1` wraps. Fails: integer division by zero.
+    Numerics: floats round once, and `INT_MIN / -1` wraps.
+    Fails: integer division by zero.
 
     ```mlir
     %z = graph.divide %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -118,9 +122,10 @@ class DivideOp(DivisionOp):
 @irdl_op_definition
 class FloorDivideOp(DivisionOp):
     """
-    `z = floor(x / y)`.
+    Computes the quotient rounded down, `z = floor(x / y)`.
 
-    Numerics: the quotient is exact before the floor. Fails: integer division by zero.
+    Numerics: the quotient is exact before the floor.
+    Fails: integer division by zero.
 
     ```mlir
     %z = graph.floor_divide %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -136,9 +141,10 @@ class FloorDivideOp(DivisionOp):
 @irdl_op_definition
 class ModOp(DivisionOp):
     """
-    `z = x - floor(x / y) * y`: the remainder with the sign of the divisor.
+    Computes the remainder with the sign of the divisor, `z = x - floor(x / y) * y`.
 
-    Numerics: exact; `y = 0` gives NaN on floats. Fails: integer division by zero.
+    Numerics: the result is exact. On floats, `y = 0` gives NaN.
+    Fails: integer division by zero.
 
     ```mlir
     %z = graph.mod %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -154,9 +160,9 @@ class ModOp(DivisionOp):
 @irdl_op_definition
 class PowerOp(BinaryOp):
     """
-    `z = x^y`.
+    Computes the power, `z = x^y`.
 
-    Numerics: floats as `pow` of IEEE 754; integers wrap, a negative exponent gives 0 except for base 1 and -1.
+    Numerics: floats follow `pow` of IEEE 754. Integers wrap, and a negative exponent gives 0 except for base 1 and -1.
 
     ```mlir
     %z = graph.power %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -172,9 +178,9 @@ class PowerOp(BinaryOp):
 @irdl_op_definition
 class MaximumOp(BinaryOp):
     """
-    The greater of `x` and `y`.
+    Returns the greater of `x` and `y`.
 
-    Numerics: NaN wins; -0 < +0.
+    Numerics: NaN wins, and -0 < +0.
 
     ```mlir
     %z = graph.maximum %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -192,9 +198,9 @@ class MaximumOp(BinaryOp):
 @irdl_op_definition
 class MinimumOp(BinaryOp):
     """
-    The smaller of `x` and `y`.
+    Returns the smaller of `x` and `y`.
 
-    Numerics: NaN wins; -0 < +0.
+    Numerics: NaN wins, and -0 < +0.
 
     ```mlir
     %z = graph.minimum %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -212,9 +218,9 @@ class MinimumOp(BinaryOp):
 @irdl_op_definition
 class EwiseFmaOp(PureGraphOp):
     """
-    `result = x * y + z`; all three broadcast.
+    Computes a product and a sum in one step, `result = x * y + z`. All three operands broadcast.
 
-    Numerics: floats round once (IEEE 754 fusedMultiplyAdd); integers wrap.
+    Numerics: floats round once, as in fusedMultiplyAdd of IEEE 754. Integers wrap.
 
     ```mlir
     %w = graph.ewise_fma %x, %y, %z : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -13,7 +13,9 @@ from .shapes import Shaped, broadcast
 
 
 class ComparisonOp(BinaryOp, ABC):
-    """`result[i] = relation(lhs[i], rhs[i])`, of element type i1."""
+    """
+    An op that computes `result[i] = relation(lhs[i], rhs[i])`. The result has the broadcast shape and element type i1.
+    """
 
     @classmethod
     def infer(cls, lhs: Shaped, rhs: Shaped) -> tuple[Shaped, ...]:
@@ -135,7 +137,7 @@ class GreaterEqualOp(ComparisonOp):
 @irdl_op_definition
 class LogicalAndOp(BinaryOp):
     """
-    `z = x and y`.
+    Computes the conjunction, `z = x and y`.
 
     ```mlir
     %z = graph.logical_and %x, %y : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
@@ -153,7 +155,7 @@ class LogicalAndOp(BinaryOp):
 @irdl_op_definition
 class LogicalOrOp(BinaryOp):
     """
-    `z = x or y`.
+    Computes the disjunction, `z = x or y`.
 
     ```mlir
     %z = graph.logical_or %x, %y : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
@@ -171,7 +173,7 @@ class LogicalOrOp(BinaryOp):
 @irdl_op_definition
 class LogicalXorOp(BinaryOp):
     """
-    `z = x xor y`: exactly one is true.
+    Computes the exclusive or, `z = x xor y`, which is true where exactly one operand is true.
 
     ```mlir
     %z = graph.logical_xor %x, %y : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
@@ -189,7 +191,7 @@ class LogicalXorOp(BinaryOp):
 @irdl_op_definition
 class BitwiseAndOp(BinaryOp):
     """
-    The bits set in `x` and `y`.
+    Computes the bits that are set in both `x` and `y`.
 
     ```mlir
     %z = graph.bitwise_and %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
@@ -207,7 +209,7 @@ class BitwiseAndOp(BinaryOp):
 @irdl_op_definition
 class BitwiseOrOp(BinaryOp):
     """
-    The bits set in `x` or `y`.
+    Computes the bits that are set in `x` or in `y`.
 
     ```mlir
     %z = graph.bitwise_or %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
@@ -225,7 +227,7 @@ class BitwiseOrOp(BinaryOp):
 @irdl_op_definition
 class BitwiseXorOp(BinaryOp):
     """
-    The bits set in exactly one of `x` and `y`.
+    Computes the bits that are set in exactly one of `x` and `y`.
 
     ```mlir
     %z = graph.bitwise_xor %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
@@ -243,9 +245,9 @@ class BitwiseXorOp(BinaryOp):
 @irdl_op_definition
 class LeftShiftOp(BinaryOp):
     """
-    `z = x * 2^y`, bits beyond the width lost.
+    Computes `z = x * 2^y`, where the bits beyond the width are lost.
 
-    Numerics: `y` counts as unsigned; a count of the width or more gives 0.
+    Numerics: `y` counts as unsigned. A count of the width or more gives 0.
 
     ```mlir
     %z = graph.left_shift %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
@@ -261,9 +263,9 @@ class LeftShiftOp(BinaryOp):
 @irdl_op_definition
 class RightShiftOp(BinaryOp):
     """
-    `z = floor(x / 2^y)`.
+    Computes `z = floor(x / 2^y)`.
 
-    Numerics: `y` counts as unsigned; a count of the width or more gives 0, or -1 for negative `x`.
+    Numerics: `y` counts as unsigned. A count of the width or more gives 0, or -1 where `x` is negative.
 
     ```mlir
     %z = graph.right_shift %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
@@ -279,7 +281,7 @@ class RightShiftOp(BinaryOp):
 @irdl_op_definition
 class WhereOp(PureGraphOp):
     """
-    `result = x` where `condition`, else `y`; all three broadcast.
+    Selects elements: `result = x` where `condition` is true, and `result = y` elsewhere. All three operands broadcast.
 
     ```mlir
     %z = graph.where %c, %x, %y : (tensor<4xi1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>

@@ -16,16 +16,16 @@ CLASSES: Final[dict[str, tuple[str, ...]]] = {
     "U": dtypes.UNSIGNED,
     "B": ("i1",),
 }
-"""F floats, S signed and signless integers, U unsigned integers, B booleans."""
+"""The element types of each class. F are floats, S signed and signless integers, U unsigned integers, B booleans."""
 
 
 def class_members(classes: str) -> tuple[str, ...]:
-    """The element types of a string of class letters, such as `FSU`."""
+    """Returns the element types of a string of class letters, such as `FSU`."""
     return tuple(name for letter in classes for name in CLASSES[letter])
 
 
 def class_text(classes: str) -> str:
-    """A string of class letters in words: `float or integer`."""
+    """Returns a string of class letters in words: `float or integer`."""
     words = {"F": "float", "SU": "integer", "S": "signed integer", "U": "unsigned integer", "B": "i1"}
     parts: list[str] = []
     rest = classes
@@ -37,7 +37,7 @@ def class_text(classes: str) -> str:
 
 
 def rejection(element_type: Attribute) -> str | None:
-    """Why tensors of the graph dialect may not hold `element_type`, `None` when they may."""
+    """Returns why tensors of the graph dialect may not hold `element_type`, or `None` when they may."""
     name = dtype_name(element_type)
     if name in ATTRIBUTES:
         return None
@@ -47,7 +47,9 @@ def rejection(element_type: Attribute) -> str | None:
 
 
 def check_number(name: str, value: int | float | None, dtype: str) -> None:
-    """Raises `ShapeError` when an integer type cannot hold the number given for a property; floats round any."""
+    """
+    Raises `ShapeError` when an integer type cannot hold the number given for a property. Float types round any number.
+    """
     if value is None or dtype in CLASSES["F"]:
         return
     low, high = dtypes.integer_range(dtype)
