@@ -38,17 +38,19 @@ if TYPE_CHECKING:
     from xdsl.printer import Printer
 
 LOOP_FUNCTION = "tensor_loop.func"
-"""Name of the op that a kernel is. It gives the types of its buffers as `input_types` and `output_types`."""
+"""
+The name of the op that defines a kernel. The op gives the types of its buffers as `input_types` and `output_types`.
+"""
 
 
 # Symbols
 
 _symbols: WeakKeyDictionary[Operation, dict[str, Operation]] = WeakKeyDictionary()
-"""Op by symbol name of each symbol table; an entry is checked before it is believed, so edits do no harm."""
+"""The ops of each symbol table, by symbol name. An entry is checked before it is used, so edits do no harm."""
 
 
 def symbol_table_of(op: Operation) -> Operation | None:
-    """The closest op around `op` that is a symbol table."""
+    """Returns the closest op around `op` that is a symbol table, or `None`."""
     around = op.parent_op()
     while around is not None and not around.has_trait(SymbolTable, value_if_unregistered=False):
         around = around.parent_op()
@@ -56,7 +58,9 @@ def symbol_table_of(op: Operation) -> Operation | None:
 
 
 def lookup_symbol(op: Operation, name: str) -> Operation | None:
-    """The op of symbol `name` as seen from `op`; takes constant time where xDSL scans the module."""
+    """
+    Returns the op of symbol `name` as seen from `op`, or `None`. It takes constant time where xDSL scans the module.
+    """
     table = symbol_table_of(op)
     if table is None:
         return None
@@ -86,11 +90,12 @@ class _KernelUse(SymbolUserOpInterface):
 @irdl_op_definition
 class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
     """
-    The outputs of the loop function `callee` on the operands.
+    Computes the outputs of the loop function `callee` on the operands.
 
-    Shapes: those of the buffers of the function, inputs first, then outputs.
-    Types: as the buffers hold them: signless integers, i8 for i1.
-    Pure; fails when the function holds a `cf.assert` that does.
+    Shapes: the operands have the shapes of the input buffers of the function, and the results those of its output
+    buffers.
+    Types: the buffers hold integers as signless integers, and i1 as i8.
+    The op is pure, but it fails when the function holds a `cf.assert` that fails.
 
     ```mlir
     %y = graph.call_kernel @softmax(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -129,7 +134,7 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
         return callee.root_reference.data
 
     def kernel(self) -> Operation | None:
-        """The loop function that is called, `None` when there is none."""
+        """Returns the loop function that is called, or `None` when there is none."""
         return lookup_symbol(self, self.callee_name)
 
     def may_fail(self) -> bool:
@@ -145,7 +150,10 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
             raise VerifyException(f"'callee' is {callee}, expected the name of a function")
 
     def verify_callee(self) -> None:
-        """Raises `VerifyException` unless the callee is a loop function that takes and gives what this op does."""
+        """
+        Raises `VerifyException` unless the callee is a loop function whose buffers fit the operands and results of this
+        op.
+        """
         name = self.callee_name
         kernel = self.kernel()
         if kernel is None:

@@ -47,7 +47,7 @@ class LiteralOp(IRDLOperation, ABC):
 
     @property
     def shaped(self) -> Shaped:
-        """Shape and element type of the result; raises `VerifyException` unless it is a static tensor."""
+        """The shape and element type of the result. Raises `VerifyException` unless it is a static tensor."""
         shaped = shaped_of(self.results[0].type, "the result")
         if None in shaped.shape:
             raise VerifyException(f"the result has type {shaped}, expected a static shape")
@@ -70,10 +70,11 @@ def _parse_static_type(parser: Parser) -> tuple[TensorType, Shaped]:
 @irdl_op_definition
 class ConstantOp(LiteralOp):
     """
-    A literal tensor, row by row; one number stands for all elements.
+    Returns a literal tensor, written row by row. One number stands for all elements.
 
-    Types: every element type. Values are exact: -0.0 stays, and constants with a NaN or an infinity, or with many
-    elements, are written as the hexadecimal digits of their bytes (little endian, in row-major order).
+    Types: every element type.
+    Numerics: values are exact, so -0.0 stays. Constants with many elements, a NaN or an infinity are written as the
+    hexadecimal digits of their bytes. The bytes are little endian, and the elements are in row-major order.
 
     ```mlir
     %0 = graph.constant dense<[[1.0, 2.0], [3.0, -0.0]]> : tensor<2x2xf32>
@@ -93,17 +94,19 @@ class ConstantOp(LiteralOp):
 
     @classmethod
     def from_values(cls, values: Sequence[Any], type_: TensorType) -> Self:
-        """A constant of Python numbers in row-major order; one number stands for all."""
+        """Makes a constant of Python numbers in row-major order. One number stands for all elements."""
         return cls(literals.dense_of_values(values, shaped_of(type_, "the result")))
 
     @classmethod
     def from_bytes(cls, data: bytes, type_: TensorType) -> Self:
-        """A constant of elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1."""
+        """
+        Makes a constant of elements as they lie in memory: row-major and little endian, with an i1 as a byte 0 or 1.
+        """
         return cls(literals.dense_of_bytes(data, shaped_of(type_, "the result")))
 
     @classmethod
     def from_array(cls, array: Any) -> Self:
-        """A constant of a NumPy array; its dtype says the element type (`ml_dtypes.bfloat16` is bf16)."""
+        """Makes a constant of a NumPy array. The dtype gives the element type (`ml_dtypes.bfloat16` is bf16)."""
         return cls.from_bytes(*array_bytes(array))
 
     @property
@@ -115,7 +118,7 @@ class ConstantOp(LiteralOp):
 
     @property
     def data(self) -> bytes:
-        """The elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1."""
+        """The elements as they lie in memory: row-major and little endian, with an i1 as a byte 0 or 1."""
         return literals.memory_bytes(self.dense)
 
     @property
@@ -152,14 +155,14 @@ class ConstantOp(LiteralOp):
         value = self.properties.get("value")
         try:
             literals.check_dense(value, self.shaped)  # pyright: ignore
-        except VerifyException:  # invalid, but still to be shown
+        except VerifyException:  # the value is invalid, but is shown
             printer.print_attribute(value)  # pyright: ignore
         else:
             literals.print_dense(printer, self.dense)
 
 
 def array_bytes(array: Any) -> tuple[bytes, TensorType]:
-    """The elements of a NumPy array as they lie in memory, and its tensor type."""
+    """Returns the elements of a NumPy array as they lie in memory, and its tensor type."""
     dtype = of_numpy(array.dtype.name)
     if dtype is None:
         raise TypeError(f"array has dtype {array.dtype.name}, expected one that tensors can hold")
@@ -169,9 +172,9 @@ def array_bytes(array: Any) -> tuple[bytes, TensorType]:
 @irdl_op_definition
 class FullOp(LiteralOp, LoopSemantics):
     """
-    Every element is `value`, rounded to the element type.
+    Returns a tensor whose elements are all `value`, rounded to the element type.
 
-    Hexadecimal gives the bits of a float (`0x7FC00000` is a NaN of f32).
+    A hexadecimal literal gives the bits of a float (`0x7FC00000` is a NaN of f32).
 
     ```mlir
     %0 = graph.full 1.0 : tensor<4x8xf32>
@@ -228,7 +231,7 @@ class FullOp(LiteralOp, LoopSemantics):
             self.verify_()
             assert isinstance(value, FloatAttr | IntegerAttr)
             printer.print_string(literals.element_text(value, self.shaped.dtype))
-        except VerifyException:  # invalid, but still to be shown
+        except VerifyException:  # the value is invalid, but is shown
             printer.print_attribute(value)  # pyright: ignore
         printer.print_string(" : ")
         printer.print_attribute(self.results[0].type)
@@ -237,9 +240,9 @@ class FullOp(LiteralOp, LoopSemantics):
 @irdl_op_definition
 class WeightOp(LiteralOp):
     """
-    Tensor `key` of the safetensors file that the module attribute `stepwell.weights` names.
+    Returns tensor `key` of the safetensors file that the module attribute `stepwell.weights` names.
 
-    Shape and element type are checked against the file when it is opened.
+    The shape and element type are checked against the file when it is opened.
 
     ```mlir
     %w = graph.weight "layer0.w" : tensor<784x128xf32>
@@ -266,7 +269,11 @@ class WeightOp(LiteralOp):
         return key.data
 
     def verification_key(self) -> tuple[int, ...] | None:
-        """What verification depends on, while the op is as it is: the type of the result, where there is a key."""
+        """
+        Returns what verification depends on as long as the op does not change: the type of the result.
+
+        It is `None` for an op that lacks a valid key, or that has other operands, results or properties than a weight.
+        """
         key = self.properties.get("key")
         plain = isinstance(key, StringAttr) and key.data and len(self.properties) == len(self.results) == 1
         return (id(self.results[0].type),) if plain and not self._operands else None
@@ -289,7 +296,7 @@ class WeightOp(LiteralOp):
 
     @classmethod
     def parse_plain(cls, parser: StepwellParser, offset: int, location: LocationAttr) -> tuple[Self, int] | None:
-        """See `core.text.plain_ops.PlainReader`."""
+        """Parses the op when it is spelled in the usual way, as `core.text.plain_ops.PlainReader` says."""
         found = parse_plain_weight(parser, offset)
         if found is None:
             return None

@@ -11,7 +11,7 @@ from .shapes import Dim, Shape, Shaped, ShapeError, matmul, rank_error, same_dim
 
 
 def result_dtype(dtype: str, out_dtype: str | None) -> str:
-    """`out_dtype`, which is of the class of `dtype`, or `dtype` when it is absent."""
+    """Returns `out_dtype`, or `dtype` when it is absent. Raises `ShapeError` when the two are of different classes."""
     if out_dtype is None:
         return dtype
     letter = next(letter for letter, members in CLASSES.items() if dtype in members)
@@ -25,12 +25,12 @@ def result_dtype(dtype: str, out_dtype: str | None) -> str:
 @irdl_op_definition
 class MatmulOp(PureGraphOp):
     """
-    Matrix product, `result[…, m, n] = sum over k of lhs[…, m, k] * rhs[…, k, n]`.
+    Computes the matrix product, `result[…, m, n] = sum over k of lhs[…, m, k] * rhs[…, k, n]`.
 
-    Shapes: `lhs` is …xMxK, `rhs` is …xKxN, `result` is …xMxN; leading dimensions broadcast. A 1-D `lhs` is a row, a 1-D
-    `rhs` a column, whose dimension the result lacks. K = 0 gives zeros.
-    Numerics: products and sums are formed in `out_dtype`, in at least f32 for floats; the order of summation is
-    unspecified; integers wrap.
+    Shapes: `lhs` is …xMxK, `rhs` is …xKxN and `result` is …xMxN. Leading dimensions broadcast. A 1-D `lhs` is a row and
+    a 1-D `rhs` is a column, and the result lacks that dimension. K = 0 gives zeros.
+    Numerics: products and sums are formed in `out_dtype`, and in at least f32 for floats. The order of summation is
+    unspecified. Integers wrap.
 
     ```mlir
     %c = graph.matmul %a, %b : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
@@ -53,30 +53,33 @@ class MatmulOp(PureGraphOp):
 
 
 def batch_spatial_channels(shape: Shape, layout: str) -> tuple[Dim, tuple[Dim, Dim], Dim]:
-    """Batch, (height, width) and channels of an image tensor in `NCHW` or `NHWC`."""
+    """Returns the batch, (height, width) and channels of an image tensor in `NCHW` or `NHWC`."""
     if layout == "NCHW":
         return shape[0], (shape[2], shape[3]), shape[1]
     return shape[0], (shape[1], shape[2]), shape[3]
 
 
 def image_shape(batch: Dim, extents: tuple[Dim, Dim], channels: Dim, layout: str) -> Shape:
-    """The shape of an image tensor in `NCHW` or `NHWC`."""
+    """Returns the shape of an image tensor in `NCHW` or `NHWC`."""
     return (batch, channels, *extents) if layout == "NCHW" else (batch, *extents, channels)
 
 
 @irdl_op_definition
 class Conv2dOp(PureGraphOp):
     """
-    Cross-correlation of images with a filter bank, in `NCHW` and `OIHW`
+    Computes the cross-correlation of images with a bank of filters.
 
-    `result[n, o, y, x] = sum over i, r, s of padded[n, g * I + i, y * stride_h + r * dilation_h, x * stride_w + s *
-    dilation_w]
-    * filter[o, i, r, s]` with `g = o / (O / groups)`.
+    In the layouts `NCHW` and `OIHW`, with `g = o / (O / groups)`:
 
-    Shapes: I is the number of input channels per group; each extent of the result is
+    ```
+    result[n, o, y, x] = sum over i, r, s of
+        padded[n, g * I + i, y * stride_h + r * dilation_h, x * stride_w + s * dilation_w] * filter[o, i, r, s]
+    ```
+
+    Shapes: I is the number of input channels per group. Each extent of the result is
     `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
-    `padding` is top, left, bottom, right, in elements of zero.
-    Numerics: as `graph.matmul`.
+    `padding` gives the numbers of zeros at the top, left, bottom and right.
+    Numerics: as in `graph.matmul`.
 
     ```mlir
     %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>)

@@ -1,4 +1,8 @@
-"""Ops whose results have shapes that the program computes; `specialize-shapes` replaces them by ops of static shape."""
+"""
+Ops whose results have shapes that the program computes.
+
+The pass `specialize-shapes` replaces them by ops of static shape.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,13 @@ from .shapes import Dim, Shaped, ShapeError
 from .signature import shaped_of, tensor_type
 
 LARGEST_RANGE = 1 << 24
-"""Most elements of a `graph.arange`."""
+"""The most elements that a `graph.arange` may have."""
 
 
 @irdl_op_definition
 class ShapeOfOp(PureGraphOp):
     """
-    The extents of `operand`, a vector with one element per dimension.
+    Returns the extents of `operand` as a vector with one element per dimension.
 
     ```mlir
     %s = graph.shape_of %x : (tensor<?x4xf32>) -> tensor<2xi64>
@@ -46,10 +50,12 @@ class ShapeOfOp(PureGraphOp):
 
 class DynamicOp(TensorOp, ABC):
     """
-    An op that takes sizes as tensors. It stands for another op, which is known when those are: there are no loops for
-    it.
+    An op that takes sizes as tensors.
 
-    Extents of the result that are not known are `?`; its type may say more than what follows from the operands.
+    It stands for another op, which is known once the sizes are. Therefore it has no loops of its own.
+
+    Extents of the result that are not known are `?`. The type of the result may say more than what follows from the
+    operands.
     """
 
     traits = traits_def(Pure())
@@ -60,8 +66,10 @@ class DynamicOp(TensorOp, ABC):
     @abstractmethod
     def static_form(self, *sizes: list[Any]) -> list[Operation]:
         """
-        Ops of static shape, the last of which computes the result; none when the operand is the result. `sizes` are the
-        elements of the operands `SIZES`, row by row. Raises `ShapeError` when they do not fit.
+        Returns ops of static shape, the last of which computes the result.
+
+        It returns no ops when the operand is the result. `sizes` are the elements of the operands `SIZES`, row by row.
+        Raises `ShapeError` when they do not fit.
         """
 
     @property
@@ -70,13 +78,16 @@ class DynamicOp(TensorOp, ABC):
         return self.operands[0]
 
     def source_shape(self) -> tuple[int, ...]:
-        """Its shape, which is static when `static_form` is asked for."""
+        """Returns the shape of `source`, which is static when `static_form` is called."""
         shape = shaped_of(self.source.type, "the operand").shape
         return tuple(dim for dim in shape if dim is not None)
 
 
 def _entries(sizes: Shaped, name: str, count: int | None = None) -> int:
-    """The number of elements of a vector of sizes, which must be known."""
+    """
+    Returns the length of a vector of sizes. Raises `ShapeError` when it is unknown, or is not the `count` that is
+    given.
+    """
     if len(sizes.shape) != 1 or sizes.shape[0] is None:
         raise ShapeError(f"{name} is {sizes}, expected a vector of known length")
     if count is not None and sizes.shape[0] != count:
@@ -87,9 +98,10 @@ def _entries(sizes: Shaped, name: str, count: int | None = None) -> int:
 @irdl_op_definition
 class DynamicReshapeOp(DynamicOp):
     """
-    `graph.reshape` to the shape that a vector holds; one extent may be -1: what is left.
+    Reshapes `operand` to the shape that a vector holds. One extent may be -1, which stands for what is left.
 
-    With `copy_zeros`, an extent 0 is that of the same dimension of `operand`.
+    With `copy_zeros`, an extent 0 is replaced by that of the same dimension of `operand`. The static form is
+    `graph.reshape`.
 
     ```mlir
     %y = graph.dynamic_reshape %x, %s : (tensor<?x8xf32>, tensor<3xi64>) -> tensor<?x2x4xf32>
@@ -126,7 +138,9 @@ def _copied(source: tuple[int, ...], number: int) -> int:
 @irdl_op_definition
 class DynamicBroadcastToOp(DynamicOp):
     """
-    `operand` stretched to the shape that its own and the one that a vector holds broadcast to: as in NumPy, both ways.
+    Stretches `operand` to the shape that its own shape and the one in a vector broadcast to.
+
+    Either shape may stretch, as in NumPy.
 
     ```mlir
     %y = graph.dynamic_broadcast_to %x, %s : (tensor<1x8xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
@@ -157,7 +171,7 @@ class DynamicBroadcastToOp(DynamicOp):
 @irdl_op_definition
 class DynamicSliceOp(DynamicOp):
     """
-    `graph.strided_slice` along `axes` with positions that vectors hold, one entry per axis.
+    Computes `graph.strided_slice` along `axes`, with positions that vectors hold. Each vector has one entry per axis.
 
     ```mlir
     %y = graph.dynamic_slice %x, %b, %e, %s, axes = [1] : (tensor<4x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>)
@@ -195,9 +209,9 @@ class DynamicSliceOp(DynamicOp):
 @irdl_op_definition
 class DynamicPadOp(DynamicOp):
     """
-    `graph.pad` with widths that a vector holds: `[before0, after0, before1, …]`. Negative ones cut.
+    Computes `graph.pad` with widths that a vector holds, `[before0, after0, before1, …]`. Negative widths cut.
 
-    Numerics: `value` is rounded to the float type; an integer type takes integers of its range.
+    Numerics: `value` is rounded to the float type. For an integer type, it must be an integer that the type can hold.
 
     ```mlir
     %y = graph.dynamic_pad %x, %w, value = 0.5 : (tensor<?x8xf32>, tensor<4xi64>) -> tensor<?x?xf32>
@@ -237,9 +251,10 @@ class DynamicPadOp(DynamicOp):
 @irdl_op_definition
 class ArangeOp(DynamicOp):
     """
-    `result[i] = start + i * delta`, as many as lie before `limit`: `max(ceil((limit - start) / delta), 0)`.
+    Computes `result[i] = start + i * delta` for all elements before `limit`.
 
-    Numerics: computed in f64 for floats, and rounded once.
+    Shapes: the number of elements is `max(ceil((limit - start) / delta), 0)`.
+    Numerics: floats are computed in f64 and rounded once.
 
     ```mlir
     %r = graph.arange %start, %limit, %delta : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
@@ -275,7 +290,7 @@ class ArangeOp(DynamicOp):
 
 
 def range_length(start: float, limit: float, delta: float) -> int:
-    """The number of elements of a range."""
+    """Returns the number of elements of a range. Raises `ShapeError` when it is not finite."""
     if isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int):
         return max(-((start - limit) // delta), 0)
     length = (limit - start) / delta
