@@ -78,7 +78,7 @@ class Conv2dOp(PureGraphOp):
 
     Shapes: I is the number of input channels per group. Each extent of the result is
     `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
-    `padding` gives the numbers of zeros at the top, left, bottom and right.
+    `padding` lists the numbers of zeros at the top, left, bottom and right.
     Numerics: as in `graph.matmul`.
 
     ```mlir

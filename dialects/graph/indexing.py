@@ -15,7 +15,7 @@ from .properties import INTEGER, TextKind, prop
 from .shapes import Dim, Shape, Shaped, ShapeError, compatible, normalise_axis, same_dim, text
 
 REDUCTIONS = ("none", "add", "multiply", "maximum", "minimum")
-"""How an update meets the element that is there: in its place, or combined with it."""
+"""The values of `reduction`: "none" replaces the element that is there, and the others combine it with the update."""
 
 
 class IndexingOp(MayFail, ConditionallySpeculatableInterface, ABC):
@@ -26,7 +26,9 @@ class IndexingOp(MayFail, ConditionallySpeculatableInterface, ABC):
 
 
 def _inside(x: Shape, indices: Shape, axis: int) -> int:
-    """The axis, counted from the start, of `indices` that lie within `x` in all other dimensions."""
+    """
+    Returns `axis` counted from the start. Raises `ShapeError` unless `indices` fits within `x` in all other dimensions.
+    """
     position = normalise_axis(axis, len(x))
     if len(indices) != len(x):
         raise ShapeError(f"indices is {text(indices)}, expected the rank {len(x)} of the operand")
@@ -39,7 +41,7 @@ def _inside(x: Shape, indices: Shape, axis: int) -> int:
 
 
 def _tuples(x: Shape, indices: Shape, batch_dims: int) -> tuple[Shape, Shape]:
-    """(the shape that `indices` gives the places, the shape of what lies at one of them)."""
+    """Returns the shape of the places that `indices` gives, and the shape of what lies at one of them."""
     if not indices:
         raise ShapeError("indices has rank 0, expected at least 1")
     if not 0 <= batch_dims < len(indices) or batch_dims > len(x):
@@ -62,10 +64,12 @@ def _tuples(x: Shape, indices: Shape, batch_dims: int) -> tuple[Shape, Shape]:
 @irdl_op_definition
 class TakeAlongAxisOp(IndexingOp, GraphOp):
     """
-    `result[…, i, …] = operand[…, indices[…, i, …], …]`: one index per element, along `axis`.
+    Takes one element per index along `axis`, `result[…, i, …] = operand[…, indices[…, i, …], …]`.
 
-    Shapes: that of `indices`, whose other extents are at most those of the operand.
-    A negative index counts from the end, once. Fails: index out of range.
+    Shapes: the result has the shape of `indices`. Its extents in other dimensions than `axis` are at most those of the
+    operand.
+    A negative index counts from the end: the extent is added once.
+    Fails: index out of range.
 
     ```mlir
     %y = graph.take_along_axis %x, %i, axis = 1 : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
@@ -88,10 +92,12 @@ class TakeAlongAxisOp(IndexingOp, GraphOp):
 @irdl_op_definition
 class GatherNdOp(IndexingOp, GraphOp):
     """
-    `result[b…, i…, s…] = operand[b…, indices[b…, i…, 0], …, indices[b…, i…, n - 1], s…]`: the last dimension of
-    `indices` holds tuples of n indices; the first `batch_dims` dimensions are those of the operand.
+    Gathers what lies at tuples of indices,
+    `result[b…, i…, s…] = operand[b…, indices[b…, i…, 0], …, indices[b…, i…, n - 1], s…]`.
 
-    A negative index counts from the end, once. Fails: index out of range.
+    The last dimension of `indices` holds tuples of n indices. The first `batch_dims` dimensions of `indices` are
+    those of the operand. A negative index counts from the end: the extent is added once.
+    Fails: index out of range.
 
     ```mlir
     %y = graph.gather_nd %x, %i : (tensor<4x8x2xf32>, tensor<3x2xi64>) -> tensor<3x2xf32>
@@ -113,7 +119,7 @@ class GatherNdOp(IndexingOp, GraphOp):
 
 
 class ScatterOp(IndexingOp, TemplateOp, ABC):
-    """`result` is `operand` with `updates` at `indices`."""
+    """An op that returns `operand` with `updates` at `indices`."""
 
     reduction = prop(TextKind(REDUCTIONS), "none")
     result = tensor_result()
@@ -127,13 +133,15 @@ def _check_combines(x: Shaped, reduction: str) -> None:
 @irdl_op_definition
 class ScatterElementsOp(ScatterOp):
     """
-    The operand, with `result[…, indices[…, i, …], …] = updates[…, i, …]`: one index per update, along `axis`.
+    Returns the operand with `result[…, indices[…, i, …], …] = updates[…, i, …]`, where `axis` has one index per update.
 
-    With a `reduction` the element is the sum, product, maximum or minimum of what it was and its updates.
+    With a `reduction`, the element is the sum, product, maximum or minimum of its old value and its updates.
 
-    Shapes: `indices` and `updates` have one shape, whose extents in other dimensions are at most those of the operand.
-    Numerics: updates of one element are applied in the order of their indices, each rounded to the element type; of
-    several with "none" the last stays. A negative index counts from the end, once. Fails: index out of range.
+    Shapes: `indices` and `updates` have one shape. Its extents in other dimensions than `axis` are at most those of the
+    operand.
+    Numerics: the updates of one element are applied in the order of their indices, and each is rounded to the element
+    type. With "none" the last of several updates stays. A negative index counts from the end: the extent is added once.
+    Fails: index out of range.
 
     ```mlir
     %y = graph.scatter_elements %x, %i, %u, axis = 1 : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>)
@@ -163,14 +171,16 @@ class ScatterElementsOp(ScatterOp):
 @irdl_op_definition
 class ScatterNdOp(ScatterOp):
     """
-    The operand, with `result[indices[i…, 0], …, indices[i…, n - 1], s…] = updates[i…, s…]`: the last dimension of
-    `indices` holds tuples of n indices.
+    Returns the operand with `result[indices[i…, 0], …, indices[i…, n - 1], s…] = updates[i…, s…]`.
 
-    With a `reduction` the element is the sum, product, maximum or minimum of what it was and its updates.
+    The last dimension of `indices` holds tuples of n indices. With a `reduction`, the element is the sum, product,
+    maximum or minimum of its old value and its updates.
 
-    Shapes: `updates` has the shape of `indices` without its last dimension, followed by that of what lies at a tuple.
-    Numerics: updates of one element are applied in the order of their indices, each rounded to the element type; of
-    several with "none" the last stays. A negative index counts from the end, once. Fails: index out of range.
+    Shapes: `updates` has the shape of `indices` without its last dimension, followed by the shape of what lies at a
+    tuple.
+    Numerics: the updates of one element are applied in the order of their indices, and each is rounded to the element
+    type. With "none" the last of several updates stays. A negative index counts from the end: the extent is added once.
+    Fails: index out of range.
 
     ```mlir
     %y = graph.scatter_nd %x, %i, %u : (tensor<4x8xf32>, tensor<3x1xi64>, tensor<3x8xf32>) -> tensor<4x8xf32>

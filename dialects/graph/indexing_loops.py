@@ -1,7 +1,8 @@
 """
 The loops of scatters: a copy of the operand, then one update after the other.
 
-Dimensions in which updates never meet are spatial axes; those of the indices are reduce axes, which run in order.
+A dimension along which two updates never meet at one element becomes a spatial axis. The others, which run over the
+indices, become reduce axes, whose iterations run in order.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from .templates import block_head, buffer, copy_grid, element, static
 
 
 def scatter_elements_loops(op: Operation) -> str:
-    """Returns the loop function of `graph.scatter_elements`; updates meet in the dimension `axis` only."""
+    """
+    Returns the loop function of `graph.scatter_elements`. Updates meet at one element only along the dimension `axis`.
+    """
     shape, dtype = static(op.operands[0])
     places, index_dtype = static(op.operands[1])
     axis = op.properties["axis"].value.data % len(shape)  # pyright: ignore[reportAttributeAccessIssue]
@@ -31,7 +34,7 @@ def scatter_elements_loops(op: Operation) -> str:
 
 
 def scatter_nd_loops(op: Operation) -> str:
-    """Returns the loop function of `graph.scatter_nd`; updates never meet in dimensions that no index is for."""
+    """Returns the loop function of `graph.scatter_nd`. Updates never meet along dimensions that have no index."""
     shape, dtype = static(op.operands[0])
     tuples, index_dtype = static(op.operands[1])
     width, places = tuples[-1], tuples[:-1]
@@ -77,11 +80,13 @@ def _function(
 
 def position_lines(number: int, size: int, dtype: str, op: str) -> list[str]:
     """
-    `%p<number>`: the position that the index `%i<number>` means among `size`; the program fails when there is none.
+    Returns the text of `%p<number>`, the position among `size` that the index `%i<number>` means.
+
+    The program fails when there is no such position.
     """
     i, p, n = f"%i{number}", f"%p{number}", f"%n{number}"
     if dtype == "ui64":
-        wide = [f"{p} = arith.index_cast {i} : i64 to index"]  # counts from 2 ** 63 on turn negative
+        wide = [f"{p} = arith.index_cast {i} : i64 to index"]  # an index from 2 ** 63 on turns negative
     elif dtypes.is_unsigned(dtype):
         wide = [
             f"{p}_wide = arith.extui {i} : {element(dtype)} to i64",
@@ -104,7 +109,7 @@ def position_lines(number: int, size: int, dtype: str, op: str) -> list[str]:
 
 
 def _stored(reduction: str, dtype: str, place: str) -> list[str]:
-    """Stores the update `%u` at `place`, combined with what is there."""
+    """Returns the text that stores the update `%u` at `place`, combined with the element that is there."""
     if reduction == "none":
         return [f"memref.store %u, {place}"]
     sign = "u" if dtypes.is_unsigned(dtype) else "s"

@@ -16,7 +16,7 @@ from .shapes import Shaped
 @irdl_op_definition
 class PermuteDimsOp(PureGraphOp):
     """
-    Dimensions in another order: `result.shape[k] = operand.shape[axes[k]]`; reversed when `axes` is absent.
+    Permutes the dimensions, `result.shape[k] = operand.shape[axes[k]]`. Their order is reversed when `axes` is absent.
 
     ```mlir
     %y = graph.permute_dims %x, axes = [0, 2, 1] : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
@@ -37,7 +37,8 @@ class PermuteDimsOp(PureGraphOp):
 @irdl_op_definition
 class ReshapeOp(PureGraphOp):
     """
-    The same elements, in row-major order, in another shape; one extent may be -1: what is left.
+    Returns the same elements, in row-major order, in another shape. One extent may be -1, which stands for what is
+    left.
 
     ```mlir
     %y = graph.reshape %x, shape = [2, -1] : (tensor<4x6xf32>) -> tensor<2x12xf32>
@@ -58,7 +59,7 @@ class ReshapeOp(PureGraphOp):
 @irdl_op_definition
 class ExpandDimsOp(PureGraphOp):
     """
-    New dimensions of extent 1 at the positions `axis` of the result.
+    Inserts dimensions of extent 1 at the positions `axis` of the result.
 
     ```mlir
     %y = graph.expand_dims %x, axis = [0, -1] : (tensor<4xf32>) -> tensor<1x4x1xf32>
@@ -79,7 +80,7 @@ class ExpandDimsOp(PureGraphOp):
 @irdl_op_definition
 class SqueezeOp(PureGraphOp):
     """
-    Without the dimensions `axis`, which have extent 1; without all of extent 1 when `axis` is absent.
+    Removes the dimensions `axis`, which have extent 1. When `axis` is absent, it removes all dimensions of extent 1.
 
     ```mlir
     %y = graph.squeeze %x, axis = [0] : (tensor<1x4x1xf32>) -> tensor<4x1xf32>
@@ -100,7 +101,7 @@ class SqueezeOp(PureGraphOp):
 @irdl_op_definition
 class BroadcastToOp(PureGraphOp):
     """
-    `operand` stretched to `shape` as in NumPy.
+    Stretches `operand` to `shape` as in NumPy.
 
     ```mlir
     %y = graph.broadcast_to %x, shape = [4, 8] : (tensor<8xf32>) -> tensor<4x8xf32>
@@ -121,7 +122,7 @@ class BroadcastToOp(PureGraphOp):
 @irdl_op_definition
 class ConcatOp(PureGraphOp):
     """
-    The operands (one or more) one after the other along `axis`.
+    Joins one or more operands, one after the other along `axis`.
 
     ```mlir
     %z = graph.concat %x, %y, axis = 1 : (tensor<4x2xf32>, tensor<4x3xf32>) -> tensor<4x5xf32>
@@ -142,7 +143,7 @@ class ConcatOp(PureGraphOp):
 @irdl_op_definition
 class SplitOp(PureGraphOp):
     """
-    The operand cut along `axis` into `sections` equal parts, or before each of the positions `indices`.
+    Cuts the operand along `axis` into `sections` equal parts, or before each of the positions `indices`.
 
     ```mlir
     %a, %b = graph.split %x, sections = 2, axis = 1 : (tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
@@ -168,9 +169,9 @@ class SplitOp(PureGraphOp):
 @irdl_op_definition
 class StridedSliceOp(PureGraphOp):
     """
-    `operand[begin:end:stride]` on each of `axes`, by the rules of Python's slices: negative positions count from the
-    end, out of range ones are clamped, negative strides go backwards.
+    Computes `operand[begin:end:stride]` on each of `axes`, by the rules of Python's slices.
 
+    Negative positions count from the end, and positions out of range are clamped. Negative strides go backwards.
     Strides are 1 when absent.
 
     ```mlir
@@ -204,9 +205,11 @@ class StridedSliceOp(PureGraphOp):
 @irdl_op_definition
 class PadOp(PureGraphOp):
     """
-    `operand` with `pad_width = [before0, after0, before1, …]` elements `value` around it.
+    Adds elements `value` around `operand`.
 
-    Numerics: `value` is rounded to the float type; an integer type takes integers of its range.
+    `pad_width = [before0, after0, before1, …]` lists their numbers before and after each dimension.
+
+    Numerics: `value` is rounded to the float type. For an integer type, it must be an integer that the type can hold.
 
     ```mlir
     %y = graph.pad %x, pad_width = [0, 0, 1, 1], value = 0.5 : (tensor<4x8xf32>) -> tensor<4x10xf32>
@@ -229,9 +232,11 @@ class PadOp(PureGraphOp):
 @irdl_op_definition
 class TakeOp(MayFail, ConditionallySpeculatableInterface, GraphOp):
     """
-    `result[…, i…, …] = operand[…, indices[i…], …]`: the shape of `indices` in place of `axis`.
+    Takes the elements at `indices` along `axis`, `result[…, i…, …] = operand[…, indices[i…], …]`.
 
-    A negative index counts from the end, once. Fails: index out of range.
+    Shapes: the shape of `indices` stands in place of `axis`.
+    A negative index counts from the end: the extent is added once.
+    Fails: index out of range.
 
     ```mlir
     %y = graph.take %x, %i, axis = 1 : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<4x3xf32>
