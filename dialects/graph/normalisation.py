@@ -1,4 +1,4 @@
-"""Normalisation, and ops that come with it: shifts and scales by statistics and by vectors along an axis."""
+"""Normalisation and related ops: shifts and scales by statistics and by vectors along an axis."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ def _check_over_axes(x: Shaped, axes: tuple[int, ...], *vectors: tuple[str, Shap
 @irdl_op_definition
 class BatchNormOp(PureGraphOp):
     """
-    Batch normalisation as in inference, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta` along `axis`.
+    Computes batch normalisation as in inference, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta` along
+    `axis`.
 
     Shapes: `gamma`, `beta`, `mean` and `var` are vectors as long as `axis` of `x`. The other two results are `mean` and
     `var`, unchanged.
-    Numerics: computed in f32 for f16 and bf16.
+    Numerics: f16 and bf16 are computed in f32.
 
     ```mlir
     %y, %m, %v = graph.batch_norm %x, %gamma, %beta, %mean, %var
@@ -77,11 +78,12 @@ class BatchNormOp(PureGraphOp):
 @irdl_op_definition
 class LayerNormOp(PureGraphOp):
     """
-    Layer normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`, with the mean and the biased
-    variance of `x` over `axes`.
+    Computes layer normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`.
+
+    The mean and the biased variance are those of `x` over `axes`.
 
     Shapes: `gamma` and `beta` have the extents of `axes`, which are in increasing order.
-    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+    Numerics: f16 and bf16 are computed in f32. The order of summation is unspecified.
 
     ```mlir
     %y = graph.layer_norm %x, %gamma, %beta : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -110,10 +112,10 @@ class LayerNormOp(PureGraphOp):
 @irdl_op_definition
 class BiasAddOp(PureGraphOp):
     """
-    `result = x + bias`, the vector `bias` along `axis`.
+    Computes `result = x + bias` with the vector `bias` along `axis`.
 
-    Shapes: `bias` is as long as `axis` of `x`; the result has the shape of `x`.
-    Numerics: as `graph.add`.
+    Shapes: `bias` is as long as `axis` of `x`, and the result has the shape of `x`.
+    Numerics: as in `graph.add`.
 
     ```mlir
     %y = graph.bias_add %x, %bias : (tensor<1x3x4x4xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>
@@ -135,7 +137,11 @@ class BiasAddOp(PureGraphOp):
 
 
 def _channel_axis(x: Shaped, axis: int, gamma: Shaped, beta: Shaped) -> int:
-    """The axis of the channels of a batch, counted from the front, which `gamma` and `beta` lie along."""
+    """
+    Returns the axis of the channels of a batch, counted from the front.
+
+    Raises `ShapeError` unless `gamma` and `beta` are as long as that axis.
+    """
     position = normalise_axis(axis, len(x.shape))
     if position == 0:
         raise ShapeError(f"axis {axis} of {text(x.shape)} is the batch, expected the channels")
@@ -147,11 +153,12 @@ def _channel_axis(x: Shaped, axis: int, gamma: Shaped, beta: Shaped) -> int:
 @irdl_op_definition
 class InstanceNormOp(PureGraphOp):
     """
-    Instance normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`, with the mean and the biased
-    variance over all axes but the batch (0) and the channels (`axis`).
+    Computes instance normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`.
+
+    The mean and the biased variance are those over all axes but the batch (0) and the channels (`axis`).
 
     Shapes: `gamma` and `beta` are vectors as long as `axis` of `x`.
-    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+    Numerics: f16 and bf16 are computed in f32. The order of summation is unspecified.
 
     ```mlir
     %y = graph.instance_norm %x, %gamma, %beta : (tensor<1x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>)
@@ -179,11 +186,13 @@ class InstanceNormOp(PureGraphOp):
 @irdl_op_definition
 class GroupNormOp(PureGraphOp):
     """
-    Group normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`: the channels (`axis`) are cut into
-    `num_groups` equal runs, and mean and biased variance are those of one run of one element of the batch (axis 0).
+    Computes group normalisation, `result = (x - mean) / sqrt(var + epsilon) * gamma + beta`.
+
+    The channels (`axis`) are cut into `num_groups` equal runs. The mean and the biased variance are those of one run of
+    one element of the batch (axis 0).
 
     Shapes: `gamma` and `beta` are vectors as long as `axis` of `x`, which is a multiple of `num_groups`.
-    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+    Numerics: f16 and bf16 are computed in f32. The order of summation is unspecified.
 
     ```mlir
     %y = graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<1x6x4x4xf32>, tensor<6xf32>, tensor<6xf32>)
@@ -218,10 +227,10 @@ class GroupNormOp(PureGraphOp):
 @irdl_op_definition
 class L2NormalizeOp(PureGraphOp):
     """
-    Division by the Euclidean norm over `axes`, `result = x / sqrt(max(sum of x * x, epsilon))`.
+    Divides by the Euclidean norm over `axes`, `result = x / sqrt(max(sum of x * x, epsilon))`.
 
-    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified. The bound keeps rows of zeros
-    zero.
+    Numerics: f16 and bf16 are computed in f32. The order of summation is unspecified. The bound
+    `epsilon` keeps rows of zeros zero.
 
     ```mlir
     %y = graph.l2_normalize %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -245,10 +254,10 @@ class L2NormalizeOp(PureGraphOp):
 @irdl_op_definition
 class RmsNormOp(PureGraphOp):
     """
-    Normalisation by the root mean square over `axes`, `result = x / sqrt(mean of x * x + epsilon) * gamma`.
+    Normalises by the root mean square over `axes`, `result = x / sqrt(mean of x * x + epsilon) * gamma`.
 
     Shapes: `gamma` has the extents of `axes`, which are in increasing order.
-    Numerics: computed in f32 for f16 and bf16; the order of summation is unspecified.
+    Numerics: f16 and bf16 are computed in f32. The order of summation is unspecified.
 
     ```mlir
     %y = graph.rms_norm %x, %gamma : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -274,7 +283,8 @@ class RmsNormOp(PureGraphOp):
 @irdl_op_definition
 class DropoutOp(PureGraphOp):
     """
-    Dropout as in inference: nothing is dropped. The results are `x` and a mask of what is kept, true everywhere.
+    Returns `x` and a mask of the elements that are kept. As in inference nothing is dropped, so the mask is true
+    everywhere.
 
     `rate` is the part that training would drop, `0 <= rate < 1`.
 

@@ -14,7 +14,11 @@ from .shapes import Shaped, ShapeError, rank_error, windows
 
 
 class Pool2dOp(PureGraphOp, ABC):
-    """`result[n, c, y, x]` combines the window of `pool_size` at `(y * stride_h, x * stride_w)` of padded `operand`."""
+    """
+    An op that combines the windows of `pool_size` of the padded `operand`.
+
+    `result[n, c, y, x]` combines the window at `(y * stride_h, x * stride_w)`.
+    """
 
     pool_size = prop(IntegersKind(2))
     strides = prop(IntegersKind(2), [1, 1])
@@ -52,11 +56,11 @@ class Pool2dOp(PureGraphOp, ABC):
 @irdl_op_definition
 class MaxPool2dOp(Pool2dOp):
     """
-    The greatest element of each window; padding never wins.
+    Returns the greatest element of each window. Padding never wins.
 
-    Shapes: each extent of the result is `floor((size + before + after - dilation * (pool_size - 1) - 1) / stride) + 1`;
-    `padding` is top, left, bottom, right.
-    Numerics: NaN wins; -0 < +0.
+    Shapes: each extent of the result is `floor((size + before + after - dilation * (pool_size - 1) - 1) / stride) + 1`.
+    `padding` lists the widths at the top, left, bottom and right.
+    Numerics: NaN wins, and -0 < +0.
 
     ```mlir
     %y = graph.max_pool2d %x, pool_size = [2, 2], strides = [2, 2] : (tensor<1x8x28x28xf32>) -> tensor<1x8x14x14xf32>
@@ -71,11 +75,12 @@ class MaxPool2dOp(Pool2dOp):
 @irdl_op_definition
 class AvgPool2dOp(Pool2dOp):
     """
-    The mean of each window: its sum divided by the number of its elements, those of the padding only counted with
-    `count_include_pad`.
+    Computes the mean of each window, which is its sum divided by the number of its elements.
 
-    Shapes: as `graph.max_pool2d`.
-    Numerics: accumulated in f32 for f16 and bf16; the order of summation is unspecified.
+    The elements of the padding count only with `count_include_pad`.
+
+    Shapes: as in `graph.max_pool2d`.
+    Numerics: f16 and bf16 are accumulated in f32. The order of summation is unspecified.
 
     ```mlir
     %y = graph.avg_pool2d %x, pool_size = [2, 2], strides = [2, 2] : (tensor<1x8x28x28xf32>) -> tensor<1x8x14x14xf32>

@@ -12,7 +12,12 @@ from .shapes import Shaped, normalise_axis, reduce, reject_empty
 
 
 class ReductionOp(PureGraphOp, ABC):
-    """`result` combines the elements of `operand` along `axis`: several, counted from the end when negative, or all."""
+    """
+    An op whose `result` combines the elements of `operand` along `axis`.
+
+    `axis` lists one or more dimensions, where negative ones count from the end. When it is absent, all dimensions are
+    reduced.
+    """
 
     axis = optional_prop(INTEGERS)
     keepdims = prop(BOOL, False)
@@ -24,7 +29,7 @@ class ReductionOp(PureGraphOp, ABC):
 
 
 class NonEmptyReductionOp(ReductionOp, ABC):
-    """A reduction that is not defined on no elements."""
+    """A reduction that is not defined when there are no elements."""
 
     @classmethod
     def infer(cls, x: Shaped, *, axis: tuple[int, ...] | None, keepdims: bool) -> tuple[Shaped, ...]:
@@ -33,7 +38,7 @@ class NonEmptyReductionOp(ReductionOp, ABC):
 
 
 class ArgReductionOp(PureGraphOp, ABC):
-    """The i64 index of an element along `axis`, or in the flattened tensor when it is absent."""
+    """An op that returns the i64 index of an element along `axis`, or in the flattened tensor when `axis` is absent."""
 
     axis = optional_prop(INTEGER)
     keepdims = prop(BOOL, False)
@@ -61,9 +66,9 @@ class AxisNormalisationOp(PureGraphOp, ABC):
 @irdl_op_definition
 class SumOp(ReductionOp):
     """
-    The sum along `axis`.
+    Computes the sum along `axis`.
 
-    Numerics: accumulated in at least f32; the order is unspecified; integers wrap; the empty sum is 0.
+    Numerics: floats are accumulated in at least f32. The order is unspecified. Integers wrap. The empty sum is 0.
 
     ```mlir
     %y = graph.sum %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
@@ -78,9 +83,9 @@ class SumOp(ReductionOp):
 @irdl_op_definition
 class ProdOp(ReductionOp):
     """
-    The product along `axis`.
+    Computes the product along `axis`.
 
-    Numerics: accumulated in at least f32; the order is unspecified; integers wrap; the empty product is 1.
+    Numerics: floats are accumulated in at least f32. The order is unspecified. Integers wrap. The empty product is 1.
 
     ```mlir
     %y = graph.prod %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
@@ -95,9 +100,9 @@ class ProdOp(ReductionOp):
 @irdl_op_definition
 class MeanOp(ReductionOp):
     """
-    The sum along `axis` divided by the number of elements.
+    Computes the mean along `axis`, which is the sum divided by the number of elements.
 
-    Numerics: accumulated in at least f32; the order is unspecified; the mean of nothing is NaN.
+    Numerics: the sum is accumulated in at least f32. The order is unspecified. The mean of no elements is NaN.
 
     ```mlir
     %y = graph.mean %x, axis = [-1], keepdims = true : (tensor<4x8xf32>) -> tensor<4x1xf32>
@@ -112,9 +117,9 @@ class MeanOp(ReductionOp):
 @irdl_op_definition
 class MaxOp(NonEmptyReductionOp):
     """
-    The greatest element along `axis`.
+    Returns the greatest element along `axis`.
 
-    Numerics: NaN wins; -0 < +0; no elements are an error.
+    Numerics: NaN wins, and -0 < +0. It is an error when there are no elements.
 
     ```mlir
     %y = graph.max %x, axis = [0] : (tensor<4x8xf32>) -> tensor<8xf32>
@@ -129,9 +134,9 @@ class MaxOp(NonEmptyReductionOp):
 @irdl_op_definition
 class MinOp(NonEmptyReductionOp):
     """
-    The smallest element along `axis`.
+    Returns the smallest element along `axis`.
 
-    Numerics: NaN wins; -0 < +0; no elements are an error.
+    Numerics: NaN wins, and -0 < +0. It is an error when there are no elements.
 
     ```mlir
     %y = graph.min %x, axis = [0] : (tensor<4x8xf32>) -> tensor<8xf32>
@@ -148,7 +153,7 @@ class AnyOp(ReductionOp):
     """
     Returns whether some element along `axis` is true.
 
-    Numerics: of no elements: false.
+    Numerics: the result is false when there are no elements.
 
     ```mlir
     %y = graph.any %x, axis = [1] : (tensor<4x8xi1>) -> tensor<4xi1>
@@ -165,7 +170,7 @@ class AllOp(ReductionOp):
     """
     Returns whether every element along `axis` is true.
 
-    Numerics: of no elements: true.
+    Numerics: the result is true when there are no elements.
 
     ```mlir
     %y = graph.all %x, axis = [1] : (tensor<4x8xi1>) -> tensor<4xi1>
@@ -180,9 +185,10 @@ class AllOp(ReductionOp):
 @irdl_op_definition
 class ArgmaxOp(ArgReductionOp):
     """
-    The index of the greatest element along `axis`.
+    Returns the index of the greatest element along `axis`.
 
-    Numerics: the first of equal ones; the first NaN wins; no elements are an error.
+    Numerics: the first of equal elements wins, and the first NaN wins over all others. It is an error when there are no
+    elements.
 
     ```mlir
     %y = graph.argmax %x, axis = 1 : (tensor<4x8xf32>) -> tensor<4xi64>
@@ -197,9 +203,10 @@ class ArgmaxOp(ArgReductionOp):
 @irdl_op_definition
 class ArgminOp(ArgReductionOp):
     """
-    The index of the smallest element along `axis`.
+    Returns the index of the smallest element along `axis`.
 
-    Numerics: the first of equal ones; the first NaN wins; no elements are an error.
+    Numerics: the first of equal elements wins, and the first NaN wins over all others. It is an error when there are no
+    elements.
 
     ```mlir
     %y = graph.argmin %x, axis = 1 : (tensor<4x8xf32>) -> tensor<4xi64>
@@ -214,9 +221,9 @@ class ArgminOp(ArgReductionOp):
 @irdl_op_definition
 class SoftmaxOp(AxisNormalisationOp):
     """
-    `y = e / sum(e)` along `axis`, with `e = exp(x - max(x))`.
+    Computes the softmax along `axis`, `y = e / sum(e)` with `e = exp(x - max(x))`.
 
-    Numerics: computed in f32 for f16 and bf16; a row of -inf gives NaN.
+    Numerics: f16 and bf16 are computed in f32. A row of -inf gives NaN.
 
     ```mlir
     %y = graph.softmax %x, axis = 0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -231,9 +238,9 @@ class SoftmaxOp(AxisNormalisationOp):
 @irdl_op_definition
 class LogSoftmaxOp(AxisNormalisationOp):
     """
-    `y = (x - max(x)) - log(sum(exp(x - max(x))))` along `axis`.
+    Computes the logarithm of the softmax along `axis`, `y = (x - max(x)) - log(sum(exp(x - max(x))))`.
 
-    Numerics: computed in f32 for f16 and bf16.
+    Numerics: f16 and bf16 are computed in f32.
 
     ```mlir
     %y = graph.log_softmax %x, axis = 0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
