@@ -1,4 +1,4 @@
-"""Ops that take elements from between those of a grid: along one axis, or at points."""
+"""Ops that interpolate between the elements of a grid: along one axis, or at points."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from .properties import INTEGER, TextKind, prop
 from .shapes import Shaped, ShapeError, compatible, normalise_axis, rank_error, text
 
 MODES = ("nearest", "linear", "cubic")
-"""How elements around a point are weighed."""
+"""The ways in which the elements around a point are weighed."""
 
 PADDINGS = ("zeros", "edge", "reflect", "symmetric")
-"""What lies outside: nothing, the border, or the mirror image about the centre or the outer edge of the border."""
+"""
+The kinds of values outside of the image. They are zeros, the border, or the mirror image about the centre or the outer
+edge of the border.
+"""
 
 
 @irdl_op_definition
 class ResampleOp(PureGraphOp):
     """
-    `result[…, i, …] = sum over t of weights[i, t] * operand[…, indices[i, t], …]`: a sparse linear map along `axis`.
+    Computes a sparse linear map along `axis`,
+    `result[…, i, …] = sum over t of weights[i, t] * operand[…, indices[i, t], …]`.
 
-    Shapes: `indices` and `weights` are MxT, with T known at the latest when it is lowered; M takes the place of the
-    extent of `axis`. An index outside is the nearest one inside.
-    Numerics: weights, products and sums are f32 for f16, bf16 and f32, f64 for f64; the order of summation is
+    Shapes: `indices` and `weights` are MxT, and T must be known at the latest when the op is lowered. M takes the place
+    of the extent of `axis`. An index outside stands for the nearest one inside.
+    Numerics: weights, products and sums are f32 for f16, bf16 and f32, and f64 for f64. The order of summation is
     unspecified.
 
     ```mlir
@@ -55,22 +59,22 @@ class ResampleOp(PureGraphOp):
 @irdl_op_definition
 class SampleOp(PureGraphOp):
     """
-    Images at points: `result[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * image[n, c, i…]`.
+    Samples images at points, `result[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * image[n, c, i…]`.
 
-    `points` are in elements, dimension by dimension: 0 is the centre of the first one. `mode` gives the weights w:
-    "nearest" that of the nearest element (half to even), "linear" `1 - |d|`, "cubic" the convolution kernel with
-    a = -0.75. Outside the image there are zeros, or with `padding` "edge" its border, "reflect" and "symmetric" its
-    mirror images, as of `numpy.pad`.
+    `points` are measured in elements, dimension by dimension, and 0 is the centre of the first one. `mode` gives the
+    weights w of a distance d. "nearest" takes the nearest element (half to even), "linear" is `1 - |d|`, and "cubic" is
+    the convolution kernel with a = -0.75.
 
-    Shapes: `operand` is NxCx…, with r spatial dimensions; `points` is Nx…xr; `result` is NxCx…. Numerics: computed in
-    f32 for f16, bf16 and f32, in f64 for f64, points and weights too; points beyond 2^30 count as that; NaN is the
-    element 0 to "nearest" and else gives NaN.
+    `padding` gives what lies outside of the image. "zeros" gives zeros, and "edge" gives its border. "reflect" and
+    "symmetric" give its mirror images, as in `numpy.pad`.
+
+    Shapes: `operand` is NxCx…, with r spatial dimensions, `points` is Nx…xr, and `result` is NxCx….
+    Numerics: f16, bf16 and f32 are computed in f32, and f64 in f64, also points and weights. Points beyond ±2^30 count
+    as ±2^30. With "nearest" NaN is the element 0, and with the other modes it gives NaN.
 
     ```mlir
     %y = graph.sample %x, %p, padding = "edge" : (tensor<1x3x8x8xf32>, tensor<1x5x7x2xf32>) -> tensor<1x3x5x7xf32>
     ```
-
-    Source: R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE Trans. ASSP 29(6), 1981.
     """
 
     name = "graph.sample"

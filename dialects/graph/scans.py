@@ -13,7 +13,7 @@ from .shapes import Shaped, normalise_axis
 
 
 class ScanOp(PureTemplateOp, ABC):
-    """`y[…, i, …]` combines `x[…, 0, …]` to `x[…, i, …]` along `axis`, in that order."""
+    """An op whose `y[…, i, …]` combines `x[…, 0, …]` to `x[…, i, …]` along `axis`, in that order."""
 
     result = tensor_result()
 
@@ -29,11 +29,13 @@ class ScanOp(PureTemplateOp, ABC):
 @irdl_op_definition
 class CumulativeSumOp(ScanOp):
     """
-    `y[i] = x[0] + … + x[i]` along `axis`; without the last term if `exclusive`, where `y[0]` is 0; with `reverse` from
-    the end on, `y[i] = x[n - 1] + … + x[i]`.
+    Computes the running sum along `axis`, `y[i] = x[0] + … + x[i]`.
 
-    Numerics: added one after the other in that order, in f32 for f16 and bf16, where each result is rounded once;
-    integers wrap.
+    With `exclusive` the last term is left out, and `y[0]` is 0. With `reverse` the sum runs from the end,
+    `y[i] = x[n - 1] + … + x[i]`.
+
+    Numerics: the terms are added one after the other in that order. f16 and bf16 are added in f32, and each result is
+    rounded once. Integers wrap.
 
     ```mlir
     %y = graph.cumulative_sum %x, axis = 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -51,11 +53,13 @@ class CumulativeSumOp(ScanOp):
 @irdl_op_definition
 class CumulativeProdOp(ScanOp):
     """
-    `y[i] = x[0] * … * x[i]` along `axis`; without the last factor if `exclusive`, where `y[0]` is 1; with `reverse`
-    from the end on, `y[i] = x[n - 1] * … * x[i]`.
+    Computes the running product along `axis`, `y[i] = x[0] * … * x[i]`.
 
-    Numerics: multiplied one after the other in that order, in f32 for f16 and bf16, where each result is rounded once;
-    integers wrap.
+    With `exclusive` the last factor is left out, and `y[0]` is 1. With `reverse` the product runs from the end,
+    `y[i] = x[n - 1] * … * x[i]`.
+
+    Numerics: the factors are multiplied one after the other in that order. f16 and bf16 are multiplied in f32, and each
+    result is rounded once. Integers wrap.
 
     ```mlir
     %y = graph.cumulative_prod %x, axis = 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>

@@ -1,6 +1,8 @@
 """
-The loops of running sums and products: along the last dimension the total is carried in a register from element to
-element; along another one whole lines are combined with the line before, which is read back from the result.
+The loops of running sums and products.
+
+Along the last dimension, a register carries the total from element to element. Along another dimension, whole lines are
+combined with the line before, which is read back from the result.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ def scan_loops(op: Operation) -> str:
 
 @dataclass
 class _Scan:
-    """Writes the function."""
+    """Writes the loop function of a running sum or product."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -35,7 +37,7 @@ class _Scan:
 
     @property
     def total(self) -> str:
-        """The element type of totals."""
+        """The element type of the totals."""
         return dtypes.accumulator(self.dtype)
 
     def text(self) -> str:
@@ -68,7 +70,11 @@ class _Scan:
     # Another dimension
 
     def _by_lines(self, name: str) -> list[str]:
-        """Totals of halves are kept in a buffer of their own, and rounded at the end."""
+        """
+        Returns the lines of a scan along another dimension than the last.
+
+        Totals of half floats are kept in a buffer of their own, and rounded at the end.
+        """
         wide, kind = self.total != self.dtype, element(self.total)
         totals = buffer(self.shape, self.total)
         head, axes = block_head(self.shape, name, [number == self.axis for number in range(len(self.shape))])
@@ -109,7 +115,11 @@ class _Scan:
     # Elements
 
     def _constants(self) -> list[str]:
-        """The neutral element: -0 leaves every first term as it is, but the sum of nothing is +0."""
+        """
+        Returns the lines of the constants, among them the neutral element.
+
+        For floats, -0 leaves every first term as it is, but the sum of nothing is +0.
+        """
         extent = self.shape[self.axis]
         if dtypes.is_float(self.dtype):
             neutral = ("0.0" if self.exclusive else "-0.0") if self.sums else "1.0"
@@ -127,7 +137,7 @@ class _Scan:
         return ", ".join(place if number == self.axis else axis for number, axis in enumerate(axes))
 
     def _loaded(self, name: str, at: str) -> list[str]:
-        """The element as a term of totals."""
+        """Returns the lines that load an element as a term of totals."""
         type_ = buffer(self.shape, self.dtype)
         if self.total == self.dtype:
             return [f"{name} = memref.load %x[{at}] : {type_}"]

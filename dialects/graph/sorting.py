@@ -13,14 +13,17 @@ from .sorting_loops import top_k_loops
 @irdl_op_definition
 class TopKOp(PureTemplateOp):
     """
-    The `k` greatest elements along `axis` in descending order, and their i64 positions; the smallest in ascending order
-    without `largest`.
+    Returns the `k` greatest elements along `axis` in descending order, and their i64 positions.
 
-    Shapes: both results are the operand with the extent `k` along `axis`, which is at most that of the operand.
-    Numerics: of equal elements the one with the lower position comes first; -0 and +0 are equal; NaN is greater than
-    every number.
+    When `largest` is false, it returns the smallest elements in ascending order.
 
-    A heap of the best so far whose root is the worst of them; then heapsort (J. W. J. Williams, Algorithm 232, 1964).
+    Shapes: both results have the shape of the operand, but with the extent `k` along `axis`. `k` is at most the extent
+    of the operand.
+    Numerics: of equal elements, the one with the lower position comes first. -0 and +0 are equal, and NaN is greater
+    than every number.
+
+    The loops keep a heap of the best elements so far, whose root is the worst of them. Heapsort then puts them in order
+    (J. W. J. Williams, Algorithm 232, 1964).
 
     ```mlir
     %v, %i = graph.top_k %x, k = 3, axis = 1 : (tensor<4x8xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>)

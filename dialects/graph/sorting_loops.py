@@ -1,8 +1,8 @@
 """
-The loops of `graph.top_k`: for each row a heap in the results themselves, whose root is the worst element that it
-holds.
+The loops of `graph.top_k`.
 
-Elements are ordered by value, then by position, so that no two are equal and the order of the loops does not matter.
+Each row keeps a heap in the results themselves. The root of the heap is the worst element that it holds. Elements are
+ordered by value, then by position. So no two are equal, and the order of the loops does not matter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def top_k_loops(op: Operation) -> str:
     Returns the loop function of a `graph.top_k`.
 
     The first `k` elements become a heap. Each of the others takes the place of the root if it is better. Then the root
-    goes to the end of what is left, again and again.
+    is moved to the end of what is left, again and again.
     """
     shape, dtype = static(op.operands[0])
     results, _ = static(op.results[0])
@@ -53,7 +53,7 @@ class _Heap:
     largest: bool
     axes: list[str]
     casts: int = 0
-    """How many values have been turned into floats for a store."""
+    """The number of values that have been turned into floats for a store."""
 
     def lines(self) -> list[str]:
         n, k = self.shape[self.axis], self.results[self.axis]
@@ -89,6 +89,8 @@ class _Heap:
 
     def _rest_let_in(self) -> list[str]:
         """
+        Returns the lines that let each other element into the heap if it is better than the root.
+
         The value of the root is carried. Of equal elements those in the heap come first, as their positions are lower.
         """
         kind = "i16" if self._moves_bits() else element(self.dtype)
@@ -120,7 +122,10 @@ class _Heap:
         ]
 
     def _sift(self, name: str, start: str, size: str) -> list[str]:
-        """The element `name` goes down from `start`, below every worse one, in a heap of `size` elements."""
+        """
+        Returns the lines that move the element `name` down from `start`, below every worse one, in a heap of `size`
+        elements.
+        """
         p = f"{name}_sift"
         return [
             f"%{p}_place, %{p}_stop = scf.for %{p}_level = %zero to %levels step %one "
@@ -167,8 +172,9 @@ class _Heap:
 
     def _moves_bits(self) -> bool:
         """
-        Whether values are moved as bits: half floats in registers may become f32 and back, which loses denormals on
-        some machines.
+        Returns whether values are moved as bits.
+
+        Half floats in registers may become f32 and back, which loses denormals on some machines.
         """
         return dtypes.is_small_float(self.dtype)
 
@@ -204,7 +210,7 @@ class _Heap:
         ]
 
     def _better(self, result: str, one: str, other: str) -> list[str]:
-        """`%<result>`: whether `one` comes before `other`."""
+        """Returns the lines of `%<result>`, which is true when `one` comes before `other`."""
         return [
             *self._precedes(f"{result}_yes", one, other),
             *self._precedes(f"{result}_no", other, one),
@@ -214,7 +220,9 @@ class _Heap:
         ]
 
     def _precedes(self, result: str, one: str, other: str) -> list[str]:
-        """Whether the value of `one` is strictly before that of `other`."""
+        """
+        Returns the lines of `%<result>`, which is true when the value of `one` is strictly before that of `other`.
+        """
         first, second = (one, other) if self.largest else (other, one)
         kind = element(self.dtype)
         if not dtypes.is_float(self.dtype):
@@ -236,7 +244,7 @@ class _Heap:
 
     @staticmethod
     def _above(result: str, first: str, second: str, kind: str) -> list[str]:
-        """Greater, or NaN, unless the other one is NaN."""
+        """Returns the lines of `%<result>`, which is true when `first` is greater or NaN, unless `second` is NaN."""
         return [
             f"%{result}_above = arith.cmpf ugt, {first}, {second} : {kind}",
             f"%{result}_number = arith.cmpf ord, {second}, {second} : {kind}",
