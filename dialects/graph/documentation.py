@@ -20,11 +20,9 @@ from .signature import operand_signature
 
 HEADER = """# Graph ops
 
-This page lists the ops of the dialect `graph` with their operands and properties. What each op computes, element type
-by element type, is fixed in [semantics.md](semantics.md). The grammar is in [ir.md](ir.md). Operands of one op have one
-element type unless a row says otherwise.
-
-`python -m stepwell.dialects.graph.documentation` makes the page from the definitions in `dialects/graph/`.
+`python -m stepwell.dialects.graph.documentation` makes this page from `dialects/graph/`. [semantics.md](semantics.md)
+fixes what each op computes, element type by element type, and [ir.md](ir.md) gives the grammar. Operands of one op have
+one element type unless a row says otherwise.
 """
 
 

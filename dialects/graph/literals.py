@@ -1,8 +1,9 @@
 """
-Text of constants: `dense<…>` and the number of `graph.full`, exact for every element type.
+The text of constants: `dense<…>` and the number of `graph.full`, exact for every element type.
 
-xDSL decodes a whole dense attribute to print it. Here the bytes are looked at: a splat is one element, more than
-`MOST_PRINTED_ELEMENTS` or any NaN and infinity (which have no decimal literal) are hexadecimal.
+xDSL decodes a whole dense attribute to print it. This module looks at the bytes instead. A splat prints as one
+element. A constant of more than `MOST_PRINTED_ELEMENTS` elements prints in hexadecimal. So does one that holds a NaN or
+an infinity, which have no decimal literal.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
     from xdsl.printer import Printer
 
 MOST_PRINTED_ELEMENTS: Final = 64
-"""Most elements printed one by one."""
+"""The most elements that are printed one by one."""
 
 TRUE_BYTE: Final = 0xFF
-"""How xDSL stores a true i1 element (minus one in one byte); false is 0."""
+"""The byte in which xDSL stores a true i1 element, which is minus one. A false one is stored as 0."""
 
 _elided: ContextVar[int | None] = ContextVar("stepwell_elided_constants", default=None)
 
@@ -49,8 +50,10 @@ _elided: ContextVar[int | None] = ContextVar("stepwell_elided_constants", defaul
 @contextmanager
 def eliding_constants(most_elements: int = 16) -> Iterator[None]:
     """
-    Inside the block, constants of more than `most_elements` elements print as `dense<__elided__>`, which cannot be read
-    back: for output that is looked at. Splats print as ever.
+    Prints constants of more than `most_elements` elements as `dense<__elided__>` inside the block. Splats print as
+    ever.
+
+    Such text is meant for people, because it cannot be read back.
     """
     token = _elided.set(most_elements)
     try:
@@ -66,12 +69,16 @@ def is_splat_data(data: bytes, element_bytes: int) -> bool:
     first = data[:element_bytes]
     middle = len(data) // element_bytes // 2 * element_bytes
     if data[middle : middle + element_bytes] != first or data[-element_bytes:] != first:
-        return False  # decides nearly always, without a copy of the data
+        return False  # this nearly always decides, without a copy of the data
     return data == first * (len(data) // element_bytes)
 
 
 def splat_value(data: bytes, dtype: str) -> int | float | bool | None:
-    """The value of all elements of a dense attribute as a Python number; `None` when they differ or there are none."""
+    """
+    Returns the value of all elements of a dense attribute as a Python number.
+
+    It is `None` when the elements differ or there are none.
+    """
     width = TABLE[dtype].storage_bytes
     if not is_splat_data(data, width):
         return None
@@ -81,7 +88,7 @@ def splat_value(data: bytes, dtype: str) -> int | float | bool | None:
 
 
 def check_dense(attribute: Attribute, shaped: Shaped) -> None:
-    """Raises `VerifyException` unless `attribute` holds exactly the elements of `shaped`. Decodes nothing."""
+    """Raises `VerifyException` unless `attribute` holds exactly the elements of `shaped`. It decodes nothing."""
     if not isinstance(attribute, DenseIntOrFPElementsAttr):
         raise VerifyException(f"'value' is {attribute}, expected dense<…>")
     data = attribute.data.data
@@ -97,8 +104,9 @@ def check_dense(attribute: Attribute, shaped: Shaped) -> None:
 
 def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:
     """
-    The dense attribute of `data`, the elements in row-major order as they lie in memory (little endian, an i1 is a byte
-    0 or 1); one element stands for all.
+    Returns the dense attribute of `data`, the elements in row-major order as they lie in memory.
+
+    The bytes are little endian, and an i1 is a byte 0 or 1. One element stands for all.
     """
     count = size(shaped.shape) or 0
     if len(data) == TABLE[shaped.dtype].storage_bytes and count != 1:
@@ -111,14 +119,16 @@ def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:
 
 
 def memory_bytes(attribute: DenseIntOrFPElementsAttr) -> bytes:
-    """The inverse of `dense_of_bytes`: the elements as they lie in memory, an i1 a byte 0 or 1."""
+    """
+    Returns the elements as they lie in memory, with an i1 as a byte 0 or 1. This is the inverse of `dense_of_bytes`.
+    """
     data = attribute.data.data
     is_boolean = attribute.type.element_type == ATTRIBUTES["i1"]
     return data.replace(bytes([TRUE_BYTE]), b"\x01") if is_boolean else data
 
 
 def dense_of_values(values: Sequence[Any], shaped: Shaped) -> DenseIntOrFPElementsAttr:
-    """The dense attribute of Python numbers in row-major order; one number stands for all."""
+    """Returns the dense attribute of Python numbers in row-major order. One number stands for all elements."""
     element = ATTRIBUTES[shaped.dtype]
     if shaped.dtype == "i1":
         return dense_of_bytes(bytes(1 if value else 0 for value in values), shaped)
@@ -160,7 +170,7 @@ def _dense_text(attribute: DenseIntOrFPElementsAttr, dtype: str) -> str:
 
 
 def _element_texts(data: bytes, dtype: str) -> list[str | None]:
-    """The literal of each element; `None` for NaN and infinities."""
+    """Returns the literal of each element, and `None` for NaN and infinities."""
     element: Any = ATTRIBUTES[dtype]
     values = element.unpack(data, len(data) // TABLE[dtype].storage_bytes)
     if dtype in CLASSES["F"]:
@@ -184,7 +194,7 @@ def _nested(texts: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def element_text(attribute: FloatAttr | IntegerAttr, dtype: str) -> str:
-    """The literal of a scalar attribute of element type `dtype`."""
+    """Returns the literal of a scalar attribute of element type `dtype`."""
     value = attribute.value.data
     if dtype == "i1":
         return "true" if value else "false"
@@ -192,7 +202,11 @@ def element_text(attribute: FloatAttr | IntegerAttr, dtype: str) -> str:
 
 
 def scalar_attribute(value: Any, dtype: str) -> FloatAttr | IntegerAttr:
-    """A Python number as an attribute of element type `dtype`; floats round. Raises `ShapeError`."""
+    """
+    Returns a Python number as an attribute of element type `dtype`.
+
+    Floats are rounded. Raises `ShapeError` when an integer type cannot hold the number.
+    """
     element: Any = ATTRIBUTES[dtype]
     if dtype in CLASSES["F"]:
         return FloatAttr(rounded(float(value), dtype), element)
@@ -201,7 +215,7 @@ def scalar_attribute(value: Any, dtype: str) -> FloatAttr | IntegerAttr:
 
 
 def parse_scalar(parser: Parser, kind: PropertyKind) -> bool | int | float | bytes:
-    """A number, `true` or `false`; the digits of a hexadecimal literal as bytes."""
+    """Parses a number, `true` or `false`. It returns the digits of a hexadecimal literal as bytes."""
     boolean = parser.parse_optional_boolean()
     return boolean if boolean is not None else parse_number(parser, lambda: kind.wrong(parser, "graph.full"))
 
@@ -209,7 +223,11 @@ def parse_scalar(parser: Parser, kind: PropertyKind) -> bool | int | float | byt
 def scalar_of_literal(
     parser: Parser, value: bool | int | float | bytes, dtype: str, start: int, end: int
 ) -> FloatAttr | IntegerAttr:
-    """The attribute of a parsed literal; hexadecimal gives the bits of a float, the value of an integer."""
+    """
+    Returns the attribute of a parsed literal.
+
+    Hexadecimal digits are the bits of a float, or the value of an integer.
+    """
     if isinstance(value, bytes):
         if dtype in CLASSES["F"]:
             return FloatAttr(float_of_bits(parser, value, dtype, start), ATTRIBUTES[dtype])  # pyright: ignore

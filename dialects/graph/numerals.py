@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rounded(value: float, dtype: str) -> float:
-    """`value` rounded to nearest even to a float type. Values beyond its range become infinite."""
+    """Rounds `value` to nearest even to a float type. Values beyond its range become infinite."""
     element: Any = ATTRIBUTES[dtype]
     try:
         return element.unpack(element.pack((value,)), 1)[0]
@@ -25,9 +25,9 @@ def rounded(value: float, dtype: str) -> float:
 
 def float_text(value: float, dtype: str = "f64") -> str:
     """
-    The shortest literal that reads back as `value`, which is a value of the float type `dtype`.
+    Returns the shortest literal that reads back as `value`, which is a value of the float type `dtype`.
 
-    Infinities and NaN are spelled as their bits in hexadecimal, the most significant digit first.
+    Infinities and NaN are spelled as their bits in hexadecimal, with the most significant digit first.
     """
     element_type = ATTRIBUTES[dtype]
     if not isfinite(value):
@@ -50,9 +50,10 @@ _EXPONENT = re.compile(r"[0-9]([eE][+-]?[0-9]+)")
 
 def parse_number(parser: Parser, wrong: Callable[[], NoReturn]) -> int | float | bytes:
     """
-    Returns the number of a literal; a hexadecimal one gives its digits as bytes, least significant first.
+    Parses a literal and returns its number. It returns the digits of a hexadecimal one as bytes, least significant
+    first.
 
-    Where no number stands there, `wrong` raises the error that says what is expected.
+    When there is no number, `wrong` raises the error that says what is expected.
     """
     spelled = parser._current_token.text  # pyright: ignore[reportPrivateUsage]
     if spelled[:2] in ("0x", "0X"):
@@ -70,7 +71,7 @@ def parse_number(parser: Parser, wrong: Callable[[], NoReturn]) -> int | float |
 
 
 def float_of_bits(parser: Parser, data: bytes, dtype: str, start: int) -> float:
-    """The float of type `dtype` with the bits `data`, which was written at offset `start`."""
+    """Returns the float of type `dtype` with the bits `data`, which the text spells at offset `start`."""
     element_type = ATTRIBUTES[dtype]
     bits = element_type.compile_time_size  # pyright: ignore
     if len(data) != bits:
