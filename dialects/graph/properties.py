@@ -1,9 +1,9 @@
 """
-Properties of graph ops: how each kind is stored, written and given from Python.
+The properties of graph ops: how each kind is stored, written and given from Python.
 
-A kind is the irdl constraint of a property, so the definition of an op drives its parser, printer, builder and
-verifier. The kinds check in `reason`, which `GraphOp.verify_` calls with the name of the property at hand; as irdl
-constraints they accept everything.
+A kind is the irdl constraint of a property, so the definition of an op drives its parser, printer, constructor and
+verifier. A kind checks in `reason`, which `TensorOp.verify_` calls with the name of the property at hand. As irdl
+constraints the kinds accept everything.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ UI64 = IntegerType(64, Signedness.UNSIGNED)
 
 @dataclass(frozen=True)
 class PropertyKind(AttrConstraint[Attribute]):
-    """What a property may hold. `word` names it in messages: `an integer`."""
+    """A kind of property, which says what the property may hold. `word` names it in messages: `an integer`."""
 
     word = "a value"
 
     @abstractmethod
     def reason(self, attribute: Attribute) -> str | None:
-        """What a legal value would be, `None` when `attribute` is one."""
+        """Returns what a legal value would be, or `None` when `attribute` is one."""
 
     @abstractmethod
     def to_python(self, attribute: Attribute) -> Any:
-        """The plain Python value of a legal attribute."""
+        """Returns the plain Python value of a legal attribute."""
 
     @abstractmethod
     def from_python(self, value: Any) -> Attribute:
-        """The attribute of a plain Python value; raises `TypeError` for a value of another kind."""
+        """Returns the attribute of a plain Python value. Raises `TypeError` for a value of another kind."""
 
     @abstractmethod
     def parse(self, parser: Parser, name: str) -> Attribute:
@@ -69,7 +69,7 @@ class PropertyKind(AttrConstraint[Attribute]):
         """Prints a legal attribute."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        """Nothing: see the module."""
+        """Accepts every attribute, because `reason` does the check."""
 
     def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> PropertyKind:
         return self
@@ -86,7 +86,7 @@ class PropertyKind(AttrConstraint[Attribute]):
 
 @dataclass(frozen=True)
 class IntegerKind(PropertyKind):
-    """`axis = -1`, an i64."""
+    """An integer such as `axis = -1`, stored as an i64."""
 
     word = "an integer"
 
@@ -120,7 +120,7 @@ class IntegerKind(PropertyKind):
 
 @dataclass(frozen=True)
 class BoolKind(PropertyKind):
-    """`keepdims = true`, an i1."""
+    """A truth value such as `keepdims = true`, stored as an i1."""
 
     word = "true or false"
 
@@ -148,7 +148,7 @@ class BoolKind(PropertyKind):
 
 @dataclass(frozen=True)
 class FloatKind(PropertyKind):
-    """`epsilon = 1.0e-05`, an f64."""
+    """A float such as `epsilon = 1.0e-05`, stored as an f64."""
 
     word = "a number"
 
@@ -177,7 +177,11 @@ class FloatKind(PropertyKind):
 
 @dataclass(frozen=True)
 class NumberKind(PropertyKind):
-    """`min = 0`, `max = 6.5`: a number of the element type of the operand, held as i64 (ui64 from 2^63 on) or f64."""
+    """
+    A number of the element type of the operand, such as `min = 0` or `max = 6.5`.
+
+    It is stored as an i64 (from 2^63 on as a ui64) or as an f64.
+    """
 
     word = "a number"
 
@@ -217,7 +221,9 @@ class NumberKind(PropertyKind):
 
 @dataclass(frozen=True)
 class TextKind(PropertyKind):
-    """`data_layout = "NHWC"`; `choices` lists the legal strings, any when empty."""
+    """
+    A string such as `data_layout = "NHWC"`. `choices` lists the legal strings, and is empty when every string is legal.
+    """
 
     choices: tuple[str, ...] = ()
 
@@ -256,9 +262,10 @@ class TextKind(PropertyKind):
 @dataclass(frozen=True)
 class IntegersKind(PropertyKind):
     """
-    `axes = [1, 0]`, a dense array of i64.
+    A list of integers such as `axes = [1, 0]`, stored as a dense array of i64.
 
-    With a `length`, Python code may give one integer for all, or two where four are wanted (both sides alike).
+    With a `length`, Python code may give one integer for all. For a length of four it may also give two, which hold for
+    both sides alike.
     """
 
     length: int | None = None
@@ -309,7 +316,7 @@ class IntegersKind(PropertyKind):
 
 @dataclass(frozen=True)
 class ElementTypeKind(PropertyKind):
-    """`dtype = f16`."""
+    """An element type such as `dtype = f16`."""
 
     word = "an element type"
 
@@ -350,10 +357,10 @@ ELEMENT_TYPE = ElementTypeKind()
 
 
 def prop(kind: PropertyKind, default: Any = None) -> Any:
-    """A property that must be given, or has `default` (a plain Python value)."""
+    """Declares a property that must be given, or that has `default` (a plain Python value)."""
     return prop_def(kind, default_value=None if default is None else kind.from_python(default))
 
 
 def optional_prop(kind: PropertyKind) -> Any:
-    """A property that may be absent."""
+    """Declares a property that may be absent."""
     return opt_prop_def(kind)

@@ -1,5 +1,5 @@
 """
-Shape algebra of the graph ops, on plain tuples: nothing here knows the IR.
+The shape algebra of the graph ops, on plain tuples. Nothing here knows the IR.
 
 A dimension is a number of elements, or `None` where it is unknown (`?`). Every function returns the shape of a result,
 or raises `ShapeError` with a message that names what was found and what was expected.
@@ -16,11 +16,11 @@ Shape = tuple[Dim, ...]
 
 
 class ShapeError(ValueError):
-    """Operands and properties that do not fit together."""
+    """The error for operands and properties that do not fit together."""
 
 
 class Shaped(NamedTuple):
-    """Shape and element type (`f32`, `i1`, …) of a tensor."""
+    """The shape and element type (`f32`, `i1`, …) of a tensor."""
 
     shape: Shape
     dtype: str
@@ -34,12 +34,14 @@ def _dim_text(dim: Dim) -> str:
 
 
 def text(shape: Shape) -> str:
-    """`3x4`, `?x4`; a shape of rank 0 is `()`."""
+    """Returns the text of a shape, such as `3x4` or `?x4`. A shape of rank 0 is `()`."""
     return "x".join(map(_dim_text, shape)) if shape else "()"
 
 
 def size(shape: Iterable[Dim]) -> Dim:
-    """The number of elements, `None` when it is unknown. An extent of 0 makes it 0 whatever the others are."""
+    """
+    Returns the number of elements, or `None` when it is unknown. An extent of 0 makes it 0 whatever the others are.
+    """
     dims = tuple(shape)
     if 0 in dims:
         return 0
@@ -47,12 +49,14 @@ def size(shape: Iterable[Dim]) -> Dim:
 
 
 def compatible(lhs: Shape, rhs: Shape) -> bool:
-    """Returns whether both can describe one tensor: equal ranks, equal extents where both are known."""
+    """
+    Returns whether both can describe one tensor: their ranks are equal, and so are the extents where both are known.
+    """
     return len(lhs) == len(rhs) and all(a is None or b is None or a == b for a, b in zip(lhs, rhs, strict=True))
 
 
 def same_dim(lhs: Dim, rhs: Dim, message: str) -> Dim:
-    """The common extent of two dimensions; `message` says what is wrong when they differ."""
+    """Returns the common extent of two dimensions. Raises `ShapeError` with `message` when they differ."""
     if lhs is None:
         return rhs
     if rhs is None or lhs == rhs:
@@ -68,7 +72,7 @@ def rank_error(name: str, shape: Shape, expected: str) -> ShapeError:
 
 
 def normalise_axis(axis: int, rank: int, name: str = "axis") -> int:
-    """`axis` counted from the start."""
+    """Returns `axis` counted from the start. Raises `ShapeError` when it is out of range."""
     if -rank <= axis < rank:
         return axis + rank if axis < 0 else axis
     allowed = f"expected {-rank} to {rank - 1}" if rank else "a tensor of rank 0 has no axes"
@@ -76,7 +80,7 @@ def normalise_axis(axis: int, rank: int, name: str = "axis") -> int:
 
 
 def normalise_axes(axes: Sequence[int], rank: int, name: str = "axis") -> tuple[int, ...]:
-    """`axes` counted from the start, in the given order, none repeated."""
+    """Returns `axes` counted from the start, in the given order. Raises `ShapeError` when one is repeated."""
     found: list[int] = []
     for axis in axes:
         normal = normalise_axis(axis, rank, name)
@@ -90,7 +94,7 @@ def normalise_axes(axes: Sequence[int], rank: int, name: str = "axis") -> tuple[
 
 
 def broadcast_dim(lhs: Dim, rhs: Dim) -> Dim:
-    """The extent that two broadcast to; raises `ValueError` when they do not. `?` against 1 is `?`."""
+    """Returns the extent that two extents broadcast to. Raises `ValueError` when they do not. `?` against 1 is `?`."""
     if lhs == rhs or rhs == 1:
         return lhs
     if lhs == 1:
@@ -103,7 +107,9 @@ def broadcast_dim(lhs: Dim, rhs: Dim) -> Dim:
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """The shape that all broadcast to, as in NumPy: aligned at the right, extents of 1 stretch."""
+    """
+    Returns the shape that all shapes broadcast to. As in NumPy they are aligned at the right, and extents of 1 stretch.
+    """
     result: Shape = ()
     for shape in shapes:
         result = _broadcast_two(result, shape)
@@ -129,7 +135,7 @@ def _broadcast_two(lhs: Shape, rhs: Shape) -> Shape:
 
 
 def matmul(lhs: Shape, rhs: Shape) -> Shape:
-    """The shape of a matrix product; leading dimensions broadcast, a 1-D operand is a row or a column."""
+    """Returns the shape of a matrix product. Leading dimensions broadcast, and a 1-D operand is a row or a column."""
     for name, shape in (("lhs", lhs), ("rhs", rhs)):
         if not shape:
             raise rank_error(name, shape, "at least 1")
@@ -148,10 +154,10 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
 
 def window_extent(extent: Dim, before: int, after: int, kernel: Dim, stride: int, dilation: int, what: str) -> Dim:
     """
-    The number of positions (elements) of a window along one dimension:
-    `floor((extent + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
+    Returns the number of positions of a window along one dimension, which is the extent of the result.
 
-    `what` names the dimension (`height`). An empty result is legal only for an empty input.
+    It is `floor((extent + before + after - dilation * (kernel - 1) - 1) / stride) + 1`. `what` names the dimension
+    (`height`). An empty result is legal only for an empty input.
     """
     if kernel == 0:
         raise ShapeError(f"the kernel has {what} 0, expected at least 1")
@@ -174,7 +180,11 @@ def windows(
     padding: Sequence[int],
     dilation: Sequence[int],
 ) -> tuple[Dim, Dim]:
-    """Height and width of the result of a convolution or pooling; `padding` is top, left, bottom, right."""
+    """
+    Returns the height and width of the result of a convolution or pooling.
+
+    `padding` lists the widths at the top, left, bottom and right.
+    """
     for name, values, least in (("strides", strides, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
         if min(values) < least:
             raise ShapeError(f"{name} is [{', '.join(map(str, values))}], expected each at least {least}")
@@ -191,12 +201,12 @@ def windows(
 
 
 def reduced_axes(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """The axes that a reduction runs over: all when none are given."""
+    """Returns the axes that a reduction runs over. These are all axes when none are given."""
     return tuple(range(rank)) if axes is None else normalise_axes(axes, rank)
 
 
 def reduce(shape: Shape, axes: Sequence[int] | None, keepdims: bool) -> Shape:
-    """`shape` without the reduced axes, or with extent 1 in their place."""
+    """Returns `shape` without the reduced axes, or with extent 1 in their place."""
     over = reduced_axes(axes, len(shape))
     if keepdims:
         return tuple(1 if i in over else dim for i, dim in enumerate(shape))
@@ -204,7 +214,7 @@ def reduce(shape: Shape, axes: Sequence[int] | None, keepdims: bool) -> Shape:
 
 
 def reject_empty(shape: Shape, axes: Sequence[int] | None, what: str) -> None:
-    """Raises `ShapeError` when a reduction that has no neutral element runs over nothing."""
+    """Raises `ShapeError` when a reduction that has no neutral element runs over no elements."""
     over = reduced_axes(axes, len(shape))
     if size(shape[i] for i in over) == 0:
         empty = next(i for i in over if shape[i] == 0)
@@ -215,7 +225,7 @@ def reject_empty(shape: Shape, axes: Sequence[int] | None, what: str) -> None:
 
 
 def permute(shape: Shape, axes: Sequence[int] | None) -> Shape:
-    """`shape` in the order of `axes`, reversed when they are absent."""
+    """Returns `shape` in the order of `axes`, or reversed when they are absent."""
     if axes is None:
         return shape[::-1]
     order = normalise_axes(axes, len(shape), "axes entry")
@@ -225,7 +235,7 @@ def permute(shape: Shape, axes: Sequence[int] | None) -> Shape:
 
 
 def reshape(shape: Shape, new_shape: Sequence[int]) -> Shape:
-    """`new_shape` with its -1, if any, replaced by what keeps the number of elements."""
+    """Returns `new_shape` with its -1, if any, replaced by the extent that keeps the number of elements."""
     wanted = f"[{', '.join(map(str, new_shape))}]"
     if any(dim < -1 for dim in new_shape) or list(new_shape).count(-1) > 1:
         raise ShapeError(f"shape is {wanted}, expected extents and at most one -1")
@@ -245,14 +255,14 @@ def reshape(shape: Shape, new_shape: Sequence[int]) -> Shape:
 
 
 def _check_divisible(shape: Shape, count: int, wanted: str, *, exact: bool) -> None:
-    """With a `?` in `shape`, `count` must still be a multiple of the known extents."""
+    """Raises `ShapeError` when `shape` has a `?` and `count` is not a multiple of its known extents."""
     known = prod(dim for dim in shape if dim is not None)
     if None in shape and known and count % known != 0:
         raise ShapeError(f"shape {wanted} has {count} elements, not a multiple of the {known} known of {text(shape)}")
 
 
 def expand_dims(shape: Shape, axes: Sequence[int]) -> Shape:
-    """`shape` with extents of 1 at the positions `axes` of the result."""
+    """Returns `shape` with extents of 1 at the positions `axes` of the result."""
     rank = len(shape) + len(axes)
     positions = normalise_axes(axes, rank)
     rest = iter(shape)
@@ -260,7 +270,7 @@ def expand_dims(shape: Shape, axes: Sequence[int]) -> Shape:
 
 
 def squeeze(shape: Shape, axes: Sequence[int] | None) -> Shape:
-    """`shape` without `axes`, which have extent 1; without all extents of 1 when `axes` is absent."""
+    """Returns `shape` without `axes`, which have extent 1. When `axes` is absent, it leaves out all extents of 1."""
     if axes is None:
         if None in shape:
             raise ShapeError(f"axis must be given because {text(shape)} has a ? extent")
@@ -273,7 +283,7 @@ def squeeze(shape: Shape, axes: Sequence[int] | None) -> Shape:
 
 
 def broadcast_to(shape: Shape, new_shape: Sequence[int]) -> Shape:
-    """`new_shape`, to which `shape` stretches."""
+    """Returns `new_shape`. Raises `ShapeError` unless `shape` stretches to it."""
     wanted = tuple(new_shape)
     if any(dim < 0 for dim in wanted):
         raise ShapeError(f"shape is [{', '.join(map(str, wanted))}], expected extents of at least 0")
@@ -284,7 +294,7 @@ def broadcast_to(shape: Shape, new_shape: Sequence[int]) -> Shape:
 
 
 def concat(shapes: Sequence[Shape], axis: int) -> Shape:
-    """The shapes joined along `axis`."""
+    """Returns the shape of the operands of `shapes` joined along `axis`."""
     first = shapes[0]
     position = normalise_axis(axis, len(first))
     joined = list(first)
@@ -302,7 +312,7 @@ def concat(shapes: Sequence[Shape], axis: int) -> Shape:
 
 
 def split(shape: Shape, axis: int, sections: int | None, indices: Sequence[int] | None) -> tuple[Shape, ...]:
-    """The shapes of the parts of `shape` cut along `axis`, into equal `sections` or at `indices`."""
+    """Returns the shapes of the parts of `shape` cut along `axis`, into equal `sections` or at `indices`."""
     position = normalise_axis(axis, len(shape))
     if (sections is None) == (indices is None):
         given = "neither is given" if sections is None else "both are given"
@@ -340,7 +350,7 @@ def strided_slice(
     end: Sequence[int],
     strides: Sequence[int] | None,
 ) -> Shape:
-    """`x[begin:end:stride]` on each of `axes`, by the rules of Python's slices."""
+    """Returns the shape of `x[begin:end:stride]` on each of `axes`, by the rules of Python's slices."""
     positions = normalise_axes(axes, len(shape), "axes entry")
     steps = [1] * len(axes) if strides is None else strides
     for name, values in (("begin", begin), ("end", end), ("strides", steps)):
@@ -356,7 +366,7 @@ def strided_slice(
 
 
 def pad(shape: Shape, pad_width: Sequence[int]) -> Shape:
-    """`shape` with `pad_width[2 * i]` elements before and `pad_width[2 * i + 1]` after dimension `i`."""
+    """Returns `shape` with `pad_width[2 * i]` elements before and `pad_width[2 * i + 1]` after dimension `i`."""
     if len(pad_width) != 2 * len(shape):
         raise ShapeError(f"pad_width has {len(pad_width)} entries, expected 2 per dimension of {text(shape)}")
     if any(width < 0 for width in pad_width):
@@ -365,6 +375,6 @@ def pad(shape: Shape, pad_width: Sequence[int]) -> Shape:
 
 
 def take(shape: Shape, indices: Shape, axis: int) -> Shape:
-    """`shape` with the shape of `indices` in place of `axis`."""
+    """Returns `shape` with the shape of `indices` in place of `axis`."""
     position = normalise_axis(axis, len(shape))
     return shape[:position] + indices + shape[position + 1 :]

@@ -32,13 +32,16 @@ from .shapes import Shaped
 
 @lru_cache(maxsize=4096)
 def tensor_type(shaped: Shaped) -> TensorType:
-    """The tensor type of a shape and element type; types are shared because making one costs 50 µs."""
+    """Returns the tensor type of a shape and element type. Types are shared because making one costs 50 µs."""
     dims = [DYNAMIC_INDEX if dim is None else dim for dim in shaped.shape]
     return TensorType(ATTRIBUTES[shaped.dtype], dims)
 
 
 def shaped_of(type_: Attribute, what: str) -> Shaped:
-    """Shape and element type of a tensor type; raises `VerifyException` naming `what` for any other type."""
+    """
+    Returns the shape and element type of a tensor type. Raises `VerifyException`, which names `what`, for any other
+    type.
+    """
     if not isinstance(type_, TensorType):
         raise VerifyException(f"{what} has type {type_}, expected a ranked tensor")
     if not isinstance(type_.encoding, NoneAttr):
@@ -59,16 +62,16 @@ def shaped_of(type_: Attribute, what: str) -> Shaped:
 @dataclass(frozen=True)
 class TensorOf(AttrConstraint[Attribute]):
     """
-    A tensor whose element type is of one of `classes`; operands of one `group` have the same element type.
+    A tensor whose element type is in one of `classes`. Operands of one `group` have the same element type.
 
-    As an irdl constraint it accepts everything: `GraphOp.verify_` gives better messages than irdl would.
+    As an irdl constraint it accepts everything, because `TensorOp.verify_` gives better messages than irdl would.
     """
 
     classes: str
     group: str = ""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        """Nothing: see the class."""
+        """Accepts every attribute, because `TensorOp.verify_` does the check."""
 
     def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]) -> TensorOf:
         return self
@@ -78,29 +81,29 @@ class TensorOf(AttrConstraint[Attribute]):
 
 
 ANY = "".join(CLASSES)
-"""Every element type."""
+"""The classes of all element types."""
 
 NUMBERS = "FSU"
-"""Every element type but `i1`."""
+"""The classes of all element types but `i1`."""
 
 
 def tensor_operand(classes: str = ANY, group: str = "") -> Any:
-    """An operand that is a tensor of `classes`, of the same element type as the others of its group."""
+    """Declares an operand that is a tensor of `classes`, of the same element type as the others of its group."""
     return operand_def(TensorOf(classes, group))
 
 
 def tensor_operands(classes: str = ANY) -> Any:
-    """One or more such operands."""
+    """Declares one or more operands that are tensors of `classes`."""
     return var_operand_def(TensorOf(classes))
 
 
 def tensor_result() -> Any:
-    """A result; its type is what `infer` says."""
+    """Declares a result, whose type is what `infer` says."""
     return result_def(TensorOf(ANY))
 
 
 def tensor_results() -> Any:
-    """Results whose number `infer` says."""
+    """Declares results, whose number and types are what `infer` says."""
     return var_result_def(TensorOf(ANY))
 
 
@@ -109,7 +112,7 @@ def tensor_results() -> Any:
 
 @cache
 def operand_signature(op_type: type[IRDLOperation]) -> tuple[tuple[str, TensorOf, bool], ...]:
-    """Name and constraint of each operand of an op, and whether any number of values may stand there."""
+    """Returns the name and constraint of each operand of an op, and whether any number of values may stand there."""
     signature: list[tuple[str, TensorOf, bool]] = []
     for name, operand_definition in op_type.get_irdl_definition().operands:
         constraint: Any = operand_definition.constr
@@ -120,7 +123,9 @@ def operand_signature(op_type: type[IRDLOperation]) -> tuple[tuple[str, TensorOf
 
 
 def operand_names(op_type: type[IRDLOperation], count: int) -> list[tuple[str, TensorOf]]:
-    """Name and constraint of each of `count` operands; raises `VerifyException` for a wrong number of them."""
+    """
+    Returns the name and constraint of each of `count` operands. Raises `VerifyException` for a wrong number of them.
+    """
     signature = operand_signature(op_type)
     if signature[0][2] and count:
         return [(f"operand {number}", signature[0][1]) for number in range(count)]
@@ -130,7 +135,7 @@ def operand_names(op_type: type[IRDLOperation], count: int) -> list[tuple[str, T
 
 
 def operands_text(op_type: type[IRDLOperation]) -> str:
-    """The operands of an op in words: `2 operands (lhs, rhs)`."""
+    """Returns the operands of an op in words: `2 operands (lhs, rhs)`."""
     signature = operand_signature(op_type)
     if signature[0][2]:
         return "at least 1 operand"
@@ -139,7 +144,11 @@ def operands_text(op_type: type[IRDLOperation]) -> str:
 
 
 def checked_operands(op_type: type[IRDLOperation], operands: Sequence[SSAValue]) -> list[Shaped]:
-    """Shapes and element types of `operands`; raises `VerifyException` when they are not of the classes wanted."""
+    """
+    Returns the shapes and element types of `operands`.
+
+    Raises `VerifyException` when they are not of the classes that the op wants, or differ within a group.
+    """
     result: list[Shaped] = []
     group_leader: dict[str, tuple[str, str]] = {}
     for value, (name, constraint) in zip(operands, operand_names(op_type, len(operands)), strict=True):
