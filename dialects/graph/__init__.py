@@ -7,7 +7,7 @@ The graph dialect: pure operations on whole tensors.
 | `functions.py` | one operand: `exp sqrt tanh sigmoid relu` … |
 | `trigonometry.py` | one operand: `sinh asin atanh` … |
 | `binary.py` | two or three, broadcasting: `add divide power maximum ewise_fma` … |
-| `comparison.py` | likewise: `less logical_and bitwise_or left_shift where` … |
+| `comparison.py` | two or three, broadcasting: `less logical_and bitwise_or left_shift where` … |
 | `contraction.py` | `matmul conv2d` |
 | `reduction.py` | `sum mean max argmax softmax` … |
 | `movement.py` | `permute_dims reshape concat split strided_slice pad take` … |
@@ -21,9 +21,20 @@ The graph dialect: pure operations on whole tensors.
 | `dynamic.py` | `shape_of dynamic_reshape dynamic_broadcast_to dynamic_slice dynamic_pad arange` |
 | `calls.py` | `call_kernel` |
 
-`base.py` holds what they share (`signature.py` operands and results, `properties.py` the kinds of properties,
-`syntax.py` the printed form); `shapes.py` is the shape algebra, `element_types.py` the element types, `numerals.py` and
-`literals.py` the text of numbers and constants, `documentation.py` makes docs/graph.md.
+The other files hold what the ops share.
+
+| file | subject |
+|---|---|
+| `base.py` | the base classes of the ops |
+| `signature.py` | operands and results |
+| `properties.py` | the kinds of properties |
+| `syntax.py` | the printed form |
+| `shapes.py` | the shape algebra |
+| `element_types.py` | the element types |
+| `numerals.py`, `literals.py` | the text of numbers and constants |
+| `templates.py`, `*_loops.py` | the loops of ops that no formula per element describes |
+| `builder.py`, `mutator.py` | building and rewriting graphs from Python |
+| `documentation.py` | the page docs/graph.md |
 """
 
 from __future__ import annotations
@@ -213,7 +224,7 @@ FAMILIES: tuple[ModuleType, ...] = (
 
 
 def ops_of(family: ModuleType) -> list[type[Operation]]:
-    """The ops that a module defines, in the order of its text."""
+    """Returns the ops that a module defines, in the order of its text."""
     return [
         item
         for item in vars(family).values()

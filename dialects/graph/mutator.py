@@ -25,15 +25,17 @@ class GraphMutator:
     """
     Visits every op of the dialect `graph` below an op once, operands before users.
 
-    `visit_<name>(op)` (`visit_add` for `graph.add`) or else `visit_op(op)` returns what stands in place of the op: a
-    new op, a value, a value per result, or `None` to keep it. New ops that the replacement is made of are inserted
-    before the old one, at its location. An op that was replaced is removed; those it used stay, even if unused.
+    It calls `visit_<name>(op)` (`visit_add` for `graph.add`), or else `visit_op(op)`. The method returns what replaces
+    the op: a new op, a value, or one value per result. It returns `None` to keep the op.
+
+    The new ops that make the replacement are inserted before the old op, at its location. An op that was replaced is
+    removed. The ops that it used stay, even if unused.
     """
 
     dialect = "graph"
 
     def mutate(self, root: Operation) -> bool:
-        """Visits the ops inside `root`; whether anything was replaced."""
+        """Visits the ops inside `root`. Returns whether anything was replaced."""
         changed = False
         for op in [op for op in root.walk() if op.dialect_name() == self.dialect]:
             visit = getattr(self, f"visit_{op.name.partition('.')[2]}", self.visit_op)
@@ -44,11 +46,11 @@ class GraphMutator:
         return changed
 
     def visit_op(self, op: Operation) -> Replacement:
-        """Called for ops without a method of their own; keeps them."""
+        """Visits an op that has no method of its own, and keeps it."""
         return None
 
     def lookup_binding(self, value: SSAValue) -> Operation | None:
-        """The op that defines `value`, `None` for an argument."""
+        """Returns the op that defines `value`, or `None` for an argument."""
         return value.op if isinstance(value, OpResult) else None
 
     def _replace(self, op: Operation, replacement: Replacement) -> None:

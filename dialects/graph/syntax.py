@@ -1,4 +1,4 @@
-"""The one printed form of graph ops: operands, `, name = value` properties, types."""
+"""The one printed form of graph ops: operands, `, name = value` properties, and types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def parse_arguments(
     op_type: type[IRDLOperation], definition: OpDef, parser: Parser
 ) -> tuple[list[UnresolvedOperand], dict[str, Attribute]]:
-    """Operands, then properties, all separated by commas."""
+    """Parses operands, then properties, all separated by commas."""
     operands: list[UnresolvedOperand] = []
     properties: dict[str, Attribute] = {}
     first = parser.parse_optional_unresolved_operand()
@@ -74,8 +74,10 @@ _TENSOR_TEXT = re.compile(rf"tensor<((?:(?:[0-9]{{1,15}}|\?)x)*)({'|'.join(ATTRI
 
 def parse_type(parser: Parser) -> Attribute:
     """
-    Parses a type. The usual spellings of tensor types are recognised in one step: token by token, types are two thirds
-    of the time that a graph takes to parse.
+    Parses a type.
+
+    The usual spellings of tensor types are recognised in one step. Parsed token by token, types take two thirds of the
+    time that a graph takes to parse.
     """
     found = _TENSOR_TEXT.match(parser.lexer.input.content, parser.pos)
     if found is None:
@@ -104,8 +106,10 @@ def parse_plain_arguments(
     op_type: type[IRDLOperation], parser: StepwellParser, offset: int
 ) -> tuple[list[SSAValue], TensorType, Mapping[str, Attribute], int] | None:
     """
-    Operands, result type, properties and end of an op with one result, whose text goes on at `offset` after its name;
-    None where anything is unusual or wrong. Types and properties of the same text are the same attributes.
+    Returns the operands, result type, properties and end of an op with one result.
+
+    The text of the op goes on at `offset`, after its name. Returns `None` where anything is unusual or wrong. Types and
+    properties of the same text are the same attributes.
     """
     found = _PLAIN_REST.match(parser.lexer.input.content, offset)
     if found is None:
@@ -131,8 +135,9 @@ _PLAIN_WEIGHT = re.compile(rf'"([^"\\\n\v\f]++)" : {_TENSOR_TEXT.pattern}')
 
 def parse_plain_weight(parser: StepwellParser, offset: int) -> tuple[str, TensorType, int] | None:
     """
-    The key, type and end of a weight whose text goes on at `offset` after its name; None where anything is unusual or
-    wrong.
+    Returns the key, type and end of a weight.
+
+    The text of the weight goes on at `offset`, after its name. Returns `None` where anything is unusual or wrong.
     """
     found = _PLAIN_WEIGHT.match(parser.lexer.input.content, offset)
     if found is None or "?" in found[2]:
@@ -149,8 +154,9 @@ def _types_of_text(text: str) -> tuple[TensorType, ...] | None:
 @lru_cache(maxsize=1024)
 def _properties_of_text(op_type: type[IRDLOperation], text: str) -> Mapping[str, Attribute] | None:
     """
-    The properties of an op, given as `, name = value, …` without symbols, strings or dialects' attributes; None where
-    one is wrong.
+    Returns the properties of an op, or `None` where one is wrong.
+
+    They are given as `, name = value, …` without symbols, strings or dialects' attributes.
     """
     definition = op_type.get_irdl_definition()
     properties: dict[str, Attribute] = {}
@@ -159,13 +165,17 @@ def _properties_of_text(op_type: type[IRDLOperation], text: str) -> Mapping[str,
         while parser.parse_optional_punctuation(",") is not None:
             parse_property(parser, definition, properties)
         require_properties(parser, definition, properties, 0)
-    except ParseError:  # the same again, parsed in its place, says where
+    except ParseError:  # the usual parser meets the error again, and says where it is
         return None
     return MappingProxyType(properties) if parser.pos == len(text) else None
 
 
 def parse_types(parser: Parser, operands: Sequence[UnresolvedOperand]) -> tuple[list[SSAValue], list[Attribute] | None]:
-    """Parses `: (types) -> types`; the resolved operands and the result types, `None` where they are left out."""
+    """
+    Parses `: (types) -> types`.
+
+    Returns the resolved operands and the result types, where `None` says that the result types are left out.
+    """
     parser.parse_punctuation(":", " before the types of the operands")
     types_start = parser.pos
     types = parser.parse_comma_separated_list(
@@ -183,7 +193,7 @@ def parse_types(parser: Parser, operands: Sequence[UnresolvedOperand]) -> tuple[
 
 
 def require_properties(parser: Parser, definition: OpDef, properties: Mapping[str, Attribute], start: int) -> None:
-    """Raises the parse error for a property without a default that is not there."""
+    """Raises the parse error for a property that is missing and has no default."""
     for name, property_definition in definition.properties.items():
         missing = name not in properties and property_definition.default_value is None
         if missing and not is_optional(definition, name):
@@ -192,7 +202,7 @@ def require_properties(parser: Parser, definition: OpDef, properties: Mapping[st
 
 
 def print_property(printer: Printer, name: str, kind: Any, attribute: Attribute) -> None:
-    """Prints `, name = value`; an attribute that is not legal for its kind in its own syntax."""
+    """Prints `, name = value`. An attribute that is not legal for its kind is printed in its own syntax."""
     printer.print_string(f", {name} = ")
     if isinstance(kind, PropertyKind) and kind.reason(attribute) is None:
         kind.print(printer, attribute)

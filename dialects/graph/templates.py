@@ -1,4 +1,4 @@
-"""What ops with loop templates (`LoopTemplate`) write their text with."""
+"""Pieces of text with which ops with loop templates (`LoopTemplate`) write their loops."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from .signature import shaped_of
 
 
 def static(value: SSAValue, what: str = "the operand") -> tuple[tuple[int, ...], str]:
-    """Shape and element type of an operand or result of static shape."""
+    """Returns the shape and element type of an operand or result of static shape."""
     shaped = shaped_of(value.type, what)
     return tuple(dim for dim in shaped.shape if dim is not None), shaped.dtype
 
 
 def element(dtype: str) -> str:
-    """The element type in buffers: integers have no sign there, and `i1` takes a byte."""
+    """Returns the element type in buffers. Integers have no sign there, and `i1` takes a byte."""
     return "i8" if dtype == "i1" else dtype.replace("ui", "i")
 
 
 def buffer(shape: tuple[int, ...], dtype: str) -> str:
-    """The type of a buffer: `memref<4x8xf32>`."""
+    """Returns the type of a buffer: `memref<4x8xf32>`."""
     return f"memref<{Shaped(shape, element(dtype)).__str__()[len('tensor<') :]}"
 
 
 def grid(shape: tuple[int, ...], name: str, prefix: str = "i") -> tuple[str, str, list[str]]:
     """
-    The heads of a grid over `shape` and of its block, for a body that is closed with `} }`, and the names of the axes
-    in the body.
+    Returns the heads of a grid over `shape` and of its block, and the names of the axes in the body.
 
-    A shape of rank 0 has one turn.
+    The body is closed with `} }`. A shape of rank 0 has one iteration.
     """
     extents = shape or (1,)
     loops = [f"%{prefix}{number}" for number in range(len(extents))]
@@ -43,7 +42,9 @@ def grid(shape: tuple[int, ...], name: str, prefix: str = "i") -> tuple[str, str
 
 def block_head(shape: tuple[int, ...], name: str, reduced: Sequence[bool]) -> tuple[list[str], list[str]]:
     """
-    As `grid`, both heads as lines; an axis for which `reduced` holds is a reduce axis, whose turns are in order.
+    Returns both heads of `grid` as lines, and the names of the axes.
+
+    An axis for which `reduced` holds is a reduce axis, whose iterations run in order.
     """
     extents = shape or (1,)
     kinds = ["reduce" if each else "spatial" for each in (reduced if shape else (False,))]
@@ -60,7 +61,7 @@ def block_head(shape: tuple[int, ...], name: str, reduced: Sequence[bool]) -> tu
 
 
 def copy_grid(source: str, target: str, shape: tuple[int, ...], dtype: str) -> list[str]:
-    """A grid that copies a buffer."""
+    """Returns the lines of a grid that copies a buffer."""
     head, axes = block_head(shape, "copy", [False] * len(shape))
     at, type_ = ", ".join(axes), buffer(shape, dtype)
     return [
