@@ -7,6 +7,8 @@ a description only makes them fast.
 
 from __future__ import annotations
 
+from ..core.codegens import note_registration
+from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.texts import unknown_target
 from ..core.passes.config import register_config
 from ..core.passes.context import config_value
@@ -16,14 +18,29 @@ from .machine import Machine
 
 KEY = register_config("target", str, "host", "the machine that schedules are made for", "stepwell")
 
+_registered: dict[str, Machine] = {}
+
+
+def register_machine(machine: Machine) -> None:
+    """
+    Makes a machine known by its name in this process. One of the same name that was registered before is replaced.
+
+    Raises `StepwellError` for the name of a machine of docs/targets.md.
+    """
+    if machine.name in ("host", *NAMED):
+        raise StepwellError(Diagnostic(f"cannot register the target '{machine.name}': the name is taken"))
+    _registered[machine.name] = machine
+    note_registration(f"machine {machine.describe()}")  # programs in the compile cache are for this description
+
 
 def machine_named(name: str) -> Machine:
     """Returns the machine of that name, `host` for this one. Raises `StepwellError` for one that is not known."""
     if name == "host":
         return host_machine()
-    if name not in NAMED:
-        raise unknown_target(name, ["host", *NAMED])
-    return NAMED[name]
+    known = NAMED | _registered
+    if name not in known:
+        raise unknown_target(name, ["host", *known])
+    return known[name]
 
 
 def chosen_machine(option: str | None) -> Machine:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import stepwell
+from stepwell.core import codegens
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
+from stepwell.machine import named
 from stepwell.machine.families import NAMED, base_of_host
 from stepwell.machine.host import cache_sizes, cpu_flags, host_machine
-from stepwell.machine.named import chosen_machine, machine_named
+from stepwell.machine.named import chosen_machine, machine_named, register_machine
 from stepwell.runtime.native.emit_assembly import AssemblyTarget
 from stepwell.schedule.kernels.register_tiles import RegisterTile, choose_tile, fits, steps_at_once, temporaries
 from stepwell.tools.pages.targets import page
@@ -100,6 +103,49 @@ def test_the_option_goes_before_the_context() -> None:
     with PassContext(config={"target": "aarch64-neon"}):
         assert chosen_machine(None).name == "aarch64-neon"
         assert chosen_machine("x86-64").name == "x86-64"
+
+
+# Machines of a user
+
+
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forgets after the test what it registers."""
+    monkeypatch.setattr(named, "_registered", {})
+    monkeypatch.setattr(codegens, "_registrations", dict(codegens._registrations))
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_schedules_are_made_for_a_registered_machine() -> None:
+    register_machine(replace(machine_named("aarch64-neon"), name="few", registers=8))
+    ctx, module = make_context(), parse(PRODUCT)
+    with PassContext(config={"target": "few"}):
+        run_pipeline(ctx, module, TO_TILES)
+    tile = choose_tile(30, 90, 4, machine_named("few"))
+    assert tile != choose_tile(30, 90, 4, machine_named("aarch64-neon"))
+    assert f"vector<{tile.rows}x{tile.columns}xf32>" in str(module)
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_the_compile_cache_tells_descriptions_apart() -> None:
+    first = replace(machine_named("x86-64-v3"), name="mine")
+    before = codegens.registrations_fingerprint()
+    register_machine(first)
+    between = codegens.registrations_fingerprint()
+    register_machine(replace(first, l2_bytes=first.l2_bytes * 2))
+    assert machine_named("mine").l2_bytes == first.l2_bytes * 2
+    assert len({before, between, codegens.registrations_fingerprint()}) == 3
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_names_of_registered_machines_are_explained() -> None:
+    for name in ("host", "x86-64-v3"):
+        with pytest.raises(StepwellError, match=f"cannot register the target '{name}': the name is taken"):
+            register_machine(replace(machine_named("x86-64"), name=name))
+    register_machine(replace(machine_named("x86-64"), name="mine"))
+    with pytest.raises(StepwellError) as error:
+        machine_named("nothing-like-it")
+    assert error.value.diagnostic.hint == f"the targets are host, {', '.join(NAMED)}, mine"
 
 
 # Tiles
