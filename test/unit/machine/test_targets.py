@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from stepwell.core.text.parsing import make_context, parse
 from stepwell.machine import named
 from stepwell.machine.families import NAMED, base_of_host
 from stepwell.machine.host import cache_sizes, cpu_flags, host_machine
+from stepwell.machine.machine import Machine
 from stepwell.machine.named import chosen_machine, machine_named, register_machine
 from stepwell.runtime.native.emit_assembly import AssemblyTarget
 from stepwell.schedule.kernels.register_tiles import RegisterTile, choose_tile, fits, steps_at_once, temporaries
@@ -31,9 +33,30 @@ TO_TILES = "lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu"
 EVERY = pytest.mark.parametrize("name", NAMED)
 
 
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forgets after the test what it registers."""
+    monkeypatch.setattr(named, "_registered", {})
+    monkeypatch.setattr(codegens, "_registrations", dict(codegens._registrations))
+
+
 def test_the_page_is_up_to_date() -> None:
     text = (Path(__file__).resolve().parents[3] / "docs" / "targets.md").read_text()
     assert text == page(), "run python -m stepwell.tools.pages.targets > docs/targets.md"
+
+
+def test_the_page_tells_every_field() -> None:
+    assert re.findall(r"^\| `(\w+)` \| ", page(), re.MULTILINE) == [field.name for field in fields(Machine)]
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_the_examples_of_the_page_run() -> None:
+    examples = re.findall(r"^```python\n(.*?)^```$", page(), re.MULTILINE | re.DOTALL)
+    assert len(examples) == 2
+    names: dict[str, object] = {}
+    for example in examples:
+        exec(compile(example, "targets.md", "exec"), names)
+    assert "neoverse-n1" in named._registered
 
 
 # The host
@@ -106,13 +129,6 @@ def test_the_option_goes_before_the_context() -> None:
 
 
 # Machines of a user
-
-
-@pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forgets after the test what it registers."""
-    monkeypatch.setattr(named, "_registered", {})
-    monkeypatch.setattr(codegens, "_registrations", dict(codegens._registrations))
 
 
 @pytest.mark.usefixtures("forgotten")
