@@ -175,7 +175,8 @@ class StepwellOptMain(xDSLOptMain):
                 module = self._parse(chunk)
                 outcome.in_parser = False
                 self.apply_passes(module)
-                outcome.output = self.print_module(module)
+                with opt_passes.context(self.args):  # machine code is for its target
+                    outcome.output = self.print_module(module)
             except ShrinkException:
                 raise
             except Exception as error:

@@ -36,15 +36,15 @@ assert "vector<6x16xf32>" in program.ir("scf")  # sums of 6 rows x 16 columns st
 With that text in `product.mlir`, this prints the machine code for 64-bit Arm:
 
 ```sh
-stepwell-opt product.mlir -p O3 --config target=aarch64-neon -t 'asm{machine="aarch64-neon"}'
+stepwell-opt product.mlir -p O3 --config target=aarch64-neon -t asm
 ```
 
 | to choose the target of | write |
 | --- | --- |
 | all passes, in Python | `PassContext(config={"target": "x86-64-v3"})` |
-| all passes of `stepwell-opt` | `--config target=x86-64-v3` |
+| all passes of `stepwell-opt`, and assembly | `--config target=x86-64-v3` |
 | one pass, such as `schedule-cpu` or `prepack-weights` | its option `target`, which goes before the context |
-| assembly | `-t 'asm{machine="x86-64-v3"}'` |
+| assembly | `-t 'asm{machine="x86-64-v3"}'`, which goes before the context |
 | an exported program ([shipping.md](shipping.md)) | `exe.export("model.o", target="x86-64-v3")` |
 
 The default is `host`, the machine on which the schedule is made. A target decides how fast a program is. It changes
