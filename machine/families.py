@@ -12,7 +12,7 @@ NAMED = {machine.name: machine for family in FAMILIES for machine in family.mach
 """What can be named beside `host`. The caches are those of common machines."""
 
 FEATURES = {name: flags for family in FAMILIES for name, flags in family.features.items()}
-"""Features that schedules use: LLVM's name, and the flags of Linux that show them."""
+"""Features that machines may have: LLVM's name, and the flags of Linux that show them."""
 
 
 def base_of_host(architecture: str, flags: frozenset[str] | None) -> Machine:

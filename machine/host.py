@@ -54,7 +54,7 @@ def cpu_flags(path: Path = CPU_INFO) -> frozenset[str] | None:
         return None
     for line in text.splitlines():
         key, _, value = line.partition(":")
-        if key.strip() == "flags":
+        if key.strip() in ("flags", "Features"):  # of x86-64 and of Arm
             return frozenset(value.split())
     return None
 

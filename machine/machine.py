@@ -28,7 +28,7 @@ class Machine:
     fma: bool
     """True where a product and a sum are one instruction."""
     features: frozenset[str] = frozenset()
-    """The features that the machine has, of those that its family lists for schedules."""
+    """The features that the machine has, of those that its family lists."""
     latency: int = 4
     """Cycles from an accumulator to its next value. Each accumulator takes one sum at a time."""
     l1_bytes: int = 32 * KIB
@@ -118,6 +118,5 @@ class Family:
     """The text for code that is exported, where `pause` needs an assembler, which there may be for the host only."""
     features: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """
-    Instructions that not all machines with the same registers have, and schedules use: LLVM's name, and the flags of
-    Linux that show them.
+    Instructions that not all machines with the same registers have: LLVM's name, and the flags of Linux that show them.
     """

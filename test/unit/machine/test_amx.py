@@ -14,9 +14,8 @@ import pytest
 import stepwell
 from stepwell.core.passes.context import PassContext
 from stepwell.machine import amx, host
-from stepwell.machine.families import FEATURES
 from stepwell.machine.host import features_of
-from stepwell.machine.x86_64 import SAPPHIRE_RAPIDS
+from stepwell.machine.x86_64 import FEATURES, SAPPHIRE_RAPIDS
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native import jit
 

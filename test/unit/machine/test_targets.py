@@ -15,9 +15,9 @@ from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
-from stepwell.machine import named
+from stepwell.machine import aarch64, named
 from stepwell.machine.families import NAMED, base_of_host
-from stepwell.machine.host import cache_sizes, cpu_flags, host_machine
+from stepwell.machine.host import cache_sizes, cpu_flags, features_of, host_machine
 from stepwell.machine.machine import Machine
 from stepwell.machine.named import chosen_machine, machine_named, register_machine
 from stepwell.runtime.native.emit_assembly import AssemblyTarget
@@ -29,6 +29,9 @@ func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> tensor<30x90xf3
   %y = graph.matmul %x, %w : (tensor<30x70xf32>, tensor<70x90xf32>) -> tensor<30x90xf32>
   func.return %y : tensor<30x90xf32>
 }"""
+V2_FLAGS = {"asimd", "fphp", "asimdhp", "asimddp", "sve", "sve2", "svei8mm", "svebf16", "i8mm", "bf16"}
+"""What Linux shows of a Neoverse V2, as far as it matters here."""
+
 TO_TILES = "lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu"
 EVERY = pytest.mark.parametrize("name", NAMED)
 
@@ -78,6 +81,7 @@ def test_host_is_a_named_machine_with_its_own_caches() -> None:
         ("x86_64", set(), "x86-64"),
         ("amd64", None, "x86-64-v3"),
         ("aarch64", {"asimd"}, "aarch64-neon"),
+        ("aarch64", V2_FLAGS, "aarch64-neon"),
         ("arm64", None, "aarch64-neon"),
         ("riscv64", None, "x86-64"),
     ],
@@ -91,6 +95,8 @@ def test_flags_are_read(tmp_path: Path) -> None:
     info = tmp_path / "cpuinfo"
     info.write_text("processor\t: 0\nvendor_id\t: x\nflags\t\t: sse2 avx2 fma\n\nprocessor\t: 1\nflags\t\t: none\n")
     assert cpu_flags(info) == {"sse2", "avx2", "fma"}
+    info.write_text("processor\t: 0\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd i8mm\n")
+    assert cpu_flags(info) == {"fp", "asimd", "i8mm"}
     info.write_text("processor : 0\n")
     assert cpu_flags(info) is None
     assert cpu_flags(tmp_path / "nothing") is None
@@ -115,16 +121,58 @@ def test_caches_are_read(tmp_path: Path) -> None:
     assert cache_sizes(tmp_path / "nothing") == {}
 
 
+def test_flags_of_arm_show_features() -> None:
+    assert features_of(frozenset(V2_FLAGS)) == machine_named("neoverse-v2").features
+    assert features_of(frozenset({"asimd", "fphp"})) == frozenset()  # only half of what fp16 takes
+
+
+@pytest.mark.skipif(not host_machine().code_target.is_x86_64, reason="of hosts that are no Arm")
+def test_a_host_of_x86_has_no_features_of_arm() -> None:
+    assert not host_machine().features & aarch64.FEATURES.keys()
+    assert "neoverse" not in host_machine().cpu and host_machine() != machine_named("neoverse-v2")
+
+
+def test_facts_of_neoverse_v2() -> None:
+    found = machine_named("neoverse-v2")
+    assert (found.register_bytes, found.registers, found.fma, found.lanes(4)) == (16, 32, True, 4)
+    assert [size // 1024 for size in (found.l1_bytes, found.l2_bytes, found.l3_bytes)] == [64, 2048, 36864]
+    assert not (found.has_wide_registers or found.has_byte_dots or found.has_byte_tiles or found.broadcasts)
+    target = found.code_target
+    assert (target.triple, target.cpu) == (NAMED["aarch64-neon"].triple, "neoverse-v2")
+    assert target.features == "+bf16,+dotprod,+fullfp16,+i8mm,+sve2"
+
+
+@EVERY
+def test_llvm_knows_the_processor_and_its_features(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    binding = pytest.importorskip("llvmlite.binding")
+    binding.initialize_all_targets()
+    target = NAMED[name].code_target
+    try:
+        found = binding.Target.from_triple(target.triple)
+    except RuntimeError:
+        pytest.skip(f"this build of LLVM makes no code for {target.triple}")
+    found.create_target_machine(cpu=target.cpu, features=target.features)
+    assert capfd.readouterr().err == ""  # there LLVM names what it ignores
+
+
 def test_unknown_targets_are_explained() -> None:
     with pytest.raises(StepwellError, match="unknown target 'x86-64-v5'") as error:
         machine_named("x86-64-v5")
     assert "did you mean 'x86-64-v" in str(error.value.diagnostic)
+    with pytest.raises(StepwellError, match="unknown target 'neoverse-v3'") as error:
+        machine_named("neoverse-v3")
+    assert error.value.diagnostic.hint == "did you mean 'neoverse-v2'?"
+    with pytest.raises(StepwellError) as error:
+        machine_named("m68k")
+    assert error.value.diagnostic.hint == (
+        "the targets are host, x86-64, x86-64-v3, x86-64-v4, cascade-lake, sapphire-rapids, aarch64-neon, neoverse-v2"
+    )
 
 
 def test_the_option_goes_before_the_context() -> None:
     assert chosen_machine(None) == host_machine()
-    with PassContext(config={"target": "aarch64-neon"}):
-        assert chosen_machine(None).name == "aarch64-neon"
+    with PassContext(config={"target": "neoverse-v2"}):
+        assert chosen_machine(None) is NAMED["neoverse-v2"]
         assert chosen_machine("x86-64").name == "x86-64"
 
 
@@ -212,6 +260,7 @@ def test_tiles_of_large_products() -> None:
         "cascade-lake": (6, 64),
         "sapphire-rapids": (6, 64),
         "aarch64-neon": (6, 16),
+        "neoverse-v2": (6, 16),
     }
 
 
@@ -226,13 +275,19 @@ def test_native_results_do_not_depend_on_the_target(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "instruction"),
-    [("x86-64", "mulps"), ("x86-64-v3", "vfmadd"), ("x86-64-v4", "zmm"), ("aarch64-neon", "fmla")],
+    [
+        ("x86-64", "mulps"),
+        ("x86-64-v3", "vfmadd"),
+        ("x86-64-v4", "zmm"),
+        ("aarch64-neon", "fmla"),
+        ("neoverse-v2", "fmla"),
+    ],
 )
 def test_machine_code_for_named_machines(name: str, instruction: str) -> None:
     """Vector instructions of the machine, and nothing of the tile in memory between them."""
     binding = pytest.importorskip("llvmlite.binding")
     binding.initialize_all_targets()
-    if name.startswith("aarch64"):
+    if NAMED[name].triple.startswith("aarch64"):
         try:
             binding.Target.from_triple(NAMED[name].triple)
         except RuntimeError:
@@ -249,7 +304,5 @@ def test_machine_code_for_named_machines(name: str, instruction: str) -> None:
     assert any(instruction in line for line in lines)
     assert not any("fmaf" in line for line in lines)
     at = [number for number, line in enumerate(lines) if any(each in line for each in ("mulps", "vfma", "fmla"))]
-    spills = [
-        line for line in lines[at[0] : at[-1]] if ("xmm" in line or "ymm" in line or "zmm" in line) and "rsp" in line
-    ]
-    assert not spills
+    stack = re.compile(r"[xyz]mm\d+.*rsp|rsp.*[xyz]mm\d+|\bq\d+.*\[sp")
+    assert not [line for line in lines[at[0] : at[-1]] if stack.search(line)]
