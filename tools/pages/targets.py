@@ -107,7 +107,7 @@ What the fields of a `Machine` mean:
 | `register_bytes` | bytes of a vector register; 64 on x86-64 means AVX-512 |
 | `registers` | how many vector registers there are; tiles are chosen such that none is spilled |
 | `fma` | whether a product and a sum are one instruction |
-| `features` | features beyond those, by LLVM's names; LLVM may use them, and rules for products of bytes ask for theirs |
+| `features` | features beyond those, by LLVM's names; LLVM may use them, and rules for products of bytes ask for some |
 | `latency` | cycles from an accumulator to its next value, on a machine with two multiply-adds a cycle as the rules \
 assume; with `n` a cycle, give `n / 2` times the cycles |
 | `l1_bytes` | bytes of the first-level data cache of a core |
