@@ -4,6 +4,7 @@ Lists hashes of what the compiler prints, to show that two versions of it print 
     python test/ir_listing.py -o before.txt            examples and benchmark cases
     python test/ir_listing.py --models -o before.txt   whole ONNX models as well
     python test/ir_listing.py --compare before.txt     prints the lines that differ; the exit code is then 1
+    python test/ir_listing.py --short …                O3 and llvm-ir alone, for the first target, as models take long
 
 A line is `hash  program  level  target`. The levels are the texts of `stepwell-opt -p O0` to `-p O3`, and
 `llvm-ir`, that of `-p O3 -t llvm-ir`. Where the compiler refuses a program, the hash is that of its message.
@@ -50,6 +51,9 @@ CPU_INFO = "flags : fma avx2 avx512f avx512vl avx512bw avx512dq\n"
 IGNORED = shutil.ignore_patterns("__pycache__", "Output", "build", "*.egg-info", "demo-output")
 LONG = "examples/passes/sharing.py"
 """Runs one pass on 3000 ops. All levels of that take longer than all other examples: it has only `own`."""
+
+SHORT = "IR_LISTING_SHORT"
+"""Tells the processes that compile of `--short`."""
 
 Texts = list[str]
 
@@ -207,6 +211,9 @@ def printed_twice(*arguments: str) -> tuple[str, str]:
 def lines_of(program: str, target: str, work: Path) -> Texts:
     """The lines of one program for one target. Levels of the same passes are compiled once."""
     chosen = [program, "--config", f"target={target}", "-p"]
+    if SHORT in os.environ:
+        pair = zip(("O3", "llvm-ir"), printed_twice(*chosen, "O3"), strict=True)
+        return [line_of(text, program, level, target, work) for level, text in pair]
     texts = {level: "".join(printed(*chosen, level)[1:]) for level in ("O0", "O1")}
     texts["O3"], texts["llvm-ir"] = printed_twice(*chosen, "O3")
     differ = printed("--show-pipeline", "O2") != printed("--show-pipeline", "O3")
@@ -247,7 +254,8 @@ def listing(models: bool, wanted: str, count: int, work: Path) -> Texts:
     files = sorted(work.glob("examples/**/*.mlir"))
     rest = write_cases(work) + [str(file.relative_to(work)) for file in files]
     names += [each for each in rest if re.search(wanted, each)]
-    tasks = [(name, target, work) for name in names for target in TARGETS]
+    targets = TARGETS[:1] if SHORT in os.environ else TARGETS
+    tasks = [(name, target, work) for name in names for target in targets]
     lines = in_processes(count, lines_of, tasks, initializer=start_compiling, initargs=(work,))
     for source in runs:
         if (made := work / f"{source}.made").exists():
@@ -274,11 +282,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Lists hashes of what the compiler prints.")
     parser.add_argument("--models", action="store_true", help="list the models of test/models too")
     parser.add_argument("--programs", metavar="REGEX", default="", help="only such files, cases and models")
+    parser.add_argument("--short", action="store_true", help="only O3 and llvm-ir for the first target")
     parser.add_argument("-o", dest="output", metavar="FILE", type=Path, help="write the listing there")
     parser.add_argument("--compare", metavar="FILE", type=Path, help="print how a listing differs from this")
     parser.add_argument("--keep", metavar="FOLDER", type=Path, help="write the texts to a new folder")
     parser.add_argument("--workers", type=int, default=2, help="processes that compile at once (2)")
     options = parser.parse_args()
+    if options.short:
+        os.environ[SHORT] = "1"
     with tempfile.TemporaryDirectory(prefix="ir-listing-") as folder:
         if options.keep is not None:
             (options.keep / "texts").mkdir(parents=True)
