@@ -1,8 +1,8 @@
 """
-Tensor expressions on NumPy arrays: `evaluate([y], {x: array})`.
+Evaluates tensor expressions on NumPy arrays: `evaluate([y], {x: array})`.
 
 Each stage is computed over its whole grid of axes at once, in blocks of bounded memory. Results follow
-docs/semantics.md bit for bit where it fixes them, so that constants may be folded with it.
+docs/semantics.md bit for bit where it fixes them, so constant folding may use them.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from .reductions import Reducer, ReductionResult, post_order
 from .tensor import Compute, Dim, Load, Tensor, placeholder, stages
 
 MEMORY_LIMIT = 64 * 2**20
-"""Bytes that the intermediate values of one block may take."""
+"""The most bytes that the intermediate values of one block may take."""
 
 Range = tuple[int, int]
-"""First value of an axis and the one after its last."""
+"""The first value of an axis, and the one after its last."""
 
 
 class CheckFailed(Exception):
-    """A `te.Check` did not hold. The text is its message."""
+    """Raised when the condition of a `te.Check` does not hold. The text is its message."""
 
 
 def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor, Array]) -> list[Array]:
     """
-    The values of `outputs`, given those of the placeholders below them.
+    Returns the values of `outputs`, given those of the placeholders below them.
 
-    Raises CheckFailed when a check does not hold, TEError for a missing array, one of another shape or type, symbolic
-    sizes that no input fixes, and indices outside a tensor.
+    Raises CheckFailed when a check does not hold. Raises TEError for an array that is missing or has another shape or
+    type, for a symbolic size that no input fixes, and for an index outside a tensor.
     """
     with np.errstate(all="ignore"):
         sizes = _bind_sizes(inputs)
@@ -77,13 +77,13 @@ class HasTensorSemantics(Protocol):
 
 
 def evaluate_op(op: HasTensorSemantics, arrays: Sequence[Array]) -> list[Array]:
-    """The results of an op on operand values `arrays`, by its tensor expression. Raises like `evaluate`."""
+    """Returns the results of an op on operand values `arrays`, by its tensor expression. Raises like `evaluate`."""
     operands = [placeholder(array.shape, dtype_of(array), f"operand{number}") for number, array in enumerate(arrays)]
     return evaluate(op.te(*operands), dict(zip(operands, arrays, strict=True)))
 
 
 def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, int]:
-    """The values of the variables that are sizes of inputs."""
+    """Returns the values of the variables that are sizes of inputs."""
     sizes: dict[Expr, int] = {}
     for tensor, array in inputs.items():
         if array.ndim != tensor.rank or array.dtype != numpy_dtype(tensor.dtype):
@@ -139,7 +139,7 @@ def _axis_range(axis: Axis, sizes: Mapping[Expr, int]) -> Range:
 
 
 def _blocks(ranges: Sequence[Range], limit: int) -> Iterator[tuple[Range, ...]]:
-    """Boxes of at most about `limit` points that cover `ranges`; none when there are no points, one for rank 0."""
+    """Yields boxes of at most about `limit` points that cover `ranges`. No points give no box, and rank 0 gives one."""
     extents = [high - low for low, high in ranges]
     if 0 in extents:
         return
@@ -163,7 +163,7 @@ def _reduce_block(
     value_of: Callable[[Tensor], Array],
     sizes: Mapping[Expr, int],
 ) -> list[Array]:
-    """The components of the reduction for one block of the spatial axes."""
+    """Returns the components of the reduction for one block of the spatial axes."""
     reducer = result.reduction.reducer
     shape = tuple(high - low for low, high in block)
     constants = _Grid({}, sizes, value_of)
@@ -179,7 +179,8 @@ def _reduce_block(
 
 def _simple_function(reducer: Reducer) -> str | None:
     """
-    The binary function that a one-component reducer applies to its two variables, if it is one NumPy can reduce by.
+    Returns the binary function that a one-component reducer applies to its two variables. The result is `None` unless
+    it is a single function that NumPy can reduce by.
     """
     match reducer.results:
         case (Binary(function, lhs, rhs),) if {lhs, rhs} == {*reducer.lhs, *reducer.rhs}:
@@ -189,7 +190,10 @@ def _simple_function(reducer: Reducer) -> str | None:
 
 
 def _fold(reducer: Reducer, values: list[Array], rank: int) -> list[Array]:
-    """The reduction of `values` over all dimensions from `rank` on; pairwise halves for a reducer of our own making."""
+    """
+    Returns the reduction of `values` over all dimensions from `rank` on. A reducer that NumPy does not know combines
+    pairwise halves.
+    """
     if values[0].ndim == rank:
         return values
     if (function := _simple_function(reducer)) is not None:
@@ -211,7 +215,10 @@ def _combine(reducer: Reducer, lhs: Sequence[Array], rhs: Sequence[Array]) -> li
 
 
 class _Scope:
-    """Values of expressions where `mask` holds (everywhere for None); an outer scope's values hold here too."""
+    """
+    Holds values of expressions at the points of `mask`, or everywhere when it is `None`. Values of an outer scope hold
+    here too.
+    """
 
     def __init__(self, mask: Array | None = None, outer: _Scope | None = None):
         self.mask = mask
@@ -227,7 +234,7 @@ class _Scope:
         return None
 
     def inside(self, condition: Array) -> _Scope:
-        """The scope of the points of this one where `condition` holds."""
+        """Returns the scope of those points of this one where `condition` holds."""
         return _Scope(condition if self.mask is None else condition & self.mask, self)
 
     def holds_anywhere(self, condition: Array) -> bool:
@@ -235,7 +242,9 @@ class _Scope:
 
 
 class _Grid:
-    """Expressions over a box of axes: values are arrays that broadcast to `shape`, one dimension per axis."""
+    """
+    Computes expressions over a box of axes. Values are arrays that broadcast to `shape`, with one dimension per axis.
+    """
 
     def __init__(self, axes: Mapping[Axis, Range], sizes: Mapping[Expr, int], value_of: Callable[[Tensor], Array]):
         self.axes = axes
@@ -245,7 +254,10 @@ class _Grid:
         self.shape = tuple(high - low for low, high in axes.values())
 
     def value(self, root: Expr, scope: _Scope) -> Array:
-        """`root` in `scope`. Recurses only into the sides of lazy selections and the values of checks."""
+        """
+        Returns the value of `root` in `scope`. Recurses only into the sides of lazy selections and the values of
+        checks.
+        """
         stack = [root]
         while stack:
             expr = stack[-1]
@@ -266,7 +278,7 @@ class _Grid:
         return result
 
     def compute(self, expr: Expr, scope: _Scope) -> Array:
-        """`expr`, whose strict operands are known."""
+        """Returns the value of `expr`, whose strict operands are known."""
         operands = [value for o in _strict_operands(expr) if (value := scope.find(o)) is not None]
         match expr:
             case Const():
@@ -305,7 +317,10 @@ class _Grid:
                 raise TEError("a reduction must be the whole body of a stage")
 
     def choose(self, expr: Select, condition: Array, scope: _Scope) -> Array:
-        """A lazy selection: each side is computed only where it is chosen, and not at all when it nowhere is."""
+        """
+        Computes a lazy selection. Each side is computed only at the points that choose it, and not at all when there
+        are none.
+        """
         if bool(np.all(condition)):
             return self.value(expr.if_true, scope)
         if not bool(np.any(condition)):
@@ -317,7 +332,7 @@ class _Grid:
         return np.where(condition, *sides)
 
     def gather(self, expr: Load, indices: list[Array], scope: _Scope) -> Array:
-        """Elements at computed indices; where the scope's mask does not hold they may be any element."""
+        """Returns the elements at computed indices. Outside the scope's mask they may be any element."""
         array = self.value_of(expr.tensor)
         limited: list[Array] = []
         for dim, (index, size) in enumerate(zip(indices, array.shape, strict=True)):
@@ -330,7 +345,10 @@ class _Grid:
         return array[tuple(limited)]
 
     def lines(self, expr: Load, scope: _Scope) -> Array | None:
-        """A view for indices `axis * factor + offset` that use each axis once and stay inside; None for others."""
+        """
+        Returns a view when every index is `axis * factor + offset`, uses an axis of its own and stays inside, else
+        `None`.
+        """
         array = self.value_of(expr.tensor)
         items: list[int | slice] = []
         used: list[int] = []
@@ -357,7 +375,7 @@ class _Grid:
 
 
 def _strict_operands(expr: Expr) -> tuple[Expr, ...]:
-    """The operands that are computed whatever their values are."""
+    """Returns the operands that are computed whatever their values are."""
     if isinstance(expr, Check) or (isinstance(expr, Select) and expr.lazy):
         return (expr.condition,)
     return expr.operands

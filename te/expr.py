@@ -1,7 +1,8 @@
 """
-Scalar expressions: what one element of a tensor is. Immutable nodes compared by identity, so sharing is kept.
+Scalar expressions, which say what one element of a tensor is. Nodes are immutable and compared by identity, so sharing
+is kept.
 
-Every node has a `dtype`. Operators on `Expr` build nodes; a Python number takes the element type of the other side.
+Every node has a `dtype`. Operators on `Expr` build nodes. A Python number takes the element type of the other side.
 Operators never promote: both sides must have one element type.
 """
 
@@ -17,7 +18,7 @@ Number = bool | int | float
 
 
 class TEError(ValueError):
-    """A tensor expression that has no meaning. The message says what was found and what was expected."""
+    """Raised for a tensor expression that has no meaning. The message says what was found and what was expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Expr:
 
     @property
     def operands(self) -> tuple[Expr, ...]:
-        """The expressions this one is computed from, in order."""
+        """Returns the expressions that this one is computed from, in order."""
         return ()
 
     def check(self) -> None:
@@ -91,7 +92,7 @@ class Expr:
 
 @dataclass(frozen=True, eq=False)
 class Const(Expr):
-    """A literal. Integers are within the range of `type`; floats are rounded to it when lowered."""
+    """A literal. Integers are within the range of `type`. Floats are rounded to it when lowered."""
 
     value: Number
     type: str
@@ -103,7 +104,7 @@ class Const(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Var(Expr):
-    """A free scalar: a symbolic size, a parameter of a reducer."""
+    """A free scalar, such as a symbolic size or a parameter of a reducer."""
 
     name: str
     type: str = "index"
@@ -131,8 +132,12 @@ class Axis(Expr):
 @dataclass(frozen=True, eq=False)
 class Unary(Expr):
     """
-    `function(operand)`: `neg abs` on numbers (integers wrap), `not` on i1 and integers (bitwise), the functions of
-    `te.functions` on floats (`round` is half to even), `isnan isinf isfinite` from float to i1.
+    `function(operand)`.
+
+    * On numbers: `neg abs`. Integers wrap.
+    * On i1 and integers: `not`, bitwise.
+    * On floats: the functions of `te.functions`. `round` is half to even.
+    * From float to i1: `isnan isinf isfinite`.
     """
 
     function: str
@@ -153,11 +158,15 @@ class Unary(Expr):
 @dataclass(frozen=True, eq=False)
 class Binary(Expr):
     """
-    `function(lhs, rhs)`, one element type. `add sub mul` wrap on integers; float `max min` propagate NaN and order -0 <
-    +0; `div fmod pow atan2 copysign` are for floats (`fmod` truncates, exactly);
-    `truncdiv truncmod floordiv floormod shl shr` for integers, with the divisor not zero and not overflowing and the
-    shift count below the bit width (the library guards all three), `shr` arithmetic on signed types; `and or xor` for
-    i1 and integers.
+    `function(lhs, rhs)`, where both sides have one element type.
+
+    * `add sub mul` wrap on integers.
+    * `max min` of floats propagate NaN and order -0 < +0.
+    * `div fmod pow atan2 copysign` are for floats. `fmod` truncates and is exact.
+    * `truncdiv truncmod floordiv floormod shl shr` are for integers. The divisor must not be zero, the quotient must not
+      overflow, and the shift count must be below the bit width. The library guards all three. `shr` is arithmetic on
+      signed types.
+    * `and or xor` are for i1 and integers.
     """
 
     function: str
@@ -181,7 +190,7 @@ class Binary(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Compare(Expr):
-    """A comparison, of type i1. With a NaN every one is false but `ne`."""
+    """A comparison, of type i1. Every one but `ne` is false when an operand is NaN."""
 
     function: str
     lhs: Expr
@@ -206,7 +215,7 @@ class Compare(Expr):
 class Select(Expr):
     """
     `if_true` where `condition` holds, else `if_false`. With `lazy` only the chosen side is evaluated, so the other one
-    may load out of bounds; without, both are.
+    may load out of bounds. Without it both sides are evaluated.
     """
 
     condition: Expr
@@ -254,8 +263,8 @@ class FusedMultiplyAdd(Expr):
 @dataclass(frozen=True, eq=False)
 class Cast(Expr):
     """
-    `operand` converted to `type`. Integers wrap; float to integer truncates towards zero and saturates, NaN gives 0;
-    to i1 is `!= 0`; to float rounds to nearest even.
+    `operand` converted to `type`. Integers wrap. A float becomes an integer by truncation towards zero and saturation,
+    and NaN gives 0. Conversion to i1 is `!= 0`. Conversion to float rounds to nearest even.
     """
 
     type: str
@@ -276,7 +285,7 @@ class Cast(Expr):
 
 @dataclass(frozen=True, eq=False)
 class BitCast(Expr):
-    """The bits of `operand` read as `type`, which has as many. Neither is i1 or index."""
+    """The bits of `operand` read as `type`, which has the same width. Neither type is i1 or index."""
 
     type: str
     operand: Expr
@@ -300,7 +309,7 @@ class BitCast(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Check(Expr):
-    """`value`, after making sure that `condition` holds, else the program fails with `message`."""
+    """`value`, once `condition` is known to hold. Where it does not, the program fails with `message`."""
 
     condition: Expr
     value: Expr
@@ -328,14 +337,14 @@ def _check_defined(what: str, function: str, domain: Domain | None, dtype: str) 
 
 
 def as_expr(value: Expr | Number, dtype: str) -> Expr:
-    """`value` as an expression. A Python number becomes a constant of type `dtype`."""
+    """Returns `value` as an expression. A Python number becomes a constant of type `dtype`."""
     if isinstance(value, Expr):
         return value
     return const(value, dtype)
 
 
 def const(value: Number, dtype: str) -> Const:
-    """The literal `value` of type `dtype`. Raises TEError when an integer type cannot hold it."""
+    """Returns the literal `value` of type `dtype`. Raises TEError when an integer type cannot hold it."""
     if dtypes.is_float(dtype):
         return Const(float(value), dtype)
     if dtype == "i1":
@@ -355,7 +364,9 @@ def _same_type(lhs: Expr | Number, rhs: Expr | Number) -> tuple[Expr, Expr]:
 
 
 def binary(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
-    """A `Binary`. Constant integer arithmetic and additions of 0 or products by 1 on indices are folded away."""
+    """
+    Builds a `Binary`. Constant integer arithmetic is folded, and so are additions of 0 and products by 1 on indices.
+    """
     left, right = _same_type(lhs, rhs)
     if left.dtype == "index" and (folded := _fold_index(function, left, right)) is not None:
         return folded
@@ -394,5 +405,5 @@ def _fold_index(function: str, lhs: Expr, rhs: Expr) -> Expr | None:
 
 
 def compare(function: str, lhs: Expr | Number, rhs: Expr | Number) -> Expr:
-    """A `Compare`. `==` and `!=` keep their Python meaning (identity), so write te.equal and te.not_equal."""
+    """Builds a `Compare`. `==` and `!=` keep their Python meaning (identity), so write te.equal and te.not_equal."""
     return Compare(function, *_same_type(lhs, rhs))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from . import dtypes
 
 Domain = Callable[[str], bool]
-"""Whether a function is defined on an element type."""
+"""A predicate that tells which element types a function is defined on."""
 
 
 def _not_boolean(dtype: str) -> bool:
@@ -31,7 +31,7 @@ UNARY: dict[str, Domain] = {
     **dict.fromkeys(UNARY_ANY, _not_boolean),
     "not": _bits,
 }
-"""What `Unary` may apply."""
+"""The functions that `Unary` may apply."""
 
 BINARY_ANY = frozenset({"add", "sub", "mul", "max", "min"})
 BINARY_FLOAT = frozenset({"div", "fmod", "pow", "atan2", "copysign"})
@@ -44,7 +44,7 @@ BINARY: dict[str, Domain] = {
     **dict.fromkeys(BINARY_INTEGER, dtypes.is_integer),
     **dict.fromkeys(BINARY_BITS, _bits),
 }
-"""What `Binary` may apply."""
+"""The functions that `Binary` may apply."""
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-"""What `Compare` may apply."""
+"""The functions that `Compare` may apply."""

@@ -1,15 +1,18 @@
-"""Indices that are a straight line along one axis."""
+"""Recognises indices that are a straight line along one axis."""
 
 from __future__ import annotations
 
 from .expr import Axis, Binary, Const, Expr
 
 Line = tuple[Axis | None, int, int]
-"""`axis * factor + offset`. Without an axis it is the offset."""
+"""The index `axis * factor + offset`. Without an axis it is the offset."""
 
 
 def line_of(index: Expr) -> Line | None:
-    """`(axis, factor, offset)` of an index that is affine in one axis; no axis for a constant; None for others."""
+    """
+    Returns `(axis, factor, offset)` of an index that is affine in one axis. A constant has no axis. Any other index
+    gives `None`.
+    """
     match index:
         case Const():
             return None, 0, int(index.value)
@@ -25,7 +28,7 @@ def line_of(index: Expr) -> Line | None:
 
 
 def _join(function: str, left: Line, right: Line) -> Line | None:
-    """The sum, difference or product of two lines, if it is one."""
+    """Returns the sum, difference or product of two lines, or `None` when it is no line."""
     (a, factor_a, offset_a), (b, factor_b, offset_b) = left, right
     if function == "mul":
         if a is not None and b is not None:

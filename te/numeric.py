@@ -1,7 +1,8 @@
 """
-Scalar functions of tensor expressions on NumPy arrays, with the exact results that docs/semantics.md asks for.
+Scalar functions of tensor expressions on NumPy arrays, with the exact results that docs/semantics.md prescribes.
 
-Half floats compute in f32 and round once. Functions of f32 that are not correctly rounded compute in f64 and round.
+Half floats are computed in f32 and rounded once. Functions of f32 that are not correctly rounded are computed in f64
+and rounded.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NAMES = {numpy_dtype(dtype): dtype for dtype in dtypes.ALL}
 
 
 def dtype_of(array: Array) -> str:
-    """The element type whose values `array` holds. Raises TEError for a NumPy type that is none."""
+    """Returns the element type whose values `array` holds. Raises TEError for a NumPy type that has none."""
     if array.dtype not in _NAMES:
         raise TEError(f"an array has element type {array.dtype}, expected one of {', '.join(map(str, _NAMES))}")
     return _NAMES[array.dtype]
@@ -65,7 +66,7 @@ _TESTS: dict[str, Callable[..., Array]] = {"isnan": np.isnan, "isinf": np.isinf,
 
 
 def unary(function: str, dtype: str, x: Array) -> Array:
-    """`function` of values of element type `dtype`."""
+    """Returns `function` of values of element type `dtype`."""
     if function == "neg":
         return np.negative(x)
     if function == "abs":
@@ -100,7 +101,7 @@ def _truncdiv(x: Array, y: Array) -> Array:
 
 
 def _shift(function: Callable[..., Array], x: Array, y: Array) -> Array:
-    # A count outside the width has no meaning; NumPy's result for it depends on the machine.
+    # A count outside the width has no meaning, and NumPy's result for it depends on the machine.
     return function(x, np.clip(y, 0, x.dtype.itemsize * 8 - 1).astype(x.dtype))
 
 
@@ -123,7 +124,7 @@ _INTEGER_BINARY: dict[str, Callable[..., Array]] = {
 
 
 def binary(function: str, dtype: str, x: Array, y: Array) -> Array:
-    """`function` of two values of element type `dtype`."""
+    """Returns `function` of two values of element type `dtype`."""
     if not dtypes.is_float(dtype):
         return _INTEGER_BINARY[function](x, y)
     if dtypes.is_small_float(dtype):
@@ -137,7 +138,9 @@ def binary(function: str, dtype: str, x: Array, y: Array) -> Array:
 
 def _extremum(function: str, x: Array, y: Array) -> Array:
     """
-    NaN if either is; of two zeros the sum for `max` (+0 unless both are -0), the negated sum of negations for `min`.
+    Returns the `max` or `min` of two floats, and NaN if either is NaN.
+
+    Of two zeros `max` returns the sum, which is +0 unless both are -0. `min` returns the negated sum of the negations.
     """
     if function == "max":
         result, zero = np.maximum(x, y), np.add(x, y)
@@ -147,7 +150,7 @@ def _extremum(function: str, x: Array, y: Array) -> Array:
 
 
 def compare(function: str, x: Array, y: Array) -> Array:
-    """A comparison, on any element type."""
+    """Returns a comparison, on any element type."""
     functions: dict[str, Callable[..., Array]] = {
         "eq": np.equal,
         "ne": np.not_equal,
@@ -160,7 +163,7 @@ def compare(function: str, x: Array, y: Array) -> Array:
 
 
 def reduce(function: str, dtype: str, x: Array, axes: tuple[int, ...]) -> Array:
-    """`function` folded over the dimensions `axes`, none of them empty. Half floats accumulate in f32."""
+    """Returns `function` folded over the dimensions `axes`, none of them empty. Half floats accumulate in f32."""
     if dtypes.is_small_float(dtype):
         return cast("f32", dtype, reduce(function, "f32", x.astype(np.float32), axes))
     table: dict[str, np.ufunc] = {
@@ -182,7 +185,7 @@ def reduce(function: str, dtype: str, x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def cast(source: str, target: str, x: Array) -> Array:
-    """Values of element type `source` as `target`, by the rules of `Cast`."""
+    """Returns values of element type `source` as `target`, by the rules of `Cast`."""
     if source == target:
         return x
     if target == "i1":
@@ -195,7 +198,10 @@ def cast(source: str, target: str, x: Array) -> Array:
 
 
 def _float_to_integer(target: str, x: Array) -> Array:
-    """Truncates towards zero and saturates; NaN gives 0. The bounds are compared as powers of two, which f64 holds."""
+    """
+    Truncates towards zero and saturates. NaN gives 0. The bounds are compared as powers of two, which f64 holds
+    exactly.
+    """
     low, high = dtypes.integer_range(target)
     type_ = numpy_dtype(target)
     truncated = np.trunc(x)
@@ -214,7 +220,10 @@ def _to_float(source: str, target: str, x: Array) -> Array:
 
 
 def _sticky(x: Array) -> Array:
-    """Integers as f64 without rounding: of large ones, only whether a low bit is set is kept in place of the low 16."""
+    """
+    Returns integers as f64 without rounding. Of a large integer the low 16 bits are replaced by one that tells whether
+    any of them is set.
+    """
     low = x.astype(np.int64) & 0xFFFF if x.dtype != np.uint64 else (x & np.uint64(0xFFFF)).astype(np.int64)
     large = np.abs(x.astype(np.float64)) >= 2.0**40
     high = (x - low.astype(x.dtype)).astype(np.float64) if x.dtype.itemsize == 8 else x.astype(np.float64)
@@ -223,8 +232,10 @@ def _sticky(x: Array) -> Array:
 
 def _odd(rounded: Array, exact: Array) -> Array:
     """
-    `rounded` (to nearest) turned into rounding to odd of `exact`: inexact values get an odd last digit, so that
-    rounding once more, to a type at least two digits shorter, is rounding `exact` once.
+    Returns `exact` rounded to odd, given `rounded`, which is `exact` rounded to nearest.
+
+    An inexact value gets an odd last digit. Rounding it once more, to a type at least two digits shorter, then gives
+    the same result as rounding `exact` once.
 
     Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Comp. 57 (2008).
     """
@@ -233,20 +244,20 @@ def _odd(rounded: Array, exact: Array) -> Array:
 
 
 def _toward(rounded: Array, direction: Array) -> Array:
-    """`rounded`, or its neighbour up or down by the sign of `direction` where its last digit is even."""
+    """Returns `rounded`. Where its last digit is even, it is the neighbour up or down by the sign of `direction`."""
     bits = rounded.view(np.uint32 if rounded.dtype == np.float32 else np.uint64)
     move = (direction != 0) & (bits & 1 == 0) & np.isfinite(rounded)
     return np.where(move, np.nextafter(rounded, (direction * np.inf).astype(rounded.dtype)), rounded)
 
 
 def fma(dtype: str, a: Array, b: Array, c: Array) -> Array:
-    """`a * b + c`, rounded once, to `dtype` directly also where it is a small float."""
+    """Returns `a * b + c`, rounded once. A small float is rounded directly to `dtype` too."""
     if dtype == "f64":
         return np.asarray(np.frompyfunc(_fma_f64, 3, 1)(a, b, c), dtype=np.float64)
     a, b, c = (x.astype(np.float64) for x in (a, b, c))
     product = a * b  # Exact: at most 48 digits.
     total = np.asarray(product + c)
-    # The rounding error of the sum by Knuth's TwoSum; its sign says which neighbour is the odd one.
+    # This is the rounding error of the sum by Knuth's TwoSum. Its sign tells which neighbour is the odd one.
     part = total - product
     error = (product - (total - part)) + (c - part)
     odd = _toward(total, np.sign(np.where(np.isfinite(error), error, 0.0)))
@@ -258,7 +269,7 @@ def _fma_f64(a: float, b: float, c: float) -> float:
     if not (math.isfinite(a) and math.isfinite(b)):
         return plain
     if not math.isfinite(c):
-        return c  # Also where `a * b` alone would overflow.
+        return c  # This also holds where `a * b` alone would overflow.
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return plain

@@ -26,7 +26,7 @@ from .reductions import Reducer, Reduction
 
 
 def unary(function: str, x: Expr) -> Expr:
-    """`function(x)` for any function that `Unary` lists."""
+    """Builds `function(x)` for any function that `Unary` lists."""
     return Unary(function, x)
 
 
@@ -86,22 +86,22 @@ def power(x: Expr | Number, y: Expr | Number) -> Expr:
 
 
 def truncdiv(x: Expr | Number, y: Expr | Number) -> Expr:
-    """Integer quotient rounded towards zero. The divisor must not be zero and the quotient must not overflow."""
+    """The integer quotient rounded towards zero. The divisor must not be zero and the quotient must not overflow."""
     return binary("truncdiv", x, y)
 
 
 def truncmod(x: Expr | Number, y: Expr | Number) -> Expr:
-    """Remainder of `truncdiv`, with the sign of the dividend."""
+    """The remainder of `truncdiv`, with the sign of the dividend."""
     return binary("truncmod", x, y)
 
 
 def floordiv(x: Expr | Number, y: Expr | Number) -> Expr:
-    """Integer quotient rounded towards minus infinity, under the conditions of `truncdiv`."""
+    """The integer quotient rounded towards minus infinity, under the conditions of `truncdiv`."""
     return binary("floordiv", x, y)
 
 
 def floormod(x: Expr | Number, y: Expr | Number) -> Expr:
-    """Remainder of `floordiv`, with the sign of the divisor."""
+    """The remainder of `floordiv`, with the sign of the divisor."""
     return binary("floormod", x, y)
 
 
@@ -139,7 +139,7 @@ def select(condition: Expr, if_true: Expr | Number, if_false: Expr | Number) -> 
 
 
 def if_then_else(condition: Expr, if_true: Expr | Number, if_false: Expr | Number) -> Expr:
-    """Like `select`, but the side not taken is not evaluated: it may load out of bounds."""
+    """Selects like `select`, but the side not taken is not evaluated, so it may load out of bounds."""
     left, right = _same_type(if_true, if_false)
     return Select(condition, left, right, lazy=True)
 
@@ -150,7 +150,7 @@ def fma(a: Expr, b: Expr, c: Expr) -> Expr:
 
 
 def cast(dtype: str, x: Expr | Number) -> Expr:
-    """`x` as `dtype` (semantics: `Cast`); no node when it has that type already."""
+    """`x` converted to `dtype` as `Cast` does. No node is made when it has that type already."""
     if not isinstance(x, Expr):
         return const(x, dtype)
     return x if x.dtype == dtype else Cast(dtype, x)
@@ -188,7 +188,7 @@ def _reduce(function: str, x: Expr, axis: Axis | Sequence[Axis], identity: Const
 
 
 def sum(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """The sum of `x` over `axis`, accumulated in the type of `x` (cast half floats first)."""
+    """The sum of `x` over `axis`, accumulated in the type of `x`. Cast half floats first."""
     return _reduce("add", x, axis, const(0, x.dtype))
 
 
@@ -198,12 +198,12 @@ def prod(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
 
 
 def max(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """The largest `x` over `axis`. It is NaN if there is one."""
+    """The largest `x` over `axis`. It is NaN if one value is."""
     return _reduce("max", x, axis, lowest(x.dtype))
 
 
 def min(x: Expr, axis: Axis | Sequence[Axis]) -> Expr:
-    """The smallest `x` over `axis`. It is NaN if there is one."""
+    """The smallest `x` over `axis`. It is NaN if one value is."""
     return _reduce("min", x, axis, highest(x.dtype))
 
 
@@ -221,10 +221,11 @@ def _arg_reduce(
     name: str, better: str, index: Expr, value: Expr, axes: tuple[Axis, ...], worst: Const
 ) -> tuple[Expr, ...]:
     """
-    (index, value) of the best value; the lowest index among equals, and the first NaN before everything.
+    Returns the index and the value of the best value. Among equals the lowest index wins, and the first NaN comes
+    before everything.
 
-    Commutative and associative: of two candidates the one with NaN, else the better value, else the lower index.
-    The identity has index `-1`, which loses to every real candidate.
+    The reducer is commutative and associative. Of two candidates it takes the one with NaN, else the better value, else
+    the lower index. The identity has index `-1`, which loses to every real candidate.
     """
     li, lv = Var("lhs_index", index.dtype), Var("lhs_value", value.dtype)
     ri, rv = Var("rhs_index", index.dtype), Var("rhs_value", value.dtype)
@@ -247,7 +248,8 @@ def _arg_reduce(
 
 def argmax(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr, ...]:
     """
-    (index, value) of the first largest `value` over `axis`, the first NaN if there is one. `index` has a signed type.
+    The index and the value of the first largest `value` over `axis`, or of the first NaN if there is one. `index` has a
+    signed type.
     """
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
     return _arg_reduce("argmax", "gt", index, value, axes, lowest(value.dtype))
@@ -255,7 +257,8 @@ def argmax(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr,
 
 def argmin(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr, ...]:
     """
-    (index, value) of the first smallest `value` over `axis`, the first NaN if there is one. `index` has a signed type.
+    The index and the value of the first smallest `value` over `axis`, or of the first NaN if there is one. `index` has
+    a signed type.
     """
     axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
     return _arg_reduce("argmin", "lt", index, value, axes, highest(value.dtype))

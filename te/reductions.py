@@ -1,4 +1,4 @@
-"""Reductions: sums, maxima and their kin over reduction axes, and the walk over everything below an expression."""
+"""Sums, maxima and other reductions over reduction axes, and the walk over everything below an expression."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from .expr import Axis, Expr, TEError, Var
 @dataclass(frozen=True, eq=False)
 class Reducer:
     """
-    A commutative, associative combination of tuples: `combined = results[lhs := running value, rhs := next value]`,
-    starting from `identity`. One entry per component (argmax has two: index and value).
+    A commutative and associative combination of tuples, which starts from `identity`.
+
+    `combined = results[lhs := running value, rhs := next value]`. There is one entry per component. An argmax has two:
+    index and value.
     """
 
     name: str
@@ -26,9 +28,10 @@ class Reducer:
 @dataclass(frozen=True, eq=False)
 class Reduction:
     """
-    `reducer` over `values` for all points of `axes`. Legal only as the whole body of a compute stage.
+    `reducer` over `values` for all points of `axes`. It is legal only as the whole body of a compute stage.
 
-    Not an `Expr` operand: reductions do not nest. `components` are what `te.compute` accepts as its body.
+    It is not an operand of an `Expr`, since reductions do not nest. `components` are what `te.compute` accepts as its
+    body.
     """
 
     reducer: Reducer
@@ -61,7 +64,9 @@ class ReductionResult(Expr):
 
 
 def post_order(*roots: Expr) -> Iterator[Expr]:
-    """Every expression below `roots` once, operands first, the values of reductions included. Does not recurse."""
+    """
+    Yields every expression below `roots` once, operands first. The values of reductions are included. Does not recurse.
+    """
     seen: set[int] = set()
     stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
     while stack:

@@ -18,8 +18,8 @@ Dim = int | Expr
 @dataclass(frozen=True, eq=False)
 class Tensor:
     """
-    A tensor of `shape` (elements) and element type `dtype`. `source` is the stage that computes it (None for a
-    placeholder), `index` which of the stage's results it is.
+    A tensor of `shape` (elements) and element type `dtype`. `source` is the stage that computes it, or `None` for a
+    placeholder. `index` tells which of the stage's results it is.
     """
 
     shape: tuple[Dim, ...]
@@ -41,7 +41,7 @@ class Tensor:
 
     @property
     def static_shape(self) -> tuple[int, ...]:
-        """The shape as numbers. Raises TEError when a size is symbolic."""
+        """Returns the shape as numbers. Raises TEError when a size is symbolic."""
         sizes = tuple(size for size in self.shape if isinstance(size, int))
         if len(sizes) != len(self.shape):
             raise TEError(f"tensor '{self.name}' has a symbolic size, expected a static shape")
@@ -49,7 +49,7 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Number of elements of a static tensor."""
+        """Returns the number of elements of a static tensor."""
         return prod(self.static_shape)
 
 
@@ -84,8 +84,8 @@ class Load(Expr):
 @dataclass(frozen=True, eq=False)
 class Compute:
     """
-    One stage: for every point of the spatial `axes`, results `bodies`. All bodies are components of one `Reduction`,
-    or none is.
+    One stage. It computes the results `bodies` for every point of the spatial `axes`. Either all bodies are components
+    of one `Reduction`, or none is.
     """
 
     name: str
@@ -105,17 +105,17 @@ class Compute:
 
 
 def placeholder(shape: Sequence[Dim], dtype: str = "f32", name: str = "placeholder") -> Tensor:
-    """An input tensor."""
+    """Makes an input tensor."""
     return Tensor(_checked_shape(shape, name), dtype, name)
 
 
 def var(name: str, dtype: str = "index") -> Var:
-    """A symbolic scalar, by default a size. Used in several shapes it is one parameter."""
+    """Makes a symbolic scalar, by default a size. It is one parameter, even when several shapes use it."""
     return Var(name, dtype)
 
 
 def reduce_axis(domain: Dim | tuple[int, int], name: str = "k") -> Axis:
-    """A reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair of numbers."""
+    """Makes a reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair of numbers."""
     if isinstance(domain, tuple):
         low, high = domain
         return Axis(name, max(high - low, 0), "reduce", low)
@@ -133,14 +133,14 @@ def compute(
     varargs_names: Sequence[str] | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """
-    The tensor `T[i, j, …] = function(i, j, …)` of `shape` (elements).
+    Makes the tensor `T[i, j, …] = function(i, j, …)` of `shape` (elements).
 
-    The names of the function's arguments become the axis names; `*args` takes the rest, named by `varargs_names` or
+    The names of the function's arguments become the axis names. `*args` takes the rest, named by `varargs_names` or
     `i1, i2, …`. A function of fewer arguments than dimensions is constant along the remaining ones. A tuple result
     gives one tensor per component. `dtype` types a body that is a plain Python number.
 
-    Raises TEError: too many arguments, keyword or default arguments, bodies mixing reductions and other expressions, a
-    reduction inside a larger expression.
+    Raises TEError for too many arguments, for keyword or default arguments, for bodies that mix reductions and other
+    expressions, and for a reduction inside a larger expression.
     """
     sizes = _checked_shape(shape, name)
     axes = tuple(
@@ -162,7 +162,7 @@ def compute(
 
 
 def stages(*outputs: Tensor) -> tuple[Compute, ...]:
-    """Every compute stage below `outputs`, producers first, each once. Does not recurse."""
+    """Returns every compute stage below `outputs` once, producers first. Does not recurse."""
     order: dict[int, Compute] = {}
     stack: list[tuple[Tensor, bool]] = [(tensor, False) for tensor in reversed(outputs)]
     while stack:
@@ -180,8 +180,9 @@ def stages(*outputs: Tensor) -> tuple[Compute, ...]:
 
 def free_vars(*outputs: Tensor) -> tuple[Var, ...]:
     """
-    The `te.var`s that `outputs` depend on, in sizes or in bodies, each once, in order of first use: the parameters of
-    the loop function besides its buffers. Variables of reducers are not among them.
+    Returns the `te.var`s that `outputs` depend on, in sizes or in bodies, each once and in order of first use.
+
+    They are the parameters of the loop function besides its buffers. Variables of reducers are not among them.
     """
     found: dict[int, Var] = {}
 

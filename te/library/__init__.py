@@ -1,9 +1,11 @@
 """
-The operator library: functions of tensors in the manner of NumPy, one per op of docs/semantics.md and named like it.
+The operator library: functions of tensors in the manner of NumPy. There is one for each op of docs/semantics.md, named
+like it.
 
     y = te.library.softmax(te.library.matmul(x, w), axis=-1)
 
-Keyword arguments are the properties of the op, as plain Python values. Raises TEError for operands that do not fit.
+Keyword arguments are the properties of the op, as plain Python values. The functions raise TEError for operands that do
+not fit.
 """
 
 import lazy_loader

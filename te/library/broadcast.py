@@ -19,7 +19,10 @@ def _numbers(name: str, function: Callable[..., Expr], *tensors: Tensor) -> Tens
 
 
 def _computed_in(wider: str, function: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
-    """`function` computed in the type `wider`, or that of the operands if it is wider still, and rounded once."""
+    """
+    Wraps `function` so that it is computed in the type `wider`, or in that of the operands if it is wider still, and
+    rounded once.
+    """
 
     def wide(x: Expr, y: Expr) -> Expr:
         acc = wider if dtypes.bit_width(x.dtype) < dtypes.bit_width(wider) else x.dtype
@@ -45,8 +48,8 @@ def multiply(x: Tensor, y: Tensor) -> Tensor:
 
 def _checked_divisor(name: str, y: Expr, division: Callable[[Expr], Expr]) -> Expr:
     """
-    `division(divisor)` for an integer divisor made safe: 1 in place of 0, where the check fails, and of -1, where the
-    least integer would overflow.
+    Returns `division(divisor)` with an integer divisor made safe. The divisor becomes 1 where it is 0, and there the
+    check fails. It also becomes 1 where it is -1, because the least integer would overflow.
     """
     zero = ops.equal(y, 0)
     unsafe = zero if dtypes.is_unsigned(y.dtype) else ops.any(zero, ops.equal(y, -1))
@@ -68,7 +71,7 @@ def _integer_quotient(name: str, function: str) -> Callable[[Expr, Expr], Expr]:
 
 
 def divide(x: Tensor, y: Tensor) -> Tensor:
-    """`x / y`. Integers truncate towards zero, fail on a zero divisor, and wrap for the least integer by -1."""
+    """`x / y`. Integers truncate towards zero and fail on a zero divisor. The least integer divided by -1 wraps."""
     if dtypes.is_float(x.dtype):
         return _numbers("divide", lambda a, b: a / b, x, y)
     return _numbers("divide", _integer_quotient("divide", "truncdiv"), x, y)
@@ -76,8 +79,10 @@ def divide(x: Tensor, y: Tensor) -> Tensor:
 
 def _float_floor_divide(x: Expr, y: Expr) -> Expr:
     """
-    NumPy's definition: with `r = mod(x, y)` before the sign of zero, `(x - r) / y` is an integer up to rounding; take
-    its nearest integer, with the sign of `x / y` when it is zero. `x / y` itself for a zero divisor.
+    Returns the floor quotient by NumPy's definition.
+
+    With `r = mod(x, y)` before the sign of zero, `(x - r) / y` is an integer up to rounding. The result is its nearest
+    integer, with the sign of `x / y` when it is zero. For a zero divisor the result is `x / y` itself.
     """
     exact = x / y
     remainder = binary("fmod", x, y)
@@ -102,7 +107,7 @@ def floor_divide(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _float_mod(x: Expr, y: Expr) -> Expr:
-    """`fmod`, plus `y` when the signs differ; a zero result has the sign of `y`."""
+    """Returns `fmod`, plus `y` when the signs differ. A zero result has the sign of `y`."""
     remainder = binary("fmod", x, y)
     adjusted = ops.select(ops.not_equal(remainder < 0, y < 0), remainder + y, remainder)
     return ops.select(ops.equal(remainder, 0), binary("copysign", remainder, y), adjusted)
@@ -117,8 +122,10 @@ def mod(x: Tensor, y: Tensor) -> Tensor:
 
 def _integer_power(x: Expr, y: Expr) -> Expr:
     """
-    `x ** y` by square and multiply, unrolled over the bits of y that are not its sign. A negative exponent gives 0
-    unless the base is 1 or -1, whose powers repeat: for them the low bits alone are right too.
+    Returns `x ** y` by square and multiply, unrolled over the bits of y that are not its sign.
+
+    A negative exponent gives 0 unless the base is 1 or -1. The powers of these two repeat, so the low bits alone give
+    the right result for them.
     """
     dtype = x.dtype
     bits = dtypes.bit_width(dtype) - (0 if dtypes.is_unsigned(dtype) else 1)
@@ -190,17 +197,17 @@ def _logical(name: str, function: str, x: Tensor, y: Tensor) -> Tensor:
 
 
 def logical_and(x: Tensor, y: Tensor) -> Tensor:
-    """And, on i1."""
+    """Conjunction of i1 values."""
     return _logical("logical_and", "and", x, y)
 
 
 def logical_or(x: Tensor, y: Tensor) -> Tensor:
-    """Or, on i1."""
+    """Disjunction of i1 values."""
     return _logical("logical_or", "or", x, y)
 
 
 def logical_xor(x: Tensor, y: Tensor) -> Tensor:
-    """Exclusive or, on i1."""
+    """Exclusive disjunction of i1 values."""
     return _logical("logical_xor", "xor", x, y)
 
 
@@ -211,12 +218,12 @@ def _bitwise(name: str, function: str, x: Tensor, y: Tensor) -> Tensor:
 
 
 def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
-    """And of all bits."""
+    """Conjunction of all bits."""
     return _bitwise("bitwise_and", "and", x, y)
 
 
 def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
-    """Or of all bits."""
+    """Disjunction of all bits."""
     return _bitwise("bitwise_or", "or", x, y)
 
 

@@ -18,7 +18,7 @@ def astype(x: Tensor, dtype: str) -> Tensor:
 
 
 def bitcast(x: Tensor, dtype: str) -> Tensor:
-    """The bits of `x` read as `dtype`, which has as many."""
+    """The bits of `x` read as `dtype`, which has the same width."""
     if dtype not in dtypes.NUMERIC or x.dtype not in dtypes.NUMERIC:
         raise TEError(f"bitcast: from {x.dtype} to '{dtype}', expected floats or integers")
     if dtypes.bit_width(dtype) != dtypes.bit_width(x.dtype):

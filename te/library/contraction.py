@@ -26,7 +26,7 @@ from .windows import PIXEL_LAYOUTS, padded_image, positions, require_rank
 
 
 def _result_type(name: str, x: Tensor, out_dtype: str | None) -> str:
-    """The element type of the result. Raises TEError when it is not of the same class as that of `x`."""
+    """Returns the element type of the result. Raises TEError when it is not of the same class as that of `x`."""
     result = x.dtype if out_dtype is None else out_dtype
     for group in (dtypes.FLOATS, dtypes.SIGNED, dtypes.UNSIGNED):
         if x.dtype in group and result not in group:
@@ -44,7 +44,9 @@ def _sum_of_products(
     factors: Callable[[Indices], tuple[Expr, Expr]],
     dtype: str,
 ) -> Tensor:
-    """`sum over axes of a * b`, in at least f32; a second stage rounds when that is not `dtype`."""
+    """
+    Returns `sum over axes of a * b`, computed in at least f32. When that type is not `dtype`, a second stage rounds.
+    """
     acc = dtypes.accumulator(dtype)
 
     def body(indices: Indices) -> Expr:
@@ -59,7 +61,7 @@ def _sum_of_products(
 
 def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
     """
-    `sum_k x[…, m, k] * y[…, k, n]`: leading dimensions broadcast, a 1-D operand is a row (lhs) or a column (rhs).
+    `sum_k x[…, m, k] * y[…, k, n]`. Leading dimensions broadcast. A 1-D operand is a row (lhs) or a column (rhs).
 
     Products and sums are formed in `out_dtype`, at least in f32.
     """
@@ -101,7 +103,8 @@ def conv2d(
     out_dtype: str | None = None,
 ) -> Tensor:
     """
-    Cross-correlation of images with kernels; `padding = [top, left, bottom, right]` elements of zero.
+    Cross-correlation of images with kernels. The image is padded by `padding = [top, left, bottom, right]` elements of
+    zero.
 
     `y[n, o, h, w] = sum_{i, kh, kw} x[n, g(o) * I + i, h * sh + kh * dh - top, w * sw + kw * dw - left] * w[o, i, kh,
     kw]` where `g(o)` is the group of output channel o and I the number of input channels per group.

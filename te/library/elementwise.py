@@ -26,7 +26,7 @@ def abs(x: Tensor) -> Tensor:
 
 
 def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1. NaN stays, both zeros give +0."""
+    """-1, 0 or 1. NaN stays NaN, and both zeros give +0."""
     require_number("sign", x)
 
     def body(value: Expr) -> Expr:
@@ -163,7 +163,8 @@ def erf(x: Tensor) -> Tensor:
 
 def _sigmoid(value: Expr) -> Expr:
     """
-    `1 / (1 + exp(-x))` through `e = exp(-|x|)`, which never overflows: `1 / (1 + e)` for x >= 0, else `e / (1 + e)`.
+    Returns `1 / (1 + exp(-x))` through `e = exp(-|x|)`, which never overflows. It is `1 / (1 + e)` for x >= 0, else `e
+    / (1 + e)`.
     """
     e = ops.exp(-ops.abs(value))
     return ops.select(value >= 0, 1, e) / (1 + e)
@@ -175,7 +176,7 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def _limit_at_minus_infinity(value: Expr, product: Expr) -> Expr:
-    """`product`, with its limit -0 at -inf, where `-inf * 0` would be NaN."""
+    """Returns `product`, with its limit -0 at -inf, where `-inf * 0` would be NaN."""
     return ops.select(ops.equal(value, float("-inf")), -0.0, product)
 
 
@@ -183,9 +184,8 @@ def silu(x: Tensor) -> Tensor:
     """
     `x * sigmoid(x)`. It is -0 at -inf.
 
-    With `h = exp(-|x| / 2)`: `x (1 / (1 + h^2))` from 0 up, `(x h) (h / (1 + h^2))` below. Splitting `exp(x)` in two
-    keeps the factors normal where it would be a denormal number of few bits, so the result is good to 4 ulp all the way
-    down.
+    With `h = exp(-|x| / 2)` it is `x (1 / (1 + h^2))` from 0 up and `(x h) (h / (1 + h^2))` below. A single `exp(x)`
+    would become a denormal number of few bits. Its two halves stay normal, so the result is good to 4 ulp for every x.
     """
 
     def body(value: Expr) -> Expr:
@@ -225,7 +225,7 @@ def relu(x: Tensor) -> Tensor:
 
 
 def leaky_relu(x: Tensor, alpha: float = 0.01) -> Tensor:
-    """`x` where x > 0, else `alpha * x`. NaN stays."""
+    """`x` where x > 0, else `alpha * x`. NaN stays NaN."""
     return composite("leaky_relu", x, lambda value: ops.select(value > 0, value, value * alpha))
 
 
@@ -237,33 +237,33 @@ def _rounding(name: str, x: Tensor) -> Tensor:
 
 
 def floor(x: Tensor) -> Tensor:
-    """The next integer value not above x."""
+    """The largest integer value not above x."""
     return _rounding("floor", x)
 
 
 def ceil(x: Tensor) -> Tensor:
-    """The next integer value not below x."""
+    """The smallest integer value not below x."""
     return _rounding("ceil", x)
 
 
 def trunc(x: Tensor) -> Tensor:
-    """The next integer value towards zero."""
+    """The integer value next to x towards zero."""
     return _rounding("trunc", x)
 
 
 def round(x: Tensor) -> Tensor:
-    """The nearest integer value, halves to even."""
+    """The nearest integer value. Halves round to even."""
     return _rounding("round", x)
 
 
 def logical_not(x: Tensor) -> Tensor:
-    """Not, on i1."""
+    """Negation of i1 values."""
     require_bool("logical_not", x)
     return elementwise("logical_not", x, ops.logical_not)
 
 
 def bitwise_not(x: Tensor) -> Tensor:
-    """The complement of all bits of an integer, or not on i1."""
+    """The complement of all bits of an integer, or the negation of i1."""
     require("bitwise_not", not dtypes.is_float(x.dtype), x, "an integer type or i1")
     return elementwise("bitwise_not", x, ops.logical_not)
 

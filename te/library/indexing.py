@@ -1,4 +1,4 @@
-"""Tensors whose elements are those of another at indices that a third one holds."""
+"""Tensors that hold elements of another one, at indices that a third one holds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .shapes import Indices, normalise_axis, require, stage, static_dim
 
 def take_along_axis(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """
-    `y[…, i, …] = x[…, indices[…, i, …], …]`, of the shape of `indices`. A negative index counts from the end once;
-    outside that the program fails.
+    `y[…, i, …] = x[…, indices[…, i, …], …]`, of the shape of `indices`. A negative index counts from the end once. An
+    index outside that range fails the program.
     """
     require("take_along_axis", dtypes.is_integer(indices.dtype), indices, "an integer type")
     dim = normalise_axis("take_along_axis", axis, x.rank)
@@ -35,7 +35,7 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int) -> Tensor:
 def gather_nd(x: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
     """
     `y[b…, i…, s…] = x[b…, indices[b…, i…, 0], …, indices[b…, i…, n - 1], s…]`. A negative index counts from the end
-    once; outside that the program fails.
+    once. An index outside that range fails the program.
     """
     require("gather_nd", dtypes.is_integer(indices.dtype), indices, "an integer type")
     if not 0 <= batch_dims < indices.rank:

@@ -1,4 +1,4 @@
-"""Tensors whose elements are those of others, elsewhere."""
+"""Tensors that hold the elements of others at other places."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def expand_dims(x: Tensor, axis: int | Sequence[int]) -> Tensor:
 
 
 def squeeze(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
-    """`x` without the dimensions `axis` of size 1, without all of that size when `axis` is absent."""
+    """`x` without the dimensions `axis`, which have size 1. When `axis` is absent, all dimensions of size 1 go."""
     if axis is None:
         axis = [dim for dim, size in enumerate(x.shape) if same_dim(size, 1)]
     gone = normalise_axes("squeeze", axis, x.rank)
@@ -94,7 +94,10 @@ def concat(*tensors: Tensor, axis: int = 0) -> Tensor:
     parts = [(x, start) for x, start in zip(tensors, starts, strict=False) if x.shape[dim] != 0] or [(tensors[0], 0)]
 
     def pick(indices: Indices, first: int, last: int) -> Expr:
-        """The element of parts `first` to `last - 1`; halves, so that the depth is logarithmic."""
+        """
+        Returns the element of the parts `first` to `last - 1`. It selects between halves, so that the depth is
+        logarithmic.
+        """
         if last - first == 1:
             x, start = parts[first]
             return x[(*indices[:dim], indices[dim] - start, *indices[dim + 1 :])]
@@ -149,7 +152,7 @@ def strided_slice(
     end: Sequence[int | None],
     strides: Sequence[int] | None = None,
 ) -> Tensor:
-    """`x[begin:end:stride]` along each of `axes`, with the rules of Python's slices."""
+    """`x[begin:end:stride]` along each of `axes`, by the rules of Python's slices."""
     steps = [1] * len(axes) if strides is None else list(strides)
     if not len(axes) == len(begin) == len(end) == len(steps):
         raise TEError(
@@ -187,8 +190,8 @@ def pad(x: Tensor, pad_width: Sequence[int], value: Number = 0) -> Tensor:
 
 def take(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """
-    `y[…, j…, …] = x[…, indices[j…], …]`: the shape of `indices` replaces dimension `axis`. A negative index counts from
-    the end once; outside that the program fails.
+    `y[…, j…, …] = x[…, indices[j…], …]`. The shape of `indices` replaces dimension `axis`. A negative index counts from
+    the end once. An index outside that range fails the program.
     """
     require("take", dtypes.is_integer(indices.dtype), indices, "an integer type")
     dim = normalise_axis("take", axis, x.rank)
@@ -205,10 +208,10 @@ def take(x: Tensor, indices: Tensor, axis: int) -> Tensor:
 
 
 def position_in(index: Expr, size: Dim) -> tuple[Expr, Expr]:
-    """(the position that `index` means in a dimension of `size` elements, whether there is one)."""
+    """Returns the position that `index` means in a dimension of `size` elements, and whether there is one."""
     position = ops.cast("index", index)
     if index.dtype == "ui64" and isinstance(size, int):
-        # Compared before the conversion: counts from 2 ** 63 on turn negative.
+        # The comparison comes before the conversion, which makes counts from 2 ** 63 on negative.
         return position, compare("lt", index, const(size, "ui64"))
     if dtypes.is_unsigned(index.dtype):
         return position, ops.all(position >= 0, position < size) if index.dtype == "ui64" else position < size

@@ -1,4 +1,4 @@
-"""Normalisation, and ops that come with it."""
+"""Normalisation and the ops that come with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def batch_norm(
     x: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, var: Tensor, axis: int = 1, epsilon: float = 1e-5
 ) -> tuple[Tensor, Tensor, Tensor]:
     """
-    `(x - mean) / sqrt(var + epsilon) * gamma + beta` with vectors along `axis`. The results are that, mean and var.
+    `(x - mean) / sqrt(var + epsilon) * gamma + beta` with vectors along `axis`. The results are this tensor, mean and
+    var.
     """
     vectors = (gamma, beta, mean, var)
     require_float("batch_norm", x, *vectors)
@@ -63,7 +64,7 @@ def layer_norm(
     """
     `(x - mean) / sqrt(var + epsilon) * gamma + beta` with the mean and the biased variance of `x` over `axes`.
 
-    Two passes: the variance is the mean of the squares of `x - mean`, which does not cancel.
+    There are two passes: the variance is the mean of the squares of `x - mean`, which does not cancel.
     """
     require_float("layer_norm", x, gamma, beta)
     require_same_type("layer_norm", x, gamma, beta)
@@ -96,7 +97,7 @@ def layer_norm(
 
 
 def bias_add(x: Tensor, bias: Tensor, axis: int = 1) -> Tensor:
-    """`x + bias`, the vector `bias` along `axis`."""
+    """`x + bias`, where the vector `bias` lies along `axis`."""
     require_number("bias_add", x, bias)
     require_same_type("bias_add", x, bias)
     dim = normalise_axis("bias_add", axis, x.rank)
@@ -105,15 +106,13 @@ def bias_add(x: Tensor, bias: Tensor, axis: int = 1) -> Tensor:
 
 
 def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, axis: int = 1, epsilon: float = 1e-5) -> Tensor:
-    """
-    `(x - mean) / sqrt(var + epsilon) * gamma + beta`, the statistics over all dimensions but 0 and `axis`.
-    """
+    """`(x - mean) / sqrt(var + epsilon) * gamma + beta`, with statistics over all dimensions but 0 and `axis`."""
     dim = _channel_dimension("instance_norm", x, gamma, beta, axis)
     return _by_channels("instance_norm", x, gamma, beta, dim, x.shape[dim], None, epsilon)
 
 
 def _channel_dimension(name: str, x: Tensor, gamma: Tensor, beta: Tensor, axis: int) -> int:
-    """`axis` counted from the front, once the operands are known to fit. Raises TEError."""
+    """Returns `axis` counted from the front. Raises TEError when the operands do not fit."""
     require_float(name, x, gamma, beta)
     require_same_type(name, x, gamma, beta)
     dim = normalise_axis(name, axis, x.rank)
@@ -135,8 +134,10 @@ def _by_channels(
     epsilon: float,
 ) -> Tensor:
     """
-    `x` normalised by statistics of shape `(batch, groups)`; a group is `group_size` channels of dimension `dim`, or
-    one channel when that is None. Two passes, as `layer_norm`.
+    Returns `x` normalised by statistics of shape `(batch, groups)`.
+
+    A group is `group_size` channels of dimension `dim`, or one channel when that is `None`. There are two passes, as in
+    `layer_norm`.
     """
     acc = dtypes.accumulator(x.dtype)
     spatial = [d for d in range(x.rank) if d not in (0, dim)]
@@ -174,7 +175,7 @@ def _by_channels(
 
 def group_norm(x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, axis: int = 1, epsilon: float = 1e-5) -> Tensor:
     """
-    `(x - mean) / sqrt(var + epsilon) * gamma + beta`, the statistics over `num_groups` equal runs of the channels.
+    `(x - mean) / sqrt(var + epsilon) * gamma + beta`, with statistics over `num_groups` equal runs of the channels.
     """
     dim = _channel_dimension("group_norm", x, gamma, beta, axis)
     channels = static_dim("group_norm", x, dim)
@@ -184,7 +185,7 @@ def group_norm(x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, axis: in
 
 
 def l2_normalize(x: Tensor, axes: int | Sequence[int] = (-1,), epsilon: float = 1e-12) -> Tensor:
-    """`x / sqrt(max(sum of x * x, epsilon))`, the sum over `axes`."""
+    """`x / sqrt(max(sum of x * x, epsilon))`, where the sum goes over `axes`."""
     require_float("l2_normalize", x)
     dims = normalise_axes("l2_normalize", axes, x.rank)
     acc = dtypes.accumulator(x.dtype)
@@ -199,7 +200,7 @@ def l2_normalize(x: Tensor, axes: int | Sequence[int] = (-1,), epsilon: float = 
 
 
 def _squares(name: str, x: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """The sum of `x * x` over `dims`, in at least f32."""
+    """Returns the sum of `x * x` over `dims`, in at least f32."""
     acc = dtypes.accumulator(x.dtype)
 
     def square(value: Expr, _: Indices) -> Expr:
@@ -209,7 +210,7 @@ def _squares(name: str, x: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def rms_norm(x: Tensor, gamma: Tensor, axes: int | Sequence[int] = (-1,), epsilon: float = 1e-5) -> Tensor:
-    """`x / sqrt(mean of x * x + epsilon) * gamma`, the mean over `axes`."""
+    """`x / sqrt(mean of x * x + epsilon) * gamma`, where the mean goes over `axes`."""
     require_float("rms_norm", x, gamma)
     require_same_type("rms_norm", x, gamma)
     dims = normalise_axes("rms_norm", axes, x.rank)
@@ -230,7 +231,7 @@ def rms_norm(x: Tensor, gamma: Tensor, axes: int | Sequence[int] = (-1,), epsilo
 
 
 def dropout(x: Tensor, rate: float = 0.5) -> tuple[Tensor, Tensor]:
-    """As in inference: `x` unchanged, and a mask that is true everywhere."""
+    """Dropout as in inference. The results are `x` unchanged, and a mask that is true everywhere."""
     require_float("dropout", x)
     if not 0 <= rate < 1:
         raise TEError(f"dropout: rate is {rate:g}, expected at least 0 and less than 1")

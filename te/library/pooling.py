@@ -1,4 +1,4 @@
-"""Largest and mean element of windows of images."""
+"""The largest and the mean element of windows of images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AXIS_NAMES = {"N": "n", "C": "c", "H": "oh", "W": "ow"}
 
 @dataclass(frozen=True)
 class _Direction:
-    """Windows along one dimension of the image; sizes in elements."""
+    """The windows along one dimension of the image. Sizes are in elements."""
 
     dim: int
     size: Dim
@@ -45,11 +45,11 @@ class _Windows:
         return (self.height.before, self.width.before, self.height.after, self.width.after)
 
     def padded(self, value: Const) -> Tensor:
-        """The input surrounded by `value`."""
+        """Returns the input surrounded by `value`."""
         return padded_image(f"{self.name}_pad", self.x, self.height.dim, self.width.dim, self.padding, value)
 
     def element(self, image: Tensor, indices: Indices) -> Expr:
-        """The element of the padded image under window `indices` and the reduce axes."""
+        """Returns the element of the padded image under window `indices` and the reduce axes."""
         source = list(indices)
         for direction, axis in zip((self.height, self.width), self.axes, strict=True):
             source[direction.dim] = indices[direction.dim] * direction.stride + axis * direction.dilation
@@ -96,7 +96,7 @@ def max_pool2d(
     dilation: Sequence[int] = (1, 1),
     layout: str = "NCHW",
 ) -> Tensor:
-    """The largest element of each window, NaN if there is one. Padding `[top, left, bottom, right]` never wins."""
+    """The largest element of each window, or NaN if it holds one. Padding `[top, left, bottom, right]` never wins."""
     require_number("max_pool2d", x)
     windows = _windows("max_pool2d", x, pool_size, strides, padding, dilation, layout)
     image = windows.padded(ops.lowest(x.dtype))
@@ -105,9 +105,10 @@ def max_pool2d(
 
 def _counted(direction: _Direction, index: Expr) -> Expr | int:
     """
-    How many elements of the window at `index` lie in the image: the taps t with
-    `0 <= index * stride - before + t * dilation < size`, that is `ceil((before - index * stride) / dilation) <= t <
-    ceil((size + before - index * stride) / dilation)`.
+    Returns how many elements of the window at `index` lie in the image.
+
+    These are the taps t with `0 <= index * stride - before + t * dilation < size`, that is `ceil((before - index *
+    stride) / dilation) <= t < ceil((size + before - index * stride) / dilation)`.
     """
     if direction.before == direction.after == 0:
         return direction.window
@@ -128,8 +129,8 @@ def avg_pool2d(
     count_include_pad: bool = False,
 ) -> Tensor:
     """
-    The sum of each window divided by the number of elements counted: those inside the image, or all of them with
-    `count_include_pad`.
+    The sum of each window divided by the number of elements counted. These are the elements inside the image, or all
+    elements with `count_include_pad`.
     """
     require_float("avg_pool2d", x)
     windows = _windows("avg_pool2d", x, pool_size, strides, padding, dilation, layout)

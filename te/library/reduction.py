@@ -25,7 +25,9 @@ AxisLike = int | Sequence[int] | None
 
 
 def _outer_shape(x: Tensor, dims: tuple[int, ...], keepdims: bool) -> tuple[list[Dim], list[str]]:
-    """Shape and axis names of `x` reduced over `dims`; axis `i2` always stands for dimension 2 of `x`."""
+    """
+    Returns the shape and the axis names of `x` reduced over `dims`. The axis `i2` always stands for dimension 2 of `x`.
+    """
     if keepdims:
         return [1 if d in dims else size for d, size in enumerate(x.shape)], [f"i{d}" for d in range(x.rank)]
     kept = [d for d in range(x.rank) if d not in dims]
@@ -33,7 +35,7 @@ def _outer_shape(x: Tensor, dims: tuple[int, ...], keepdims: bool) -> tuple[list
 
 
 def _merged(x: Tensor, dims: tuple[int, ...], keepdims: bool, outer: Indices, inner: Indices) -> Indices:
-    """The indices of `x`: `inner` along `dims`, `outer` (the indices of the reduced tensor) elsewhere."""
+    """Returns the indices of `x`: `inner` along `dims`, and `outer` (the indices of the reduced tensor) elsewhere."""
     inside, outside = iter(inner), iter(outer)
     result: list[Expr] = []
     for dim in range(x.rank):
@@ -58,9 +60,7 @@ def reduced(
     reducer: Callable[[Expr, tuple[Axis, ...]], Expr],
     element: Callable[[Expr, Indices], Expr] = lambda value, _: value,
 ) -> Tensor:
-    """
-    One stage: `reducer(element(x[…], indices of the result), axes)` over the dimensions `dims` of `x`.
-    """
+    """Builds one stage, `reducer(element(x[…], indices of the result), axes)` over the dimensions `dims` of `x`."""
     shape, names = _outer_shape(x, dims, keepdims)
     axes = _axes_over(x, dims)
 
@@ -72,7 +72,7 @@ def reduced(
 
 
 def _accumulated(name: str, x: Tensor, axis: AxisLike, keepdims: bool, reducer: Callable[..., Expr]) -> Tensor:
-    """A reduction in at least f32, rounded once at the end."""
+    """Builds a reduction in at least f32, rounded once at the end."""
     require_number(name, x)
     dims = normalise_axes(name, axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
@@ -83,17 +83,17 @@ def _accumulated(name: str, x: Tensor, axis: AxisLike, keepdims: bool, reducer: 
 
 
 def sum(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The sum over `axis` (all when absent). It is 0 for no elements."""
+    """The sum over `axis`, or over all axes when it is absent. It is 0 for no elements."""
     return _accumulated("sum", x, axis, keepdims, ops.sum)
 
 
 def prod(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The product over `axis` (all when absent). It is 1 for no elements."""
+    """The product over `axis`, or over all axes when it is absent. It is 1 for no elements."""
     return _accumulated("prod", x, axis, keepdims, ops.prod)
 
 
 def mean(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The sum divided by the number of elements. It is NaN for none."""
+    """The sum divided by the number of elements. It is NaN for no elements."""
     require_float("mean", x)
     dims = normalise_axes("mean", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
@@ -108,7 +108,7 @@ def _require_elements(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
 
 
 def max(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The largest element over `axis`. It is NaN if there is one."""
+    """The largest element over `axis`. It is NaN if one element is."""
     require_number("max", x)
     dims = normalise_axes("max", axis, x.rank)
     _require_elements("max", x, dims)
@@ -116,7 +116,7 @@ def max(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
 
 
 def min(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """The smallest element over `axis`. It is NaN if there is one."""
+    """The smallest element over `axis`. It is NaN if one element is."""
     require_number("min", x)
     dims = normalise_axes("min", axis, x.rank)
     _require_elements("min", x, dims)
@@ -124,19 +124,19 @@ def min(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
 
 
 def any(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """Returns whether an element over `axis` is true. It is false for none."""
+    """Returns whether an element over `axis` is true. It is false for no elements."""
     require_bool("any", x)
     return reduced("any", x, normalise_axes("any", axis, x.rank), keepdims, ops.any_of)
 
 
 def all(x: Tensor, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
-    """Returns whether every element over `axis` is true. It is true for none."""
+    """Returns whether every element over `axis` is true. It is true for no elements."""
     require_bool("all", x)
     return reduced("all", x, normalise_axes("all", axis, x.rank), keepdims, ops.all_of)
 
 
 def _position(x: Tensor, dims: tuple[int, ...], axes: tuple[Axis, ...]) -> Expr:
-    """The row-major position of the point `axes` within the dimensions `dims`."""
+    """Returns the row-major position of the point `axes` within the dimensions `dims`."""
     position: Expr = ZERO
     for dim, axis in zip(dims, axes, strict=True):
         position = position * x.shape[dim] + axis
@@ -145,8 +145,10 @@ def _position(x: Tensor, dims: tuple[int, ...], axes: tuple[Axis, ...]) -> Expr:
 
 def _arg(name: str, x: Tensor, axis: int | None, keepdims: bool, reducer: Callable[..., Expr]) -> Tensor:
     """
-    The best element first, then the lowest position that holds it, or a NaN where that is the best: two reductions with
-    one value each, which run in vectors where one of a value and its position would not.
+    Builds two reductions: the best element, then the lowest position that holds it, or a NaN where that is the best.
+
+    Each of the two carries one value and runs in vectors. A single reduction of a value together with its position
+    would not.
     """
     require_number(name, x)
     dims = tuple(range(x.rank)) if axis is None else (normalise_axis(name, axis, x.rank),)

@@ -1,4 +1,4 @@
-"""Which element of a tensor a reshape puts where, with as few divisions as the shapes allow."""
+"""Tells which element of a tensor a reshape puts where, with as few divisions as the shapes allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Group = tuple[list[int], list[int]]
 
 
 def resolve_shape(x: Tensor, shape: Sequence[Dim]) -> tuple[Dim, ...]:
-    """`shape` with its -1 replaced. Raises TEError when the number of elements differs."""
+    """Returns `shape` with its -1 replaced. Raises TEError when the number of elements differs."""
     unknown = [dim for dim, size in enumerate(shape) if same_dim(size, -1)]
     if len(unknown) > 1:
         raise TEError(f"reshape: shape {shape_text(shape)} has more than one -1")
@@ -29,10 +29,12 @@ def resolve_shape(x: Tensor, shape: Sequence[Dim]) -> tuple[Dim, ...]:
 
 def reshape_groups(name: str, source: Sequence[Dim], result: Sequence[Dim]) -> list[Group]:
     """
-    The finest split of both shapes into runs of dimensions with equal products, dimensions of size 1 left out:
+    Returns the finest split of both shapes into runs of dimensions with equal products. Dimensions of size 1 are left
+    out.
+
     `(2, 3, 20) -> (6, 4, 5)` gives `({0, 1}, {0})` and `({2}, {1, 2})`. No element is ever moved across a boundary.
 
-    Raises TEError when the shapes hold different numbers of elements, or symbolic sizes do not match one to one.
+    Raises TEError when the shapes hold different numbers of elements, or when symbolic sizes do not match one to one.
     """
     left = [dim for dim, size in enumerate(source) if size != 1]
     right = [dim for dim, size in enumerate(result) if size != 1]
@@ -40,7 +42,7 @@ def reshape_groups(name: str, source: Sequence[Dim], result: Sequence[Dim]) -> l
     i = j = 0
     while i < len(left) or j < len(right):
         group: Group = ([], [])
-        # Products of the dimensions taken so far; the smaller side takes the next one.
+        # These are the products of the dimensions taken so far. The smaller side takes the next one.
         a = b = 1
         while a != b or not (group[0] or group[1]):
             if not group[0] and i < len(left) and j < len(right) and same_dim(source[left[i]], result[right[j]]):
@@ -65,9 +67,9 @@ def reshape_groups(name: str, source: Sequence[Dim], result: Sequence[Dim]) -> l
 
 def reshaped_indices(name: str, source: Sequence[Dim], result: Sequence[Dim], indices: Indices) -> Indices:
     """
-    The element of a tensor of shape `source` that a reshape to `result` puts at `indices`.
+    Returns the indices of the element of a tensor of shape `source` that a reshape to `result` puts at `indices`.
 
-    Within each group: an equal dimension keeps its index, merged dimensions give a sum (affine), split ones need
+    Within each group an equal dimension keeps its index. Merged dimensions give an affine sum. Split ones need
     `floordiv` and `floormod`.
     """
     if 0 in source or 0 in result:

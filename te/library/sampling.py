@@ -1,4 +1,4 @@
-"""Weighted sums of elements at places that other tensors hold."""
+"""Weighted sums of elements at places that other tensors give."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from .shapes import (
 )
 
 UNROLLED = 4
-"""Most taps that are written out, so that the sum can be part of what uses it. More are a reduction."""
+"""The most taps that are written out, so that the sum can be part of what uses it. More taps become a reduction."""
 
 FARTHEST = 2.0**30
-"""Points beyond count as this: their positions are still numbers of elements."""
+"""Coordinates beyond this limit count as the limit itself, so that positions stay numbers of elements."""
 
 CUBIC = -0.75
 """The free parameter of cubic convolution."""
 
 
 def resample(x: Tensor, indices: Tensor, weights: Tensor, axis: int) -> Tensor:
-    """`y[…, i, …] = sum_t weights[i, t] * x[…, indices[i, t], …]`. An index outside is the nearest one inside."""
+    """
+    `y[…, i, …] = sum_t weights[i, t] * x[…, indices[i, t], …]`. An index outside stands for the nearest one inside.
+    """
     require_float("resample", x, weights)
     require("resample", dtypes.is_integer(indices.dtype), indices, "an integer type")
     dim = normalise_axis("resample", axis, x.rank)
@@ -59,7 +61,7 @@ def _total(at: Indices, taps: int, term: Callable[[Indices, Expr], Expr]) -> Exp
 
 
 def _clamped(position: Expr, size: Dim) -> Expr:
-    """The nearest position within `size` elements."""
+    """Returns the nearest position within `size` elements."""
     return binary("max", binary("min", position, size + const(-1, "index")), 0)
 
 
@@ -68,20 +70,20 @@ def _clamped(position: Expr, size: Dim) -> Expr:
 
 @dataclass(frozen=True)
 class _Tap:
-    """An element that counts at a point, in one dimension."""
+    """One element that contributes to the value at a point, in one dimension."""
 
     position: Expr
-    """Within the image."""
+    """The position, limited to the image."""
     inside: Expr | None
-    """Whether the element itself is, `None` for always."""
+    """The condition that the element itself lies in the image. `None` stands for always."""
     weight: Expr | None
-    """`None` for 1."""
+    """The weight. `None` stands for 1."""
 
 
 def sample(x: Tensor, points: Tensor, mode: str = "linear", padding: str = "zeros") -> Tensor:
     """
-    `y[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * x[n, c, i…]`: images between their elements, whose
-    centres are whole numbers.
+    `y[n, c, p…] = sum over i… of w(points[n, p…, 0] - i0) * … * x[n, c, i…]`. It reads images between their elements,
+    whose centres are whole numbers.
     """
     require_float("sample", x, points)
     rank = x.rank - 2
@@ -104,7 +106,7 @@ def sample(x: Tensor, points: Tensor, mode: str = "linear", padding: str = "zero
 
 
 def _weighed(x: Tensor, at: Indices, taps: list[list[_Tap]], acc: str, *inside: Expr) -> Expr:
-    """The sum over the taps of the dimensions that `at` does not name yet, one dimension inside the other."""
+    """Returns the sum over the taps of the dimensions that `at` does not name yet, one dimension inside the other."""
     if not taps:
         value = ops.cast(acc, x[at])
         return ops.select(ops.all(*inside), value, const(0, acc)) if inside else value
@@ -119,7 +121,7 @@ def _weighed(x: Tensor, at: Indices, taps: list[list[_Tap]], acc: str, *inside: 
 
 
 def _tap(element: Expr, weight: Expr | None, size: Dim, padding: str) -> _Tap:
-    """The tap at a whole number, as a float."""
+    """Returns the tap at a whole number, which is given as a float."""
     position = ops.cast("index", ops.cast("i64", element))
     match padding:
         case "zeros":
@@ -148,7 +150,10 @@ def _linear(point: Expr) -> list[tuple[Expr, Expr | None]]:
 
 
 def _cubic(point: Expr) -> list[tuple[Expr, Expr | None]]:
-    """Weights `w(1 + s), w(s), w(1 - s), w(2 - s)` for the share s of the way from the second tap to the third."""
+    """
+    Returns the weights `w(1 + s), w(s), w(1 - s), w(2 - s)`, where s is the fraction of the way from the second tap to
+    the third.
+    """
     first = ops.floor(point)
     share = point - first
     rest = 1.0 - share
@@ -161,12 +166,12 @@ def _cubic(point: Expr) -> list[tuple[Expr, Expr | None]]:
 
 
 def _near(distance: Expr) -> Expr:
-    """`(a + 2) d^3 - (a + 3) d^2 + 1`, for `d <= 1`."""
+    """Returns `(a + 2) d^3 - (a + 3) d^2 + 1`, for `d <= 1`."""
     return (distance * (CUBIC + 2) - (CUBIC + 3)) * distance * distance + 1.0
 
 
 def _far(distance: Expr) -> Expr:
-    """`a d^3 - 5 a d^2 + 8 a d - 4 a`, for `1 <= d <= 2`."""
+    """Returns `a d^3 - 5 a d^2 + 8 a d - 4 a`, for `1 <= d <= 2`."""
     return ((distance * CUBIC - 5 * CUBIC) * distance + 8 * CUBIC) * distance - 4 * CUBIC
 
 
@@ -175,4 +180,4 @@ _TAPS: dict[str, Callable[[Expr], list[tuple[Expr, Expr | None]]]] = {
     "linear": _linear,
     "cubic": _cubic,
 }
-"""The taps of each mode: elements as floats, and weights."""
+"""The taps of each mode: elements as floats, and their weights."""

@@ -1,4 +1,6 @@
-"""What the operator library shares: axes, broadcasting, element types, and `stage`, a `te.compute` of any rank."""
+"""
+Axes, broadcasting, checks of element types, and `stage`, a `te.compute` of any rank. The operator library shares them.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,7 @@ ZERO = Const(0, "index")
 
 
 def stage(name: str, shape: Sequence[Dim], body: Callable[[Indices], Expr], names: Sequence[str] = ()) -> Tensor:
-    """
-    The tensor `T[i0, i1, …] = body((i0, i1, …))`. `names` renames the axes.
-    """
+    """Builds the tensor `T[i0, i1, …] = body((i0, i1, …))`. `names` renames the axes."""
     axis_names = names or [f"i{dim}" for dim in range(len(shape))]
     result = compute(shape, lambda *indices: body(indices), name=name, varargs_names=axis_names)
     assert isinstance(result, Tensor)
@@ -25,19 +25,19 @@ def stage(name: str, shape: Sequence[Dim], body: Callable[[Indices], Expr], name
 
 
 def elementwise(name: str, x: Tensor, function: Callable[[Expr], Expr]) -> Tensor:
-    """`function` of every element of `x`, in the element type of `x`."""
+    """Builds `function` of every element of `x`, in the element type of `x`."""
     return stage(name, x.shape, lambda i: function(x[i]))
 
 
 def composite(name: str, x: Tensor, function: Callable[[Expr], Expr]) -> Tensor:
-    """`function` of every element of a float tensor, computed in at least f32 and rounded once."""
+    """Builds `function` of every element of a float tensor, computed in at least f32 and rounded once."""
     require_float(name, x)
     acc = dtypes.accumulator(x.dtype)
     return elementwise(name, x, lambda value: cast(x.dtype, function(cast(acc, value))))
 
 
 def require(name: str, fits: bool, x: Tensor, expected: str) -> None:
-    """Raises TEError naming the element type of `x` unless `fits`."""
+    """Raises TEError unless `fits`. The message names the element type of `x`."""
     if not fits:
         raise TEError(f"{name}: '{x.name}' has element type {x.dtype}, expected {expected}")
 
@@ -67,14 +67,17 @@ def require_same_type(name: str, *tensors: Tensor) -> None:
 
 
 def normalise_axis(name: str, axis: int, rank: int) -> int:
-    """`axis` counted from the front. Raises TEError when it is outside a tensor of `rank` dimensions."""
+    """Returns `axis` counted from the front. Raises TEError when it is outside a tensor of `rank` dimensions."""
     if not -rank <= axis < rank:
         raise TEError(f"{name}: axis {axis} is out of range for {rank} dimensions")
     return axis % rank
 
 
 def normalise_axes(name: str, axes: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """`axes` counted from the front, in ascending order. None stands for all of them. Raises TEError on repetition."""
+    """
+    Returns `axes` counted from the front, in ascending order. `None` stands for all of them. Raises TEError on
+    repetition.
+    """
     if axes is None:
         return tuple(range(rank))
     given = (axes,) if isinstance(axes, int) else tuple(axes)
@@ -90,7 +93,7 @@ def same_dim(a: Dim, b: Dim) -> bool:
 
 
 def static_dim(name: str, x: Tensor, dim: int) -> int:
-    """Size `dim` of `x` as a number. Raises TEError when it is symbolic."""
+    """Returns size `dim` of `x` as a number. Raises TEError when it is symbolic."""
     size = x.shape[dim]
     if not isinstance(size, int):
         raise TEError(f"{name}: dimension {dim} of '{x.name}' is symbolic, expected a static size")
@@ -99,8 +102,10 @@ def static_dim(name: str, x: Tensor, dim: int) -> int:
 
 def broadcast_shapes(name: str, *shapes: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """
-    The common shape by NumPy's rule: aligned at the right, 1 stretches. A number other than 1 wins over a symbolic
-    size, the first symbolic size over later ones. Raises TEError when two numbers differ.
+    Returns the common shape by NumPy's rule: shapes are aligned at the right, and a size of 1 stretches.
+
+    A number other than 1 wins over a symbolic size, and the first symbolic size wins over later ones. Raises TEError
+    when two numbers differ.
     """
     rank = max((len(shape) for shape in shapes), default=0)
     result: list[Dim] = [1] * rank
@@ -116,12 +121,15 @@ def broadcast_shapes(name: str, *shapes: tuple[Dim, ...]) -> tuple[Dim, ...]:
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
-    """A shape as messages show it: `(4, ?, 3)`."""
+    """Returns a shape as messages show it: `(4, ?, 3)`."""
     return "(" + ", ".join(str(size) if isinstance(size, int) else "?" for size in shape) + ")"
 
 
 def broadcast_indices(shape: Sequence[Dim], result_shape: Sequence[Dim], indices: Indices) -> Indices:
-    """The element of a tensor of `shape` that broadcasting puts at `indices` of `result_shape`: 0 where stretched."""
+    """
+    Returns the indices of the element that broadcasting from `shape` puts at `indices` of `result_shape`. They are 0
+    where a dimension is stretched.
+    """
     skip = len(result_shape) - len(shape)
     return tuple(
         ZERO if size == 1 and result_shape[dim] != 1 else indices[dim] for dim, size in enumerate(shape, start=skip)
@@ -129,13 +137,13 @@ def broadcast_indices(shape: Sequence[Dim], result_shape: Sequence[Dim], indices
 
 
 def broadcasting(name: str, function: Callable[..., Expr], *tensors: Tensor) -> Tensor:
-    """`function` of the elements that broadcasting brings together."""
+    """Builds `function` of the elements that broadcasting brings together."""
     shape = broadcast_shapes(name, *(x.shape for x in tensors))
     return stage(name, shape, lambda i: function(*(x[broadcast_indices(x.shape, shape, i)] for x in tensors)))
 
 
 def extent_product(sizes: Sequence[Dim]) -> Dim:
-    """The number of elements of a tensor with these sizes."""
+    """Returns the number of elements of a tensor with these sizes."""
     product: Dim = 1
     for size in sizes:
         product = product * size
@@ -143,13 +151,15 @@ def extent_product(sizes: Sequence[Dim]) -> Dim:
 
 
 def count_constant(sizes: Sequence[Dim], dtype: str) -> Expr:
-    """The number of elements of a tensor with these sizes, as a value of type `dtype`."""
+    """Returns the number of elements of a tensor with these sizes, as a value of type `dtype`."""
     product = extent_product(sizes)
     return const(product, dtype) if isinstance(product, int) else cast(dtype, product)
 
 
 def number(name: str, value: Number, dtype: str) -> Const:
-    """`value` as a constant. An integral float is an integer. Raises TEError when `dtype` cannot hold it."""
+    """
+    Returns `value` as a constant. An integral float counts as an integer. Raises TEError when `dtype` cannot hold it.
+    """
     if dtypes.is_integer(dtype) and isinstance(value, float) and value.is_integer():
         value = int(value)
     try:
@@ -159,7 +169,7 @@ def number(name: str, value: Number, dtype: str) -> Const:
 
 
 def saturated(name: str, value: Number, dtype: str) -> Const:
-    """`value` as a bound: for integers rounded to nearest even and limited to the range of `dtype`."""
+    """Returns `value` as a bound. For integers it is rounded to nearest even and limited to the range of `dtype`."""
     if not dtypes.is_integer(dtype):
         return const(value, dtype)
     low, high = dtypes.integer_range(dtype)
@@ -171,7 +181,7 @@ def saturated(name: str, value: Number, dtype: str) -> Const:
 
 
 def pair(name: str, what: str, values: Sequence[int], count: int = 2) -> tuple[int, ...]:
-    """`values` as a tuple of `count` numbers. Raises TEError on another length."""
+    """Returns `values` as a tuple of `count` numbers. Raises TEError on another length."""
     if len(values) != count:
         raise TEError(f"{name}: {what} has {len(values)} entries, expected {count}")
     return tuple(values)
@@ -179,7 +189,7 @@ def pair(name: str, what: str, values: Sequence[int], count: int = 2) -> tuple[i
 
 def window_count(name: str, size: Dim, kernel: int, stride: int, dilation: int, before: int, after: int) -> Dim:
     """
-    How many windows fit: `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
+    Returns how many windows fit: `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
 
     Raises TEError for a stride or dilation below 1, negative padding, and a window that does not fit.
     """

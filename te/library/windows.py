@@ -1,4 +1,4 @@
-"""What convolution and pooling share: layouts and padded inputs."""
+"""Layouts and padded inputs, which convolution and pooling share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIXEL_LAYOUTS = ("NCHW", "NHWC")
 
 
 def positions(name: str, what: str, layout: str, allowed: tuple[str, ...]) -> dict[str, int]:
-    """The dimension of each letter of a layout. Raises TEError for an unknown layout."""
+    """Returns the dimension of each letter of a layout. Raises TEError for an unknown layout."""
     if layout not in allowed:
         raise TEError(f"{name}: {what} is '{layout}', expected {' or '.join(repr(known) for known in allowed)}")
     return {letter: dim for dim, letter in enumerate(layout)}
@@ -27,9 +27,9 @@ def require_rank(name: str, x: Tensor, rank: int) -> None:
 
 def padded(name: str, x: Tensor, before: Sequence[int], after: Sequence[int], value: Const) -> Tensor:
     """
-    A stage `name` that holds `x` with `before[d]` and `after[d]` elements of `value` around dimension d.
+    Builds a stage `name` that holds `x` with `before[d]` and `after[d]` elements of `value` around dimension d.
 
-    `y[i] = x[i - before] if before <= i < before + size else value`; dimensions without padding are not tested.
+    `y[i] = x[i - before] if before <= i < before + size else value`. Dimensions without padding are not tested.
     """
 
     def body(indices: Indices) -> Expr:
@@ -48,7 +48,10 @@ def padded(name: str, x: Tensor, before: Sequence[int], after: Sequence[int], va
 
 
 def padded_image(name: str, x: Tensor, height: int, width: int, padding: tuple[int, ...], value: Const) -> Tensor:
-    """`x` padded by `[top, left, bottom, right]` along dimensions `height` and `width`; `x` itself for no padding."""
+    """
+    Returns `x` padded by `[top, left, bottom, right]` along dimensions `height` and `width`. It is `x` itself for no
+    padding.
+    """
     if not any(padding):
         return x
     top, left, bottom, right = padding
