@@ -163,9 +163,9 @@ class Binary(Expr):
     * `add sub mul` wrap on integers.
     * `max min` of floats propagate NaN and order -0 < +0.
     * `div fmod pow atan2 copysign` are for floats. `fmod` truncates and is exact.
-    * `truncdiv truncmod floordiv floormod shl shr` are for integers. The divisor must not be zero, the quotient must not
-      overflow, and the shift count must be below the bit width. The library guards all three. `shr` is arithmetic on
-      signed types.
+    * `truncdiv truncmod floordiv floormod shl shr` are for integers. The divisor must not be zero, the quotient must
+      not overflow, and the shift count must be below the bit width. The library guards all three. `shr` is arithmetic
+      on signed types.
     * `and or xor` are for i1 and integers.
     """
 
