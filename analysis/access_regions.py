@@ -1,4 +1,4 @@
-"""What blocks access: regions per buffer, single loads and stores, and how far a loop moves through memory."""
+"""Tells what blocks access: regions per buffer, single loads and stores, and how far a loop moves through memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from .affine import is_linear, linear_terms
 
 
 def root_buffer(buffer: SSAValue) -> SSAValue:
-    """The buffer that `buffer` is a view of, through any number of views. It is itself when it views none."""
+    """
+    Returns the buffer that `buffer` is a view of, through any number of views. It is `buffer` itself when it views
+    none.
+    """
     while isinstance(buffer.owner, Operation):
         sources = [operand for operand in buffer.owner.operands if isinstance(operand.type, MemRefType)]
         if not sources:
@@ -30,7 +33,7 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
 
 
 def element_strides(buffer: SSAValue) -> tuple[int | None, ...]:
-    """Elements between neighbours along each dimension, or `None` where that is not known."""
+    """Returns the elements between neighbours along each dimension, or `None` where that is not known."""
     assert isinstance(buffer.type, MemRefType)
     strides = buffer.type.get_strides()
     if strides is None:
@@ -40,10 +43,10 @@ def element_strides(buffer: SSAValue) -> tuple[int | None, ...]:
 
 def stride_along(access: Access, bindings: Sequence[AffineExpr], operand: int) -> int | None:
     """
-    Elements that `access` moves when binding operand number `operand` of its block grows by one.
+    Returns how many elements `access` moves when binding operand number `operand` of its block grows by one.
 
-    `bindings` are the axes over the operands. 0 where the operand does not matter, `None` where the step is not
-    constant.
+    `bindings` are the axes over the operands. The result is 0 where the operand does not matter, and `None` where the
+    step is not constant.
     """
     total = 0
     for index, stride in zip(access.indices, element_strides(access.buffer), strict=True):
@@ -57,7 +60,7 @@ def stride_along(access: Access, bindings: Sequence[AffineExpr], operand: int) -
 
 
 def _coefficient(expr: AffineExpr, dim: int) -> int | None:
-    """The factor of dimension `dim` in `expr`, `None` where `expr` is not linear in it."""
+    """Returns the factor of dimension `dim` in `expr`, or `None` where `expr` is not linear in it."""
     if dim not in expr.used_dims():
         return 0
     terms, _ = linear_terms(expr)

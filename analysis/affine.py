@@ -1,5 +1,6 @@
 """
-Affine expressions of index values: recovery from arithmetic, normal form, bounds. The work is done in the dialect.
+Affine expressions of index values: recovery from arithmetic, normal form and bounds. The dialect `tensor_loop` does the
+work.
 """
 
 from __future__ import annotations

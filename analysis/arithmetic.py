@@ -1,4 +1,6 @@
-"""How many operations of arithmetic a function on the scf stair executes, and how many bytes of arrays it is given."""
+"""
+Counts the arithmetic operations that a function at the level scf executes, and the bytes of arrays that it is given.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,11 @@ _TWICE = (math.FmaOp, vector.FMAOp)
 
 class Arithmetic:
     """
-    Counts operations: a sum, product, quotient, maximum or function of one element is one, a multiply-add two. Those on
-    indices do not count, nor do casts, comparisons and selections. Loops whose length is not known count as if they ran
-    once, of the branches of an `scf.if` the longer one.
+    Counts arithmetic operations.
+
+    A sum, product, quotient, maximum or function of one element counts as one operation, a multiply-add as two.
+    Operations on indices do not count, nor do casts, comparisons and selections. A loop whose length is not known
+    counts as if it ran once. Of the branches of an `scf.if` the longer one counts.
     """
 
     def __init__(self, functions: Mapping[str, func.FuncOp]):
@@ -35,9 +39,9 @@ class Arithmetic:
         self._known: dict[str, int] = {}
 
     def of_call(self, name: str) -> int:
-        """Operations of one call of the function `name`. A function without a body has none."""
+        """Returns the operations of one call of the function `name`. A function without a body has none."""
         if name not in self._known:
-            self._known[name] = 0  # a function that calls itself
+            self._known[name] = 0  # stops at a function that calls itself
             function = self._functions.get(name)
             blocks = () if function is None else function.body.blocks
             self._known[name] = sum(self._block(block) for block in blocks)
@@ -65,8 +69,9 @@ class Arithmetic:
 
 def bytes_given(call: func.CallOp, callee: func.FuncOp | None) -> int:
     """
-    Bytes of the different arrays that a call is given, each read or written in full or not. Scratch memory does not
-    count.
+    Returns the bytes of the different arrays that a call is given, whether it reads or writes all of them or not.
+
+    Scratch memory does not count.
     """
     attributes = callee.arg_attrs if callee is not None else None
     total, seen = 0, set[SSAValue]()

@@ -1,10 +1,11 @@
 """
-May a kernel put a result where one of its inputs lies? Yes, if every element is read before it is written.
+Tells whether a kernel may put a result where one of its inputs lies. It may if every element is read before it is
+written.
 
-Asked of the loops and blocks as they stand, after any schedule. In a sequence of ops, one that writes must not touch
-what a later one reads; the iterations of a loop must touch elements of their own: along some dimension their boxes
-advance at least as fast as they are wide. A block reads all it needs of the input before its first store. What is not
-understood (opaque uses, bindings with `mod`, inits of the result) counts as a conflict.
+The answer comes from the loops and blocks as they stand, after any schedule. In a sequence of ops, an op that writes
+must not touch what a later one reads. The iterations of a loop must touch elements of their own: along some dimension
+their boxes advance at least as fast as they are wide. A block reads all it needs of the input before its first store.
+Whatever is not understood (opaque uses, bindings with `mod`, inits of the result) counts as a conflict.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from .affine import linear_terms
 from .loop_nests import Level, body_ops, levels_of
 
 Span = tuple[dict[SSAValue, int], int, int]
-"""Indices `low <= i - sum(factor * variable) < high` along a dimension. Variables are those of loops."""
+"""The indices i with `low <= i - sum(factor * variable) < high` along a dimension. The variables are those of loops."""
 
 
 @dataclass(frozen=True)
 class _Touch:
-    """A box of elements that a block reads or writes; a dimension that is not understood is whole."""
+    """A box of elements that a block reads or writes. It spans a whole dimension where the access is not understood."""
 
     block: BlockOp
     is_store: bool
@@ -39,10 +40,9 @@ class _Touch:
 
 def may_overwrite(kernel: FuncOp, inputs: Sequence[int], output: int) -> bool:
     """
-    Whether output number `output` of `kernel` may lie where the inputs at positions `inputs`, which are one buffer,
-    lie.
+    Returns whether output number `output` of `kernel` may lie where the inputs at positions `inputs` lie.
 
-    Their types must be equal. Used or not: an input that is never read may always be overwritten.
+    These inputs are one buffer, and their types must be equal. An input that is never read may always be overwritten.
     """
     result = kernel.outputs[output]
     sources = [kernel.inputs[position] for position in inputs]
@@ -55,7 +55,10 @@ def may_overwrite(kernel: FuncOp, inputs: Sequence[int], output: int) -> bool:
 
 
 def _touches(kernel: FuncOp, sources: set[SSAValue], result: SSAValue) -> list[_Touch] | None:
-    """Every access of `sources` and `result`; None when one is no access of a block, or sets `result` in an init."""
+    """
+    Returns every access of `sources` and `result`. The result is `None` when a use is no access of a block, or sets
+    `result` in an init.
+    """
     blocks: dict[Operation, None] = {}
     for buffer in (*sources, result):
         for use in buffer.uses:
@@ -80,7 +83,7 @@ def _touches(kernel: FuncOp, sources: set[SSAValue], result: SSAValue) -> list[_
 
 
 def _outermost_block(op: Operation, kernel: FuncOp) -> BlockOp | None:
-    """The outermost block around `op`, itself included."""
+    """Returns the outermost block around `op`, which may be `op` itself."""
     found: BlockOp | None = None
     current: Operation | None = op
     while current is not None and current is not kernel:
@@ -104,7 +107,7 @@ def _spans(
     indices: Sequence[AffineExpr | None],
     sizes: Sequence[int] | None,
 ) -> tuple[Span, ...]:
-    """The box of one access in terms of the variables of the loops around its block."""
+    """Returns the box of one access in terms of the variables of the loops around its block."""
     spans: list[Span] = []
     for dim, (index, extent) in enumerate(zip(indices, shape_of(buffer), strict=True)):
         size = 1 if sizes is None else sizes[dim]
@@ -131,7 +134,9 @@ def _span(block: BlockOp, index: AffineExpr, size: int) -> Span | None:
 
 def _hull(span: Span, fixed: set[SSAValue]) -> Span | None:
     """
-    What `span` covers while the variables in `fixed` stand still and the others run; None for loops of unknown length.
+    Returns the indices that `span` covers while the variables in `fixed` stand still and the others run.
+
+    The result is `None` for loops of unknown length.
     """
     factors, low, high = span
     kept: dict[SSAValue, int] = {}
@@ -162,7 +167,7 @@ def _sequence_is_safe(
     sources: set[SSAValue],
     result: SSAValue,
 ) -> bool:
-    """Whether no op writes what a later one reads, and each op is safe by itself."""
+    """Returns whether no op writes what a later one reads, and each op is safe by itself."""
     inside = [[touch for touch in touches if _contains(op, touch.block)] for op in ops]
     written: list[_Touch] = []
     for op, here in zip(ops, inside, strict=True):
@@ -179,7 +184,7 @@ def _sequence_is_safe(
 def _op_is_safe(
     op: Operation, touches: Sequence[_Touch], fixed: set[SSAValue], sources: set[SSAValue], result: SSAValue
 ) -> bool:
-    """The same for one op that both reads and writes."""
+    """Returns whether one op that both reads and writes is safe by itself."""
     if isinstance(op, BlockOp):
         return _reads_come_first(op.body.block, sources, result)
     if not isinstance(op, LoopOp):
@@ -194,7 +199,8 @@ def _op_is_safe(
 
 def _iterations_are_apart(level: Level, touches: Sequence[_Touch], fixed: set[SSAValue]) -> bool:
     """
-    Whether no two iterations of a loop touch the same element, those of the loops in `fixed` around it being equal.
+    Returns whether no two iterations of a loop touch the same element, while the loops in `fixed` around it stand
+    still.
     """
     if level.extent in (0, 1):
         return True
@@ -210,7 +216,7 @@ def _iterations_are_apart(level: Level, touches: Sequence[_Touch], fixed: set[SS
 
 
 def _disjoint(one: _Touch, other: _Touch, fixed: set[SSAValue]) -> bool:
-    """Whether two boxes have no element in common, while the loops in `fixed` stand still."""
+    """Returns whether two boxes have no element in common, while the loops in `fixed` stand still."""
     for span, against in zip(one.spans, other.spans, strict=True):
         left, right = _hull(span, fixed), _hull(against, fixed)
         if left is None or right is None or left[0] != right[0]:
@@ -230,7 +236,10 @@ def _contains(op: Operation, inner: Operation) -> bool:
 
 
 def _reads_come_first(body: Block, sources: set[SSAValue], result: SSAValue) -> bool:
-    """Whether the ops of a block use `sources` only before the first that writes `result`; branches one by one."""
+    """
+    Returns whether the ops of a block use `sources` only before the first op that writes `result`. Branches are looked
+    at one by one.
+    """
     written = False
     for op in body.ops:
         reads = any(operand in sources for inner in walk(op) for operand in inner.operands)
@@ -248,5 +257,5 @@ def _reads_come_first(body: Block, sources: set[SSAValue], result: SSAValue) -> 
 
 
 def _stores(op: Operation, result: SSAValue) -> bool:
-    """Whether an op may write `result`: it uses it and is no plain load."""
+    """Returns whether an op may write `result`, that is, whether it uses it in any way but a plain load."""
     return result in op.operands and not isinstance(op, memref.LoadOp) and op.name != "tile.load"

@@ -1,7 +1,7 @@
 """
-What fusion may do with a call of a loop function, read off the blocks of that function.
+Tells what fusion may do with a call of a loop function, from the blocks of that function.
 
-The same questions as in `op_kind.py`, put to axes, loads and stores instead of tensor expressions: a kernel made from
+It asks the same questions as `op_kind.py`, of axes, loads and stores instead of tensor expressions. A kernel made from
 an op has the kind of the op (`docs/fusion.md`).
 """
 
@@ -26,10 +26,10 @@ _CASTS = ("arith.ext", "arith.trunc", "arith.sitofp", "arith.uitofp", "arith.fpt
 
 def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     """
-    Kind and rows of what a loop function computes.
+    Returns the kind and the rows of what a loop function computes.
 
-    `OPAQUE` when it has several outputs, may fail, or holds anything but blocks that compute each element of a buffer
-    once.
+    The kind is `OPAQUE` when the function has several outputs, may fail, or holds anything but blocks that compute each
+    element of a buffer once.
     """
     if not isinstance(kernel, FuncOp) or len(kernel.outputs) != 1:
         return OPAQUE_FACTS
@@ -45,7 +45,7 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
 
 
 def _moves_nothing(stages: Sequence[_Stage], kernel: FuncOp) -> bool:
-    """Whether no block is the last word on the output: a kernel that its blocks do not explain."""
+    """Returns whether no block sets the final output, so that the blocks do not explain the kernel."""
     return not any(kernel.outputs[0] in stage.written for stage in stages)
 
 
@@ -77,7 +77,7 @@ class _Stage:
         return OpKind.BROADCAST if kinds == {OpKind.BROADCAST} else OpKind.ELEMENTWISE
 
     def _kind_of_load(self, load: Access) -> OpKind:
-        """How the place of an element that is read relates to the place of the element that is computed."""
+        """Returns how the place of an element that is read relates to the place of the element that is computed."""
         extents = self.block.extents
         wanted = [dim for dim, extent in enumerate(extents) if extent != 1]
         read: list[int] = []
@@ -107,7 +107,7 @@ class _Stage:
         return OpKind.REDUCTION
 
     def _axes_of(self, *indices: SSAValue) -> set[int] | None:
-        """The axes that choose the element that is loaded; None when other elements choose it too."""
+        """Returns the axes that choose the element that is loaded, or `None` when loaded elements choose it too."""
         pending, seen, found = list(indices), set[SSAValue](), set[int]()
         while pending:
             value = pending.pop()
@@ -126,7 +126,7 @@ class _Stage:
         return {dim for dim, kind in enumerate(self.block.kinds) if kind == "reduce"}
 
     def _is_product_sum(self) -> bool:
-        """Whether the block adds products of elements of two tensors to its one element, casts aside."""
+        """Returns whether the block adds products of elements of two tensors to its one element, apart from casts."""
         if len(self.stores) != 1:
             return False
         total = _without_casts(self.stores[0].op.value)  # pyright: ignore[reportAttributeAccessIssue]
@@ -143,7 +143,7 @@ class _Stage:
         return isinstance(lhs.owner, memref.LoadOp) and isinstance(rhs.owner, memref.LoadOp) and lhs != rhs
 
     def rows(self) -> Rows | None:
-        """The rows that the block reduces; None when its loads do not read one element per iteration."""
+        """Returns the rows that the block reduces, or `None` when its loads do not read one element per iteration."""
         reduced = self._reduce_dims()
         if any(self._axes_of(*load.op.indices) is None for load in self.loads):
             return None
@@ -166,7 +166,7 @@ class _Stage:
 
 
 def _dim(index: AffineExpr | None) -> int:
-    """The axis that an index is, -1 when it is anything else."""
+    """Returns the axis that an index is, or -1 when it is anything else."""
     return index.position if isinstance(index, AffineDimExpr) else -1
 
 

@@ -1,4 +1,4 @@
-"""The fusion kinds, and how the kinds of the stages of a computation make up its own."""
+"""Defines the fusion kinds, and how the kinds of the stages of a computation make up its own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from .reduced_rows import Rows
 
 
 class OpKind(IntEnum):
-    """From the easiest to fuse to the hardest; a chain of ops that only move or map is as hard as its hardest."""
+    """
+    The kinds of ops, from the easiest to fuse to the hardest. A chain of ops that only move or map has the kind of its
+    hardest op.
+    """
 
     ELEMENTWISE = 0
     """A result element needs the elements of the operands at the same place. Dimensions of size 1 are ignored."""
     BROADCAST = 1
-    """As before, but some result dimensions are missing in every operand."""
+    """An elementwise op some of whose result dimensions are missing in every operand."""
     INJECTIVE = 2
     """A result element needs a known few elements anywhere: transposition, slices, concatenation."""
     REDUCTION = 3
@@ -32,14 +35,14 @@ class OpFacts:
 
     kind: OpKind
     rows: Rows | None = None
-    """Of its reductions, when all go over the same rows; None too when it has none."""
+    """The rows of its reductions. It is `None` when the op has no reduction, or when they go over different rows."""
 
 
 OPAQUE_FACTS = OpFacts(OpKind.OPAQUE)
 
 
 def kind_of_stages(kinds: Sequence[OpKind]) -> OpKind:
-    """The kind of a computation with one result from the kinds of its stages, the last of which is the result."""
+    """Returns the kind of a computation with one result, from the kinds of its stages. The last stage is the result."""
     if OpKind.OPAQUE in kinds:
         return OpKind.OPAQUE
     reductions = [kind for kind in kinds if kind >= OpKind.REDUCTION]

@@ -1,4 +1,4 @@
-"""Loops around a block, one level per loop variable, and what values depend on them."""
+"""Finds the loops around a block, one level per loop variable, and the loop variables that values depend on."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Level:
 
 
 def levels_of(loop: LoopOp) -> tuple[Level, ...]:
-    """The levels of one op, outermost first."""
+    """Returns the levels of one op, outermost first."""
     return tuple(Level(loop, position) for position in range(len(loop.variables)))
 
 
 def enclosing_levels(op: Operation) -> tuple[Level, ...]:
-    """The loops directly around `op`, outermost first, up to the first op that is no loop."""
+    """Returns the loops directly around `op`, outermost first, up to the first op that is no loop."""
     found: list[Level] = []
     parent = op.parent_op()
     while isinstance(parent, LoopOp):
@@ -48,15 +48,15 @@ def enclosing_levels(op: Operation) -> tuple[Level, ...]:
 
 
 def body_ops(block: Block) -> list[Operation]:
-    """The ops of `block` without its implicit terminator."""
+    """Returns the ops of `block` without its implicit terminator."""
     return [op for op in block.ops if not isinstance(op, YieldOp)]
 
 
 def loop_dependencies(values: Iterable[SSAValue]) -> set[SSAValue]:
     """
-    Every variable of an op around them that one of `values` is computed from.
+    Returns every variable of an enclosing op that one of `values` is computed from.
 
-    Those are loop variables, and arguments of other ops with regions (`scf.for`, say) that are not functions. An axis
+    These are loop variables, and arguments of other ops with regions (`scf.for`, say) that are not functions. An axis
     of a block stands for what its binding depends on.
     """
     pending = list(values)
@@ -81,7 +81,7 @@ def loop_dependencies(values: Iterable[SSAValue]) -> set[SSAValue]:
 
 
 def axis_dependencies(block: BlockOp, kind: str) -> set[SSAValue]:
-    """The loop variables that the axes of one kind (`spatial` or `reduce`) of `block` depend on."""
+    """Returns the loop variables that the axes of one kind (`spatial` or `reduce`) of `block` depend on."""
     dims = set[int]()
     for expr, axis_kind in zip(block.binding_exprs, block.kinds, strict=True):
         if axis_kind == kind:
@@ -90,7 +90,7 @@ def axis_dependencies(block: BlockOp, kind: str) -> set[SSAValue]:
 
 
 def perfect_block(levels: Iterable[Level]) -> BlockOp | None:
-    """The only op inside the innermost of `levels` if that is a block, and nothing but loops lies between."""
+    """Returns the only op inside the innermost of `levels` if it is a block and nothing but loops lies between."""
     block: BlockOp | None = None
     for loop in dict.fromkeys(level.loop for level in levels):
         ops = body_ops(loop.body.block)

@@ -1,9 +1,9 @@
 """
-What a program keeps in memory while it runs, read off the IR of one entry on buffers.
+Tells what a program keeps in memory while it runs, from the IR of one entry on buffers.
 
-Everything is in the text: sizes and roles in the attributes of the arguments, places in the `memref.view`s of the
-arena, times in the order of the ops, results in the place of operands in `stepwell.in_place` of the arguments of the
-kernels called.
+The text holds everything. Sizes and roles are in the attributes of the arguments, and places in the `memref.view`s of
+the arena. Times follow from the order of the ops. Results that take the place of operands are named by
+`stepwell.in_place`, an attribute of the arguments of the kernels called.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from ..core.ir.walk import walk
 from ..core.roles import BYTES, IN_PLACE, LIVE_BYTES, ROLE, SIGNATURE, TYPE
 
 _NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)
-"""Ops that take no time: they name a place."""
+"""The ops that take no time, because they only name a place."""
 
 
 @dataclass(frozen=True)
 class ArenaBuffer:
-    """A view of the arena: where it lies (bytes), and the first and last step that uses it (see `Memory.steps`)."""
+    """
+    A view of the arena: where it lies in bytes, and the first and the last step that uses it (see `Memory.steps`).
+    """
 
     name: str
     type: str
@@ -55,7 +57,8 @@ class InPlaceUpdate:
 @dataclass(frozen=True)
 class Memory:
     """
-    Sizes in bytes. `live_bytes` is the most that is alive in the arena at one time; None where the IR does not say.
+    The memory of an entry. Sizes are in bytes. `live_bytes` is the most that is alive in the arena at one time. `None`
+    stands for what the IR does not say.
     """
 
     entry: str
@@ -65,13 +68,16 @@ class Memory:
     output_bytes: int
     weight_bytes: int
     steps: tuple[str, ...]
-    """The calls and copies of the entry, in order: the kernel, or the name of the op."""
+    """The calls and copies of the entry, in order. Each is named by its kernel or by its op."""
     buffers: tuple[ArenaBuffer, ...]
     in_place: tuple[InPlaceUpdate, ...]
 
     @property
     def ratio(self) -> float | None:
-        """Bytes of the arena per byte that must be alive. 1 is the best, None stands for not known."""
+        """
+        Returns the bytes of the arena per byte that must be alive. The best value is 1, and `None` stands for not
+        known.
+        """
         if self.live_bytes is None:
             return None
         return self.arena_bytes / self.live_bytes if self.live_bytes else 1.0
@@ -79,9 +85,9 @@ class Memory:
 
 def memory_of(module: ModuleOp, entry: str) -> Memory:
     """
-    The memory of the public function `entry`, on a stair with buffers.
+    Returns the memory of the public function `entry`, at a level with buffers.
 
-    Raises KeyError when there is no such function. A function without roles has no arena; one below `memref` has no
+    Raises KeyError when there is no such function. A function without roles has no arena, and one below `memref` has no
     buffers.
     """
     functions = {
@@ -135,7 +141,7 @@ def _integer(attribute: Attribute | None) -> int | None:
 
 
 def _steps(block: Block) -> dict[Operation, int]:
-    """The ops of the function that take time, numbered from 0, those in branches and loops included."""
+    """Returns the ops of the function that take time, numbered from 0. Those in branches and loops are included."""
     found = [op for op in walk(block) if not isinstance(op, _NO_STEPS) and not op.regions]
     work = [op for op in found if op.name.endswith((".call", ".copy"))]
     return {op: number for number, op in enumerate(work)}
@@ -160,7 +166,7 @@ def _buffers(arena: SSAValue, steps: dict[Operation, int]) -> Iterator[ArenaBuff
 
 
 def _position(op: Operation) -> tuple[int, ...]:
-    """Where an op stands in its function: its index in its block, after that of the op around it."""
+    """Returns where an op stands in its function: its index in its block, after the position of the op around it."""
     path: list[int] = []
     current: Operation | None = op
     while current is not None and (block := current.parent_block()) is not None:

@@ -1,5 +1,5 @@
 """
-What fusion may do with an op, read off its tensor expressions: which elements of its operands each result needs.
+Tells what fusion may do with an op, from its tensor expressions: which elements of its operands each result needs.
 
 The rules follow the pattern kinds of TVM (J. Roesch et al., "Relay: A High-Level Compiler for Deep Learning", 2019).
 """
@@ -25,7 +25,7 @@ from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
 from .reduced_rows import rows_of_stages
 
 PLAN = frozenset({"graph.group", "graph.group_reason"})
-"""Attributes of a fusion plan: they differ from op to op and say nothing about what the op computes."""
+"""The attributes of a fusion plan. They differ from op to op and say nothing about what the op computes."""
 
 _MAX_KNOWN = 4096
 _known: dict[Hashable, OpFacts] = {}
@@ -33,8 +33,10 @@ _known: dict[Hashable, OpFacts] = {}
 
 class _Numbers:
     """
-    A number for each attribute, the same for equal ones: attributes of identical layers are few, and hashing a type
-    takes 5 µs.
+    Gives each attribute a number, the same for equal ones.
+
+    Identical layers share few attributes, and hashing a type takes 5 µs. Objects are known by identity and are kept
+    alive for that. When there are too many, all are forgotten, and no number is used again.
 
     Objects are known by identity and kept alive for that. Where there are too many, all are forgotten, and no number
     comes again.
@@ -63,16 +65,16 @@ _numbers = _Numbers()
 
 def kind_of_op(op: Operation) -> OpKind:
     """
-    The kind of an op with loop semantics, or of the loop function that a `graph.call_kernel` calls.
+    Returns the kind of an op with loop semantics, or of the loop function that a `graph.call_kernel` calls.
 
-    `OPAQUE` for every other op (constants and weights among them), for ops that may fail and for ops whose meaning
-    needs sizes that are not known yet.
+    The kind is `OPAQUE` for every other op, constants and weights among them. So it is for ops that may fail, and for
+    ops whose meaning needs sizes that are not known yet.
     """
     return facts_of_op(op).kind
 
 
 def facts_of_op(op: Operation) -> OpFacts:
-    """Kind and rows of an op. See `kind_of_op`."""
+    """Returns the kind and the rows of an op. See `kind_of_op`."""
     if isinstance(op, CallKernelOp):
         return facts_of_kernel(op.kernel())
     if not isinstance(op, LoopSemantics) or may_fail(op):
@@ -104,12 +106,14 @@ def _computed_facts(op: Operation) -> OpFacts:
         outputs = op.te(*inputs)
         return OpFacts(kind_of_tensors(outputs, inputs), rows_of_stages(_stages_between(outputs, inputs)))
     except te.TEError:
-        # A size is `?` where the meaning needs a number: nothing can be said before shapes are specialised.
+        # A size is `?` where the meaning needs a number. Nothing can be said before shapes are specialised.
         return OPAQUE_FACTS
 
 
 def _placeholder(type_: Attribute, number: int) -> te.Tensor | None:
-    """An input tensor of an IR type, with one variable per `?`; None for a type that is no tensor of ours."""
+    """
+    Returns an input tensor of an IR type, with one variable per `?`, or `None` for a type that te has no tensor for.
+    """
     if not isinstance(type_, TensorType):
         return None
     dtype = dtype_name(type_.element_type)
@@ -123,10 +127,11 @@ def _placeholder(type_: Attribute, number: int) -> te.Tensor | None:
 
 def kind_of_tensors(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> OpKind:
     """
-    The kind of the computation from `inputs` to `outputs`.
+    Returns the kind of the computation from `inputs` to `outputs`.
 
-    Stages that map: the hardest of them. One reduction or contraction last: its kind. A reduction with mapping stages
-    after it (softmax, a mean): `OUT_FUSABLE`. A second result, a check, a reduction of a reduction: `OPAQUE`.
+    Stages that map have the kind of the hardest of them. One reduction or contraction at the end gives its own kind. A
+    reduction with mapping stages after it (softmax, a mean) is `OUT_FUSABLE`. A second result, a check or a reduction
+    of a reduction makes it `OPAQUE`.
     """
     stages = _stages_between(outputs, inputs)
     if len(outputs) != 1 or not stages:
@@ -135,7 +140,7 @@ def kind_of_tensors(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -
 
 
 def _stages_between(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> list[te.Compute]:
-    """The stages below `outputs` down to `inputs`, producers first."""
+    """Returns the stages below `outputs` down to `inputs`, producers first."""
     given = {id(tensor) for tensor in inputs}
     inside: set[int] = set()
     stack = list(outputs)
@@ -161,12 +166,12 @@ def _kind_of_stage(stage: te.Compute) -> OpKind:
     kinds = {_kind_of_load(stage, load) for load in loads}
     if OpKind.INJECTIVE in kinds:
         return OpKind.INJECTIVE
-    # Broadcast operands beside an elementwise one cost nothing more; a constant tensor has no operand at all.
+    # Broadcast operands beside an elementwise one cost nothing more. A constant tensor has no operand at all.
     return OpKind.BROADCAST if kinds == {OpKind.BROADCAST} else OpKind.ELEMENTWISE
 
 
 def _kind_of_load(stage: te.Compute, load: Load) -> OpKind:
-    """How the place of an element that is read relates to the place of the element that is computed."""
+    """Returns how the place of an element that is read relates to the place of the element that is computed."""
     axes = [axis for axis in stage.axes if axis.extent != 1]
     read: list[Axis] = []
     for index, size in zip(load.indices, load.tensor.shape, strict=True):
@@ -184,7 +189,7 @@ def _kind_of_load(stage: te.Compute, load: Load) -> OpKind:
 
 def _covers(axis: Axis, size: te.Dim) -> bool:
     """
-    Whether the axis runs over a whole dimension of `size`. Two symbolic sizes that meet in one index are equal.
+    Returns whether the axis runs over a whole dimension of `size`. Two symbolic sizes that meet in one index are equal.
     """
     if isinstance(axis.extent, int) and isinstance(size, int):
         return axis.extent == size and axis.lower == 0
@@ -197,7 +202,7 @@ def _kind_of_reduction(result: ReductionResult, loads: Sequence[Load]) -> OpKind
         return OpKind.OPAQUE
     if _is_product_sum(result):
         return OpKind.OUT_FUSABLE
-    # A reduction proper reads whole dimensions: its axes stand alone in indices. Others (windows) overlap.
+    # A proper reduction reads whole dimensions, so its axes stand alone in indices. Windows overlap.
     for load in loads:
         for index in load.indices:
             if not isinstance(index, Axis) and any(node in reduction.axes for node in te.post_order(index)):
@@ -206,7 +211,7 @@ def _kind_of_reduction(result: ReductionResult, loads: Sequence[Load]) -> OpKind
 
 
 def _is_product_sum(result: ReductionResult) -> bool:
-    """Whether the reduction sums products of elements of two tensors, casts aside."""
+    """Returns whether the reduction sums products of elements of two tensors, apart from casts."""
     combined, value = result.reduction.reducer.results[0], _without_casts(result.reduction.values[0])
     if not (isinstance(combined, Binary) and combined.function == "add"):
         return False

@@ -1,7 +1,7 @@
 """
-The post-dominator tree of the ops of one block: where everything that is computed from a value meets again.
+The post-dominator tree of the ops of one block. It tells where everything that is computed from a value meets again.
 
-Source: K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm", 2001; on a graph without cycles one walk
+Source: K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm", 2001. On a graph without cycles one walk
 from the last op to the first is enough. Common ancestors are found by jump pointers (E. Myers, "An applicative
 random-access stack", 1983), so a block of n ops with m uses takes O(n + m log n).
 """
@@ -13,9 +13,10 @@ from xdsl.ir import Block, Operation
 
 class PostDominators:
     """
-    Users and immediate post-dominators of the ops of `block`.
+    The users and the immediate post-dominators of the ops of `block`.
 
-    A use in a nested region counts as one by the op of `block` that holds it; a use in another block as the end.
+    A use in a nested region counts as a use by the op of `block` that holds it. A use in another block counts as a use
+    by the end.
     """
 
     def __init__(self, block: Block):
@@ -31,12 +32,15 @@ class PostDominators:
             self._attach(number)
 
     def of(self, op: Operation) -> Operation | None:
-        """The first op through which every way from `op` leads. It is None when that is only the end of the block."""
+        """
+        Returns the first op through which every way from `op` leads. It is `None` when that is only the end of the
+        block.
+        """
         number = self._parent[self._numbers[op]]
         return None if number == len(self._ops) else self._ops[number]
 
     def users(self, op: Operation) -> list[Operation]:
-        """The ops of the block that use a result of `op`, in order, each once."""
+        """Returns the ops of the block that use a result of `op`, in order, each once."""
         return [self._ops[user] for user in self._users[self._numbers[op]] if user < len(self._ops)]
 
     def is_used_elsewhere(self, op: Operation) -> bool:
@@ -44,7 +48,7 @@ class PostDominators:
         return len(self._ops) in self._users[self._numbers[op]]
 
     def place(self, op: Operation) -> int:
-        """The number of `op` in its block."""
+        """Returns the number of `op` in its block."""
         return self._numbers[op]
 
     def _users_of(self, op: Operation) -> list[int]:
@@ -64,13 +68,13 @@ class PostDominators:
             parent = self._common(parent, user)
         self._parent[number] = parent
         self._depth[number] = self._depth[parent] + 1
-        # The jump of the parent's jump when the two are equally long, else the parent: skew-binary numbers.
+        # Skew-binary numbers: the jump of the parent's jump when the two are equally long, else the parent.
         up = self._jump[parent]
         equal = self._depth[parent] - self._depth[up] == self._depth[up] - self._depth[self._jump[up]]
         self._jump[number] = self._jump[up] if equal else parent
 
     def _common(self, a: int, b: int) -> int:
-        """The nearest common ancestor of two numbers."""
+        """Returns the nearest common ancestor of two numbers."""
         depth, parent, jump = self._depth, self._parent, self._jump
         if depth[a] < depth[b]:
             a, b = b, a

@@ -1,5 +1,5 @@
 """
-What the reductions of an op have in common: the tensor that they go over, and which of its dimensions they combine.
+Tells what the reductions of an op have in common: the tensor that they go over, and the dimensions that they combine.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ Sizes = tuple[int, ...]
 
 
 def without_ones(sizes: Sequence[int]) -> Sizes:
-    """A shape without dimensions of size 1, which say nothing about the loops that are needed."""
+    """Returns a shape without dimensions of size 1, which do not matter for the loops that are needed."""
     return tuple(size for size in sizes if size != 1)
 
 
 @dataclass(frozen=True)
 class Rows:
     """
-    A reduction of whole rows: every element of a tensor is read once, and those along some dimensions are combined.
+    A reduction of whole rows. Every element of a tensor is read once, and those along some dimensions are combined.
 
     `space` is the shape of that tensor and `kept` that of the result, both without dimensions of size 1. Softmax and
-    layer normalisation are several reductions with equal rows; a contraction or a window has none.
+    layer normalisation are several reductions with equal rows. A contraction or a window has no rows.
     """
 
     space: Sizes
     reduced: tuple[int, ...]
-    """Numbers of the dimensions of `space` that are combined."""
+    """The numbers of the dimensions of `space` that are combined."""
 
     @property
     def kept(self) -> Sizes:
@@ -45,7 +45,7 @@ class Rows:
 
 
 def rows_of_stages(stages: Sequence[te.Compute]) -> Rows | None:
-    """The rows of all reductions among `stages`, or None when there is no reduction or they differ."""
+    """Returns the rows of all reductions among `stages`. It is `None` when there is no reduction or they differ."""
     found = {
         _rows_of_stage(stage) for stage in stages if any(isinstance(body, ReductionResult) for body in stage.bodies)
     }

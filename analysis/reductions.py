@@ -1,4 +1,4 @@
-"""How a block with reduce axes accumulates, and where its init may run."""
+"""Tells how a block with reduce axes accumulates, and where its init may run."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .loop_nests import Level, axis_dependencies, enclosing_levels, loop_depende
 
 @dataclass(frozen=True)
 class Accumulator:
-    """One element per point of the spatial axes that a block updates: loads and one store, all at `indices`."""
+    """An element per point of the spatial axes that a block updates by loads and one store, all at `indices`."""
 
     buffer: SSAValue
     indices: tuple[AffineExpr, ...]
-    """Affine in the spatial axes of the block."""
+    """The indices, which are affine in the spatial axes of the block."""
     store: memref.StoreOp
     loads: tuple[memref.LoadOp, ...]
 
 
 def accumulators(block: BlockOp) -> tuple[Accumulator, ...] | None:
     """
-    The accumulators of a reduction whose whole effect is to update them, `None` for every other block.
+    Returns the accumulators of a reduction whose whole effect is to update them, or `None` for every other block.
 
-    Each written buffer has one store, at the top of the body, to an element that the reduce axes do not choose; all
+    Each written buffer has one store, at the top of the body, to an element that the reduce axes do not choose. All
     other accesses to it are loads of that element at the top of the body. Views and opaque accesses rule it out.
     """
     if not block.has_reduce_axes:
@@ -72,9 +72,10 @@ def _accumulator(block: BlockOp, accesses) -> Accumulator | None:
 
 def init_stores(block: BlockOp, found: tuple[Accumulator, ...]) -> dict[Operation, Accumulator] | None:
     """
-    Store of the init -> accumulator it sets, when the init does nothing to memory but set each accumulator once.
+    Maps each store of the init to the accumulator that it sets.
 
-    `None` when there is no init or it does more.
+    The init must do nothing to memory but set each accumulator once. The result is `None` when there is no init or when
+    it does more.
     """
     if block.init is None:
         return None
@@ -97,23 +98,26 @@ def init_stores(block: BlockOp, found: tuple[Accumulator, ...]) -> dict[Operatio
 
 @dataclass(frozen=True)
 class ReductionNest:
-    """The loops around a block with reduce axes and what the axes need of them."""
+    """The loops around a block with reduce axes, and the loop variables that the axes depend on."""
 
     block: BlockOp
     levels: tuple[Level, ...]
     spatial: frozenset[SSAValue]
-    """Loop variables that spatial axes depend on."""
+    """The loop variables that spatial axes depend on."""
     reduce: frozenset[SSAValue]
-    """Loop variables that reduce axes depend on."""
+    """The loop variables that reduce axes depend on."""
 
     @property
     def first_reduce(self) -> int | None:
-        """Number of the outermost level that a reduce axis depends on."""
+        """Returns the number of the outermost level that a reduce axis depends on."""
         return next((n for n, level in enumerate(self.levels) if level.variable in self.reduce), None)
 
     @property
     def sees_its_reduce_loops(self) -> bool:
-        """Whether every variable that the reduce axes depend on is one of `levels`: no op of another kind between."""
+        """
+        Returns whether every variable that the reduce axes depend on is one of `levels`, so that no other op lies
+        between.
+        """
         return self.reduce <= {level.variable for level in self.levels}
 
     def is_only_reduced(self, variable: SSAValue) -> bool:
@@ -125,7 +129,7 @@ class ReductionNest:
 
 
 def reduction_nest(block: BlockOp) -> ReductionNest:
-    """The loops around `block`, with the variables that its spatial and its reduce axes depend on."""
+    """Returns the loops around `block`, with the variables that its spatial and its reduce axes depend on."""
     return ReductionNest(
         block,
         enclosing_levels(block),
@@ -135,7 +139,7 @@ def reduction_nest(block: BlockOp) -> ReductionNest:
 
 
 def constraint_dependencies(block: BlockOp, constraint: Constraint) -> set[SSAValue]:
-    """The loop variables that one term of the predicate depends on."""
+    """Returns the loop variables that one term of the predicate depends on."""
     dims = sorted(normal_form(constraint[0]).used_dims())
     return loop_dependencies(block.binding_operands[dim] for dim in dims)
 
@@ -144,8 +148,8 @@ def init_may_be_hoisted(nest: ReductionNest) -> bool:
     """
     Returns whether all of the init may run before the outermost reduce loop, over the spatial loops inside it.
 
-    Not when another op in that loop touches what the init writes, or writes what it reads; nor when what the spatial
-    loops and bindings need is computed inside it.
+    It must not when another op in that loop touches what the init writes, or writes what it reads. It must not either
+    when the spatial loops or bindings need something that is computed inside that loop.
     """
     first = nest.first_reduce
     if first is None or not init_nest_exists(nest):
@@ -176,7 +180,7 @@ def _defined_in(value: SSAValue, loop: Operation) -> bool:
 
 
 def _init_conflicts(block: BlockOp, outer: Operation) -> bool:
-    """Whether an op in `outer`, outside `block`, touches what the init writes or may write what it reads."""
+    """Returns whether an op in `outer`, outside `block`, touches what the init writes or may write what it reads."""
     assert block.init is not None
     written, read = set[SSAValue](), set[SSAValue]()
     for op in walk(block.init):

@@ -1,4 +1,7 @@
-"""Whether the iterations of a block may run in another order, and what an accumulation allows."""
+"""
+Tells whether the iterations of a block may run in another order, and whether the updates of an accumulator may be
+regrouped.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,16 @@ _ASSOCIATIVE = (
     arith.MaximumfOp,
     arith.MinimumfOp,
 )
-"""Updates that give the same bits in any order."""
+"""The updates that give the same bits in any order."""
 
 
 def may_reorder(block: BlockOp) -> bool:
     """
-    Returns whether loops around `block` may be interchanged, reduce loops keeping their order among each other.
+    Returns whether loops around `block` may be interchanged while reduce loops keep their order among each other.
 
-    Its ops only compute, load and store (an assert must fail in program order); each buffer it writes is stored at
-    indices affine in the axes, other ones for every point of the spatial axes (else the last one wins), and accessed
-    nowhere else; no two of its buffers are views of one.
+    Its ops only compute, load and store, because an assert must fail in program order. Each buffer that it writes is
+    stored at indices affine in the axes and accessed nowhere else. A buffer that is no accumulator needs an element of
+    its own for every point of the spatial axes, as else the last store wins. No two of its buffers are views of one.
     """
     for op in walk(block.body):
         if isinstance(op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp):
@@ -64,10 +67,10 @@ def may_reorder(block: BlockOp) -> bool:
 
 def _separates_points(block: BlockOp, indices: tuple[AffineExpr | None, ...]) -> bool:
     """
-    Whether different points of the spatial axes of `block` always have different `indices`.
+    Returns whether different points of the spatial axes of `block` always have different `indices`.
 
-    An index tells its axes apart when, with those that other indices tell removed, each factor exceeds what all smaller
-    ones together reach, as in `i * 16 + j` for j below 16.
+    Axes that other indices tell are removed from an index first. The index tells its axes apart when each factor
+    exceeds what all smaller ones together reach, as in `i * 16 + j` for j below 16.
     """
     told = {number for number, extent in enumerate(block.extents) if isinstance(extent, int) and extent <= 1}
     left = [index for index in indices if index is not None and is_linear(index)]
@@ -82,7 +85,9 @@ def _separates_points(block: BlockOp, indices: tuple[AffineExpr | None, ...]) ->
 
 
 def _axes_told_apart(block: BlockOp, index: AffineExpr, told: set[int]) -> set[int]:
-    """The axes whose values follow from the value of `index` and those of the axes in `told`; none or all."""
+    """
+    Returns the axes whose values follow from the value of `index` and those of the axes in `told`: all of them or none.
+    """
     factors = sorted(
         (abs(factor), atom.position)
         for atom, factor in linear_terms(index)[0].items()
@@ -102,9 +107,11 @@ def _axes_told_apart(block: BlockOp, index: AffineExpr, told: set[int]) -> set[i
 
 def is_reassociable(accumulator: Accumulator) -> bool:
     """
-    Whether the updates of `accumulator` may be grouped in any way: an associative integer op, a maximum or minimum, or
-    a float sum or product marked `fastmath<reassoc>`; the accumulator, old and new, used for nothing else (in
-    `s += a; t += s` every partial sum counts).
+    Returns whether the updates of `accumulator` may be grouped in any way.
+
+    They may for an associative integer op, for a maximum or minimum, and for a float sum or product marked
+    `fastmath<reassoc>`. Neither the old nor the new value of the accumulator may have another use: in `s += a; t += s`
+    every partial sum counts.
     """
     update = accumulator.store.value.owner
     if len(accumulator.loads) != 1 or not isinstance(update, Operation):

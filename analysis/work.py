@@ -1,9 +1,9 @@
 """
-An estimate of how long loops take on one core, for decisions on threads: what is too small to share, how large a chunk
-is.
+Estimates how long loops take on one core, for decisions on threads: which loops are too small to share, and how large a
+chunk is.
 
 Only the order of magnitude matters, so the figures are those of one core of a server of 2020 with vectors of 512 bits.
-All are nanoseconds. Where LLVM does not vectorise a loop, its arithmetic takes `SCALAR` times as long.
+All times are in nanoseconds. Where LLVM does not vectorise a loop, its arithmetic takes `SCALAR` times as long.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
 
 GRAIN = 20_000
-"""A chunk for one thread: waking a sleeping thread costs 30 to 60 µs, handing work to one that is awake 0.3 µs."""
+"""
+The time of a chunk for one thread. Waking a sleeping thread costs 30 to 60 µs, and handing work to one that is awake
+0.3 µs.
+"""
 
 WORTH_SHARING = 5 * GRAIN
-"""A loop that takes less is done before a second thread is awake."""
+"""A loop that takes less time is done before a second thread is awake."""
 
 MOST_CHUNKS = 256
-"""More than that do not balance better."""
+"""The largest number of chunks. More of them do not balance better."""
 
 SCALAR = 8.0
 _ELEMENT = {
@@ -40,7 +43,7 @@ _ELEMENT = {
 }
 
 NEAR_BYTES = 1024 * 1024
-"""Larger buffers do not stay in the cache of one core: their elements come from afar."""
+"""Larger buffers do not stay in the cache of one core, so their elements come from farther away."""
 
 _CHEAP_MATH = (
     math.AbsFOp,
@@ -56,7 +59,7 @@ _UNKNOWN_CALL = 100.0
 
 
 def trip_count(loop: scf.ForOp) -> int | None:
-    """How often a loop runs, when its bounds are constants."""
+    """Returns how often a loop runs when its bounds are constants, else `None`."""
     bounds = [constant_of(value) for value in (loop.lb, loop.ub, loop.step)]
     lower, upper, step = bounds
     if lower is None or upper is None or step is None or step < 1:
@@ -65,12 +68,15 @@ def trip_count(loop: scf.ForOp) -> int | None:
 
 
 def nanoseconds_of_iteration(loop: scf.ForOp | ForOp) -> float:
-    """One iteration of a loop."""
+    """Returns the time of one iteration of a loop."""
     return _region(loop.body, _is_vectorized(loop))
 
 
 def nanoseconds(op: Operation, vectorized: bool = False) -> float:
-    """All of `op`. Loops of unknown length run once. `vectorized`: the loop around it is."""
+    """
+    Returns the time of all of `op`. Loops of unknown length run once. `vectorized` tells that the loop around it is
+    vectorised.
+    """
     if isinstance(op, scf.ForOp):
         trips = trip_count(op)
         return (1 if trips is None else trips) * nanoseconds_of_iteration(op)
@@ -96,7 +102,7 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
 
 
 def grain_of(function: Operation, default: float = GRAIN) -> float:
-    """Nanoseconds of a chunk in `function`: its `stepwell.grain`, else `default`."""
+    """Returns the nanoseconds of a chunk in `function`: its `stepwell.grain`, else `default`."""
     found = function.attributes.get(roles.GRAIN)
     return found.value.data if isinstance(found, IntegerAttr) else default
 
@@ -121,7 +127,7 @@ def _scalar(op: Operation) -> float:
 
 
 def _load(buffer: SSAValue) -> float:
-    """An element of `buffer`, loaded or stored."""
+    """Returns the time to load or store an element of `buffer`."""
     type_ = buffer.type
     assert isinstance(type_, MemRefType)
     size = getattr(type_.element_type, "size", 8) * prod(type_.get_shape())
@@ -140,7 +146,7 @@ def _is_vectorized(loop: Operation) -> bool:
 
 
 def chunk_of(trips: int, each: float, grain: float = GRAIN) -> int:
-    """How many of `trips` iterations of `each` nanoseconds make a chunk; chunks are as even as can be."""
+    """Returns how many of `trips` iterations of `each` nanoseconds make a chunk. Chunks are as even as can be."""
     if trips < 1:
         return 1
     least = min(trips, ceil(grain / each) if each > 0 else trips)
