@@ -1,8 +1,9 @@
 """
-What every graph op computes, in NumPy, written independently of te. For tests; never used by compile.
+What every graph op computes, in NumPy, written independently of te. It is meant for tests, and compilation never uses
+it.
 
-`run(module, entry, *arrays)` executes a program of the graph stair; `evaluate(name, properties, *arrays)` one
-op; `register(name, f)` adds the meaning of an op of another dialect.
+`run(module, entry, *arrays)` executes a program of the graph dialect. `evaluate(name, properties, *arrays)` runs one
+op. `register(name, f)` adds the meaning of an op of another dialect.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ ZERO_DIVISOR = "integer division by zero"
 
 
 def _arithmetic(function: Callable[[Array, Array], Array]) -> Reference:
-    """`add`, `subtract`, `multiply`: rounded once on floats, wrapping on integers."""
+    """Makes the reference of `add`, `subtract` and `multiply`. They round once on floats and wrap on integers."""
 
     def reference(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
         compute = single_op_dtype(x.dtype)
@@ -35,14 +35,14 @@ def _arithmetic(function: Callable[[Array, Array], Array]) -> Reference:
 
 
 def _check_divisor(op: str, x: Array, y: Array) -> None:
-    """Fails when some element that is computed has divisor 0 (none is when the result is empty)."""
+    """Fails when an element that is computed has divisor 0. An empty result computes none."""
     divisors = np.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape))
     if np.any(divisors == 0):
         raise ReferenceFailure(op, ZERO_DIVISOR)
 
 
 def _floor_division(x: Array, y: Array) -> tuple[Array, Array]:
-    """Quotient rounded towards -inf and its remainder; wraps where the divisor is -1."""
+    """Returns the quotient rounded towards -inf and its remainder. It wraps where the divisor is -1."""
     with np.errstate(all="ignore"):
         minus_one = y == -1 if is_signed(y.dtype) else np.zeros(y.shape, np.bool_)
         divisor = np.where(minus_one, np.ones((), y.dtype), y)
@@ -58,19 +58,22 @@ def _divide(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
         return _arithmetic(np.divide)(properties, x, y)
     _check_divisor("graph.divide", x, y)
     quotient, remainder = _floor_division(x, y)
-    # Towards -inf and towards zero differ where the quotient is negative and not exact.
+    # Rounding towards -inf and towards zero differ where the quotient is negative and not exact.
     negative = (x < 0) != (y < 0)
     return (np.where(negative & (remainder != 0), quotient + 1, quotient).astype(x.dtype),)
 
 
 def _exact_floor_of_quotient(x: float, y: float) -> float:
-    """`floor(x / y)` by exact arithmetic, rounded to a double; NaN for an infinite `x`, `x / y` for a zero `y`."""
+    """
+    Returns `floor(x / y)` by exact arithmetic, rounded to a double. It is NaN for an infinite `x`, and `x / y` for a
+    zero `y`.
+    """
     if abs(x) == np.inf and y != 0:
-        return np.nan  # by `mod`, whose result is NaN too
+        return np.nan  # `mod` gives NaN here too.
     if x != x or y != y or y == 0:
         return float(np.divide(np.float64(x), np.float64(y)))
     if abs(y) == np.inf:
-        # The quotient is a zero; of the sign of an infinitely small number when x is not 0.
+        # The quotient is a zero. It has the sign of an infinitely small number when x is not 0.
         return -1.0 if x != 0 and (x < 0) != (y < 0) else float(np.divide(np.float64(x), np.float64(y)))
     whole = Fraction(x) / Fraction(y)
     whole = whole.numerator // whole.denominator
@@ -108,7 +111,10 @@ def _mod(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
 
 
 def _integer_power(x: Array, y: Array) -> Array:
-    """Square and multiply modulo 2^64, then modulo the width; negative exponents as in docs/semantics.md."""
+    """
+    Returns the power by square and multiply modulo 2^64, then modulo the width. Negative exponents follow
+    docs/semantics.md.
+    """
     shape = np.broadcast_shapes(x.shape, y.shape)
     base = np.broadcast_to(x, shape).astype(np.int64 if is_signed(x.dtype) else np.uint64)
     exponent = np.broadcast_to(y, shape)
@@ -133,7 +139,7 @@ def _power(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
         if is_float(x.dtype):
             wide = np.power(widen(x), widen(y))
             if x.dtype == np.float64:
-                # glibc's powl(-inf, -2^63) is inf; powers of infinities are exact in any type.
+                # glibc's powl(-inf, -2^63) is inf. Powers of infinities are exact in any type.
                 wide = np.where(np.isinf(x), np.power(x, y), wide)
             return (round_to(wide, x.dtype),)
         return (_integer_power(x, y),)
@@ -163,7 +169,7 @@ def _plain(function: Callable[[Array, Array], Array]) -> Reference:
 
 
 def _counts(x: Array, y: Array) -> tuple[Array, Array]:
-    """Shift counts as unsigned numbers limited to the bit width, and where they reach it."""
+    """Returns shift counts as unsigned numbers limited to the bit width, and where they reach it."""
     width = x.dtype.itemsize * 8
     unsigned = y.view(np.dtype(f"u{y.dtype.itemsize}")).astype(np.uint64)
     too_far = unsigned >= width
@@ -187,14 +193,14 @@ def _where(properties: Properties, condition: Array, x: Array, y: Array) -> tupl
 
 
 def _exact_fma(x: float, y: float, z: float) -> float:
-    """`x * y + z` rounded once, for doubles."""
+    """Returns `x * y + z` rounded once, for doubles."""
     if not (np.isfinite(x) and np.isfinite(y)):
         return x * y + z
     if not np.isfinite(z):
         return z
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:
-        # Zero is exact only when the product is; then the plain sum has the right sign, unless x * y underflowed.
+        # Zero is exact only when the product is. Then the plain sum has the right sign, unless x * y underflowed.
         return x * y + z
     try:
         return float(exact)
@@ -213,7 +219,7 @@ def _ewise_fma(properties: Properties, x: Array, y: Array, z: Array) -> tuple[Ar
         wide = [operand.astype(np.float64) for operand in (x, y, z)]
         if x.dtype == np.float64:
             return (np.asarray(_exact_fma_elements(*wide), np.float64).reshape(shape),)
-        # The product of two f32 is exact in float64; the sum is rounded to odd there, then once to the type.
+        # The product of two f32 is exact in float64. The sum is rounded to odd there, then once to the type.
         return (round_to(to_odd_sum(wide[0] * wide[1], wide[2]), x.dtype),)
 
 

@@ -11,7 +11,7 @@ from .elementwise import Properties
 
 
 def _types(properties: Properties, x: Array) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """The result type and the type of the sum; integers are summed in the result type, wrapping."""
+    """Returns the result type and the type of the sum. Integers are summed in the result type and wrap."""
     name = properties.get("out_dtype")
     result = x.dtype if name is None else DTYPES[name]
     return result, wide_dtype(result) if is_float(result) else result
@@ -28,7 +28,7 @@ def _matmul(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
     leading = np.broadcast_shapes(lhs.shape[:-2], rhs.shape[:-2])
     total = np.zeros((*leading, lhs.shape[-2], rhs.shape[-1]), accumulator)
     with np.errstate(all="ignore"):
-        # One rank-1 update per k: no library is asked, so no zero is skipped and 0 * inf is NaN.
+        # There is one rank-1 update per k. No library is asked, so no zero is skipped and 0 * inf is NaN.
         for k in range(lhs.shape[-1]):
             total += lhs[..., :, k, None] * rhs[..., None, k, :]
         if x.ndim == 1:
@@ -39,12 +39,12 @@ def _matmul(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
 
 
 def window_extent(size: int, before: int, after: int, kernel: int, stride: int, dilation: int) -> int:
-    """Positions of a window along one dimension (docs/semantics.md, "Output size")."""
+    """Returns the positions of a window along one dimension (docs/semantics.md, "Output size")."""
     return (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
 
 
 def window_view(x: Array, properties: Properties, row: int, column: int, extents: tuple[int, int]) -> Array:
-    """Of padded NCHW data, the elements under tap (row, column) of the kernel for each output position."""
+    """Returns the elements of padded NCHW data under tap (row, column) of the kernel, one for each output position."""
     step_h, step_w = properties.get("strides", (1, 1))
     dilation_h, dilation_w = properties.get("dilation", (1, 1))
     top, left = row * dilation_h, column * dilation_w
@@ -54,7 +54,7 @@ def window_view(x: Array, properties: Properties, row: int, column: int, extents
 
 
 def window_extents(x: Array, kernel: tuple[int, int], properties: Properties) -> tuple[int, int]:
-    """Output height and width of a window over NCHW data without its padding."""
+    """Returns output height and width of a window over NCHW data without its padding."""
     top, left, bottom, right = properties.get("padding", (0, 0, 0, 0))
     steps = properties.get("strides", (1, 1))
     dilation = properties.get("dilation", (1, 1))
@@ -65,7 +65,7 @@ def window_extents(x: Array, kernel: tuple[int, int], properties: Properties) ->
 
 
 def pad_windows(x: Array, properties: Properties, fill: Array) -> Array:
-    """NCHW data with the padding of a window op around it."""
+    """Returns NCHW data with the padding of a window op around it."""
     top, left, bottom, right = properties.get("padding", (0, 0, 0, 0))
     return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=fill)
 

@@ -1,4 +1,4 @@
-"""Ops that take sizes as tensors: here they are what NumPy does with the values at hand."""
+"""Ops that take sizes as tensors. Here they are what NumPy does with the values at hand."""
 
 from __future__ import annotations
 

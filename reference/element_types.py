@@ -1,8 +1,8 @@
 """
 Element types in NumPy: names of the IR to dtypes and back, the type to compute in, and correct rounding.
 
-Integer and float conversions here are exact where NumPy's are not: `float64` to `bfloat16` and `int64` to
-`float16` round twice in NumPy, once here.
+Conversions between integers and floats are exact here where NumPy's are not. `float64` to `bfloat16` and `int64` to
+`float16` round twice in NumPy and once here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..te import dtypes
 Array = np.ndarray[Any, Any]
 
 DTYPES: Final[dict[str, np.dtype[Any]]] = {name: dtypes.numpy_dtype(name) for name in dtypes.ALL}
-"""NumPy dtype of each element type, by its name in the IR."""
+"""The NumPy dtype of each element type, by its name in the IR."""
 
 NAMES: Final = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -38,20 +38,21 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 
 
 def is_small_float(dtype: np.dtype[Any]) -> bool:
-    """Returns whether `dtype` is `f16` or `bf16`: every op on it computes in `f32` and rounds once."""
+    """Returns whether `dtype` is `f16` or `bf16`. Every op on them computes in `f32` and rounds once."""
     return NAMES.get(np.dtype(dtype)) in dtypes.SMALL_FLOATS
 
 
 def single_op_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which one IEEE operation on `dtype` runs: `f32` for `f16` and `bf16`, else `dtype`."""
+    """Returns the type in which one IEEE operation on `dtype` runs: `f32` for `f16` and `bf16`, else `dtype`."""
     return DTYPES["f32"] if is_small_float(dtype) else np.dtype(dtype)
 
 
 def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """
-    The type in which functions and sums of `dtype` are evaluated before the one rounding to `dtype`.
+    Returns the type in which functions and sums of `dtype` are evaluated before the one rounding to `dtype`.
 
-    `float64` for the floats up to `f32`; `longdouble` for `f64` (80 bits on x86-64, at least `float64` elsewhere).
+    It is `float64` for the floats up to `f32`. For `f64` it is `longdouble`, which has 80 bits on x86-64 and at least
+    those of `float64` elsewhere.
     """
     if not is_float(dtype):
         return np.dtype(dtype)
@@ -59,12 +60,12 @@ def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def widen(array: Array) -> Array:
-    """The exact values of a float array in its wide type."""
+    """Returns the exact values of a float array in its wide type."""
     return array.astype(wide_dtype(array.dtype))
 
 
 def round_to(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats rounded once, to nearest even, to the float type `dtype`. Overflow gives inf."""
+    """Returns floats rounded once, to nearest even, to the float type `dtype`. Overflow gives inf."""
     array, dtype = np.asarray(array), np.dtype(dtype)
     with np.errstate(all="ignore"):
         if not is_small_float(dtype) or is_small_float(array.dtype):
@@ -77,21 +78,27 @@ def round_to(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _to_odd_float64(array: Array) -> Array:
-    """`longdouble` to `float64`, inexact values to the neighbour with an odd last bit."""
+    """Converts `longdouble` to `float64`. An inexact value becomes the neighbour with an odd last bit."""
     nearest = array.astype(np.float64)
     error = array - nearest.astype(np.longdouble)
     return _make_odd(nearest, error, np.int64)
 
 
 def _to_odd_float32(array: Array) -> Array:
-    """`float64` to `float32`, inexact values to the neighbour with an odd last bit: rounding again is harmless."""
+    """
+    Converts `float64` to `float32`. An inexact value becomes the neighbour with an odd last bit, so that rounding again
+    is harmless.
+    """
     nearest = array.astype(np.float32)
     error = array - nearest.astype(np.float64)
     return _make_odd(nearest, error, np.int32)
 
 
 def _make_odd(nearest: Array, error: Array, bits_dtype: type) -> Array:
-    """`nearest` moved one step towards the exact value `nearest + error` where inexact and its last bit is even."""
+    """
+    Returns `nearest`. Where it is inexact and its last bit is even, it is moved one step towards the exact value
+    `nearest + error`.
+    """
     bits = np.array(nearest, copy=True).view(bits_dtype)
     even = (bits & 1) == 0
     inexact = np.isfinite(nearest) & np.isfinite(error) & (error != 0)
@@ -101,7 +108,7 @@ def _make_odd(nearest: Array, error: Array, bits_dtype: type) -> Array:
 
 def to_odd_sum(x: Array, y: Array) -> Array:
     """
-    `x + y` in `float64`, rounded to odd, so that one more rounding to at most 51 bits is correct.
+    Returns `x + y` in `float64`, rounded to odd, so that one more rounding to at most 51 bits is correct.
 
     The exact error of the sum is Knuth's TwoSum (The Art of Computer Programming 2, section 4.2.2, theorem B).
     """
@@ -112,13 +119,13 @@ def to_odd_sum(x: Array, y: Array) -> Array:
 
 
 def integers_to_float(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Integers rounded once, to nearest even, to the float type `dtype`."""
+    """Returns integers rounded once, to nearest even, to the float type `dtype`."""
     dtype = np.dtype(dtype)
     if dtype == np.float64 or array.dtype.itemsize < 8:
         return round_to(array.astype(np.float64), dtype)
     negative = array < 0 if array.dtype.kind == "i" else np.zeros(array.shape, np.bool_)
     magnitude = np.where(negative, ~array.astype(np.uint64) + np.uint64(1), array.astype(np.uint64))
-    # 53 bits are kept, the last of them odd when anything was cut off.
+    # Only 53 bits are kept. The last of them is odd when anything was cut off.
     sticky = ((magnitude & np.uint64(2047)) != 0).astype(np.uint64)
     cut = ((magnitude >> np.uint64(11)) | sticky) << np.uint64(11)
     kept = np.where(magnitude < np.uint64(1 << 53), magnitude, cut)
@@ -126,7 +133,7 @@ def integers_to_float(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def float_to_integers(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats truncated towards zero, saturated to the range of the integer type `dtype`. NaN gives 0."""
+    """Returns floats truncated towards zero and saturated to the range of the integer type `dtype`. NaN gives 0."""
     limits = np.iinfo(dtype)
     value = np.trunc(array.astype(np.float64))
     above = value >= float(limits.max + 1)
@@ -136,7 +143,7 @@ def float_to_integers(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def convert(array: Array, dtype: np.dtype[Any]) -> Array:
-    """`astype` of docs/semantics.md: any element type to any."""
+    """Converts any element type to any other, as `astype` of docs/semantics.md."""
     source, dtype = array.dtype, np.dtype(dtype)
     with np.errstate(all="ignore"):
         if dtype == np.bool_:
@@ -149,7 +156,7 @@ def convert(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def number(value: float | int | bool, dtype: np.dtype[Any]) -> Array:
-    """A number of a property as a rank-0 array, rounded to `dtype`. An integer type wraps an integer."""
+    """Returns a number of a property as a rank-0 array, rounded to `dtype`. An integer type wraps an integer."""
     dtype = np.dtype(dtype)
     if dtype == np.bool_:
         return np.asarray(bool(value), np.bool_)

@@ -26,7 +26,7 @@ Reference = Callable[..., tuple[Array, ...]]
 
 
 def maximum_of(x: Array, y: Array) -> Array:
-    """`maximum` with NaN propagated and -0 < +0."""
+    """Returns the `maximum` with NaN propagated and -0 < +0."""
     with np.errstate(all="ignore"):
         result = np.maximum(x, y)
         if not is_float(result.dtype):
@@ -36,7 +36,7 @@ def maximum_of(x: Array, y: Array) -> Array:
 
 
 def minimum_of(x: Array, y: Array) -> Array:
-    """`minimum` with NaN propagated and -0 < +0."""
+    """Returns the `minimum` with NaN propagated and -0 < +0."""
     with np.errstate(all="ignore"):
         result = np.minimum(x, y)
         if not is_float(result.dtype):
@@ -46,7 +46,7 @@ def minimum_of(x: Array, y: Array) -> Array:
 
 
 def _by_function(function: Callable[[Array], Array]) -> Reference:
-    """A real function: evaluated in the wide type, rounded once."""
+    """Makes the reference of a real function, which is evaluated in the wide type and rounded once."""
 
     def reference(properties: Properties, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
@@ -56,7 +56,9 @@ def _by_function(function: Callable[[Array], Array]) -> Reference:
 
 
 def _by_single_operation(function: Callable[[Array], Array]) -> Reference:
-    """One exact or correctly rounded operation, in the type itself (`f32` for the small floats)."""
+    """
+    Makes the reference of one exact or correctly rounded operation, in the type itself (`f32` for the small floats).
+    """
 
     def reference(properties: Properties, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
@@ -66,7 +68,7 @@ def _by_single_operation(function: Callable[[Array], Array]) -> Reference:
 
 
 def _integers_unchanged(function: Callable[[Array], Array]) -> Reference:
-    """A rounding function: identity on integers."""
+    """Makes the reference of a rounding function, which leaves integers unchanged."""
     on_floats = _by_single_operation(function)
 
     def reference(properties: Properties, x: Array) -> tuple[Array, ...]:
@@ -80,17 +82,17 @@ _erfc_elements = np.frompyfunc(math.erfc, 1, 1)
 
 
 def erf_of(x: Array) -> Array:
-    """The error function in `float64`: the C library's, whose error is below 1 ulp."""
+    """Returns the error function in `float64`, from the C library, whose error is below 1 ulp."""
     return np.asarray(_erf_elements(x.astype(np.float64)), dtype=np.float64).reshape(x.shape)
 
 
 def erfc_of(x: Array) -> Array:
-    """`1 - erf(x)` in `float64` without cancellation."""
+    """Returns `1 - erf(x)` in `float64` without cancellation."""
     return np.asarray(_erfc_elements(x.astype(np.float64)), dtype=np.float64).reshape(x.shape)
 
 
 def sigmoid_of(x: Array) -> Array:
-    """`1 / (1 + exp(-x))`, from `exp(-|x|)` so that nothing overflows."""
+    """Returns `1 / (1 + exp(-x))`, from `exp(-|x|)` so that nothing overflows."""
     decay = np.exp(-np.abs(x))
     return np.where(x >= 0, 1 / (1 + decay), decay / (1 + decay))
 
@@ -100,7 +102,7 @@ def silu_of(x: Array) -> Array:
 
 
 def gelu_of(x: Array, approximate: str) -> Array:
-    """`x * Phi(x)`; by `erfc` because `1 + erf` cancels for negative `x`."""
+    """Returns `x * Phi(x)`, by `erfc` because `1 + erf` cancels for negative `x`."""
     if approximate == "tanh":
         # 0.5 (1 + tanh u) = sigmoid(2 u), which keeps its digits for negative u.
         u = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)

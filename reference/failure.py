@@ -7,8 +7,8 @@ class ReferenceFailure(Exception):
     """
     An op failed, as docs/semantics.md allows it to (rule 6).
 
-    `op` is the name (`graph.take`), `reason` the fixed text (`index out of range`), `location` is
-    `file:line:col`, empty while the failure has not yet passed through `run`.
+    `op` is the name (`graph.take`) and `reason` the fixed text (`index out of range`). `location` is `file:line:col`.
+    It is empty while the failure has not yet passed through `run`.
     """
 
     def __init__(self, op: str, reason: str, location: str = ""):
@@ -20,5 +20,5 @@ class ReferenceFailure(Exception):
 
     @property
     def message(self) -> str:
-        """`graph.take: index out of range`: what the native code reports after the location."""
+        """Returns what the native code reports after the location, such as `graph.take: index out of range`."""
         return f"{self.op}: {self.reason}"

@@ -46,7 +46,7 @@ def _gather_nd(properties: Properties, x: Array, indices: Array) -> tuple[Array,
 
 
 def _maximum(old: Any, new: Any, sign: float) -> Any:
-    """The greater one; NaN wins, and `-0 < +0`. The smaller one with `sign` -1."""
+    """Returns the greater value, or the smaller one with `sign` -1. NaN wins, and `-0 < +0`."""
     if old != old or new != new:
         return old if old != old else new
     if old == new:

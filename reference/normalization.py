@@ -27,7 +27,7 @@ def _batch_norm(
 
 
 def along_axes(vector: Array, axes: tuple[int, ...], rank: int) -> Array:
-    """`vector`, whose dimensions stand for `axes` in this order, made to broadcast against that rank."""
+    """Returns `vector`, whose dimensions stand for `axes` in this order, made to broadcast against that rank."""
     ordered = np.transpose(vector, np.argsort(axes)) if axes else vector
     return np.expand_dims(ordered, tuple(axis for axis in range(rank) if axis not in axes))
 

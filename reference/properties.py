@@ -1,4 +1,4 @@
-"""Properties of an IR op as plain Python values: the one place where the reference meets attributes."""
+"""Properties of an IR op as plain Python values. This is the one place where the reference meets attributes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def element_type_name(element_type: Attribute) -> str:
 
 
 def plain_value(attribute: Attribute) -> Any:
-    """The Python value of a property. An attribute without one stays as it is."""
+    """Returns the Python value of a property. An attribute without one stays as it is."""
     match attribute:
         case IntegerAttr():
             is_boolean = isinstance(attribute.type, IntegerType) and attribute.type.width.data == 1
@@ -61,12 +61,12 @@ def plain_value(attribute: Attribute) -> Any:
 
 
 def properties_of(op: Operation) -> dict[str, Any]:
-    """Properties of `op` by name, those at their default value possibly absent."""
+    """Returns the properties of `op` by name. Those at their default value may be absent."""
     return {name: plain_value(attribute) for name, attribute in op.properties.items()}
 
 
 def literal_array(attribute: Attribute) -> Any:
-    """The NumPy array of a `dense<…> : tensor<…>` attribute, whose data is little-endian bytes."""
+    """Returns the NumPy array of a `dense<…> : tensor<…>` attribute, whose data is little-endian bytes."""
     import numpy as np
 
     from .element_types import DTYPES

@@ -13,7 +13,7 @@ from .failure import ReferenceFailure
 
 
 def normalised_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Axes as numbers from 0, in the order given. None stands for all axes."""
+    """Returns axes as numbers from 0, in the order given. `None` stands for all axes."""
     if axis is None:
         return tuple(range(rank))
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
@@ -98,7 +98,7 @@ def _best_index(name: str, function: Callable[..., Any]) -> Reference:
 
 
 def _shifted(properties: Properties, x: Array) -> tuple[Array, int]:
-    """`x - max(x)` along the axis in the wide type."""
+    """Returns `x - max(x)` along the axis in the wide type."""
     (axis,) = normalised_axes(properties.get("axis", -1), x.ndim)
     wide = widen(x)
     return (wide - np.max(wide, axis=axis, keepdims=True) if x.size else wide), axis

@@ -38,9 +38,9 @@ OPS: dict[str, Reference] = {
     **normalization.OPS,
 }
 """
-From op name to `f(properties, *arrays) -> tuple of arrays`.
+Maps an op name to `f(properties, *arrays) -> tuple of arrays`.
 
-`properties` holds plain Python values (see `properties_of`); a property at its default may be absent.
+`properties` holds plain Python values (see `properties_of`). A property at its default may be absent.
 """
 
 
@@ -52,15 +52,15 @@ def register(name: str, reference: Reference) -> None:
 
 
 def lookup(name: str) -> Reference | None:
-    """The reference of an op, `None` when there is none."""
+    """Returns the reference of an op, or `None` when there is none."""
     return OPS.get(name)
 
 
 def evaluate(name: str, properties: Mapping[str, Any], *arrays: Any) -> tuple[Array, ...]:
     """
-    The results of one op, without any IR.
+    Returns the results of one op, without any IR.
 
-    Raises `KeyError` for an op without a reference, `ReferenceFailure` where the op fails.
+    Raises `KeyError` for an op without a reference, and `ReferenceFailure` where the op fails.
     """
     with np.errstate(all="ignore"):
         results = OPS[name](dict(properties), *(np.asarray(array) for array in arrays))

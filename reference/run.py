@@ -1,4 +1,4 @@
-"""Running a module on the graph stair, op by op, with the reference meaning of each op."""
+"""Runs a module of the graph dialect, op by op, with the reference meaning of each op."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ INDEX_DTYPE = np.dtype(np.int64)
 
 
 class ReferenceRunError(Exception):
-    """The program cannot be run here, or an op's result is not of the type that the IR declares."""
+    """Raised when the program cannot be run here, or an op's result is not of the type that the IR declares."""
 
 
 @dataclass
 class _Run:
-    """One execution: the functions of the module, the weights, and who watches."""
+    """One execution. It holds the functions of the module, the weights and the observer."""
 
     functions: dict[str, func.FuncOp]
     weights: Mapping[str, Array]
@@ -42,14 +42,14 @@ class _Run:
         if function is None:
             raise ReferenceRunError(f"function '@{name}' is not in the module")
         if PREPARE in function.attributes:
-            # Its results are computed once per weight set, as in docs/architecture.md.
+            # The results are computed once per weight set, as in docs/architecture.md.
             if name not in self.prepared:
                 self.prepared[name] = self.region(function.body, arguments, {})
             return self.prepared[name]
         return self.region(function.body, arguments, {})
 
     def region(self, region: Region, arguments: Sequence[Array], outer: dict[SSAValue, Array]) -> tuple[Array, ...]:
-        """Runs the one block of a region; values defined around it are visible, its own end with it."""
+        """Runs the one block of a region. Values defined around it are visible, and its own end with it."""
         if len(region.blocks) != 1:
             raise ReferenceRunError(f"region has {len(region.blocks)} blocks, expected 1")
         return self.block(region.block, arguments, dict(outer))
@@ -177,10 +177,10 @@ def run(
     observe: Observer | None = None,
 ) -> tuple[Array, ...]:
     """
-    The results of function `entry` of `module` on `arrays`, in the order of its results.
+    Returns the results of function `entry` of `module` on `arrays`, in order.
 
-    `weights` are the tensors of the side-car by key. `observe` is called after every op with its results.
-    Raises `ReferenceFailure` where the program fails (the first failing op in program order), `ReferenceRunError`
+    `weights` are the tensors of the side-car by key. `observe` is called after every op with its results. Raises
+    `ReferenceFailure` where the program fails, at the first failing op in program order. Raises `ReferenceRunError`
     where the arguments do not fit or an op has no reference.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)}

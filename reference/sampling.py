@@ -1,4 +1,4 @@
-"""Ops that take elements from between those of a grid, in the wide type."""
+"""Ops that read values between the elements of a grid, in the wide type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _resample(properties: Properties, x: Array, indices: Array, weights: Array) 
 
 
 def _kernel(mode: str, distance: Array) -> Array:
-    """The weight of an element at a distance from the point."""
+    """Returns the weight of an element at a distance from the point."""
     d = np.abs(distance)
     if mode == "linear":
         return np.where(d < 1, 1 - d, d * 0)
@@ -39,7 +39,7 @@ def _kernel(mode: str, distance: Array) -> Array:
 
 
 def _source(index: int, size: int, padding: str) -> int | None:
-    """The element that stands at a position, `None` for zero."""
+    """Returns the element that stands at a position, or `None` for zero."""
     if padding == "zeros":
         return index if 0 <= index < size else None
     if padding == "edge":
@@ -50,7 +50,7 @@ def _source(index: int, size: int, padding: str) -> int | None:
 
 
 def _taps(mode: str, point: Any, size: int, padding: str) -> list[tuple[int | None, Any]]:
-    """(element, weight) for each tap of a point in one dimension."""
+    """Returns an (element, weight) pair for each tap of a point in one dimension."""
     if mode == "nearest":
         return [(_source(0 if np.isnan(point) else int(np.rint(point)), size, padding), point.dtype.type(1))]
     if np.isnan(point):

@@ -71,7 +71,7 @@ def _compare_integers(op: Operation, x: Array, y: Array) -> Array:
 
 
 def _compare_floats(op: Operation, x: Array, y: Array) -> Array:
-    """`arith.cmpf`: predicates 1 to 7 are ordered, 8 to 14 the same or unordered."""
+    """Evaluates `arith.cmpf`. Predicates 1 to 7 are ordered, and 8 to 14 are their unordered counterparts."""
     predicate = int(plain_value(op.properties["predicate"]))
     ordered = not (np.isnan(x) or np.isnan(y))
     if predicate in (0, 15):
@@ -93,7 +93,7 @@ def _constant(op: Operation) -> Array:
 
 
 def evaluate_scalar_op(op: Operation, operands: list[Array]) -> tuple[Array, ...] | None:
-    """The results of an `arith` op on rank-0 arrays, `None` for an op that is not known here."""
+    """Returns the results of an `arith` op on rank-0 arrays, or `None` for an op that is not known here."""
     with np.errstate(all="ignore"):
         if op.name in _BINARY:
             result = _BINARY[op.name](*operands)

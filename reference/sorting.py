@@ -12,7 +12,10 @@ from .reduction import normalised_axes
 
 
 def _ranks(x: Array) -> Array:
-    """Integers in the order of the values of a row: NaN last, equal values (both zeros) alike."""
+    """
+    Returns integers in the order of the values of a row. NaN comes last, and equal values (both zeros) get the same
+    one.
+    """
     if x.dtype.kind in "iu":
         return np.unique(x, return_inverse=True)[1].reshape(x.shape)
     wide = x.astype(np.float64) + 0.0
