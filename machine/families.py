@@ -22,7 +22,7 @@ def base_of_host(architecture: str, flags: frozenset[str] | None) -> Machine:
 
 
 def pause_of(architecture: str, exported: bool = False) -> Pause:
-    """Returns what tells a core that it waits. What is `exported` needs no assembler."""
+    """Returns the text that tells a core that it waits. The text for code that is `exported` needs no assembler."""
     found = next((each for each in FAMILIES if architecture in each.architectures), None)
     if found is None:
         return Pause("fence seq_cst")

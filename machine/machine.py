@@ -82,17 +82,23 @@ class Machine:
 
     @property
     def near_bytes(self) -> int:
-        """Bytes that are counted on to stay in L2: three quarters, the rest is for what goes by."""
+        """
+        Returns the bytes that are expected to stay in L2. These are three quarters of it. The rest is for data that
+        passes through.
+        """
         return 3 * self.l2_bytes // 4
 
     @property
     def a_bytes(self) -> int:
-        """Most bytes of a that stay in L2 beside a panel of b."""
+        """Returns the largest number of bytes of a that stay in L2 beside a panel of b."""
         return self.l2_bytes // 8
 
     @property
     def pack_from_bytes(self) -> int:
-        """Bytes of b from which copying it into panels pays: what no longer stays in L2 beside the rest."""
+        """
+        Returns the bytes of b from which copying it into panels pays, because so much no longer stays in L2 beside the
+        rest.
+        """
         return self.l2_bytes // 8
 
 
@@ -109,13 +115,15 @@ class Family:
     """What the machines of one instruction set have in common."""
 
     architectures: tuple[str, ...]
-    """What systems, and the first words of triples, call it."""
+    """The names that systems, and the first words of triples, use for it."""
     machines: tuple[Machine, ...]
     of_flags: Callable[[frozenset[str] | None], Machine]
-    """Returns the machine with the registers that flags of Linux show, without flags the one of common machines."""
+    """Returns the machine with the registers that flags of Linux show. Without flags it is that of common machines."""
     pause: Pause
     exported_pause: Pause | None = None
-    """The text for code that is exported, where `pause` needs an assembler, which there may be for the host only."""
+    """
+    The text for code that is exported. It is needed where `pause` takes an assembler, which only the host may have.
+    """
     features: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """
     Instructions that not all machines with the same registers have: LLVM's name, and the flags of Linux that show them.

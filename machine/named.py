@@ -1,8 +1,8 @@
 """
 The machine that schedules are made for, by name.
 
-Schedules are right on every machine whatever they are made for, as LLVM cuts vectors to the registers that there are;
-a description only makes them fast.
+Schedules are right on every machine, whatever machine they are made for, because LLVM cuts vectors to the registers
+that there are. A description only makes them fast.
 """
 
 from __future__ import annotations
