@@ -40,8 +40,8 @@ def may_reorder(block: BlockOp) -> bool:
     Returns whether loops around `block` may be interchanged while reduce loops keep their order among each other.
 
     Its ops only compute, load and store, because an assert must fail in program order. Each buffer that it writes is
-    stored at indices affine in the axes and accessed nowhere else. A buffer that is no accumulator needs an element of
-    its own for every point of the spatial axes, as else the last store wins. No two of its buffers are views of one.
+    stored at indices affine in the axes and accessed nowhere else. These indices differ between points of the spatial
+    axes, as else the last store wins. No two of its buffers are views of one.
     """
     for op in walk(block.body):
         if isinstance(op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp):
