@@ -1,5 +1,5 @@
 """
-The pattern language: what a piece of a program looks like, where it occurs, and what stands in its place.
+The pattern language. It says what a piece of a program looks like, where it occurs, and what replaces it.
 
 ```python
 x = wildcard()

@@ -8,7 +8,10 @@ from xdsl.ir import Operation
 from ...core.messages.diagnostics import OperationError
 
 ATTRIBUTES = "pattern.attributes"
-"""Attribute of an op: by `{axis = "a"}` its attribute `axis` is anything, and `a` in `@replacement` is the same."""
+"""
+The attribute of an op that names others. By `{axis = "a"}` its `axis` may be anything, and `a` in `@replacement` is the
+same.
+"""
 
 
 def named_attributes(op: Operation) -> dict[str, str]:

@@ -27,13 +27,13 @@ from .attributes import ATTRIBUTES, named_attributes
 from .replacement import calls_functions, replacement_of
 
 ANY_TYPE = "pattern.any_type"
-"""Attribute of `@pattern`, or of one of its parameters, whose written type then stands for any type."""
+"""The attribute of `@pattern`, or of one of its parameters, whose written type then stands for any type."""
 
 ANY_DTYPE = "pattern.any_dtype"
-"""Attribute like `ANY_TYPE` for the element type only."""
+"""An attribute like `ANY_TYPE`, for the element type only."""
 
 ANY_SHAPE = "pattern.any_shape"
-"""Attribute like `ANY_TYPE` for the shape only, its rank included."""
+"""An attribute like `ANY_TYPE`, for the shape only. Its rank is included."""
 
 WILDCARDS = (ANY_TYPE, ANY_DTYPE, ANY_SHAPE)
 
@@ -43,7 +43,9 @@ FUNCTIONS = ("pattern", "replacement")
 
 
 def rules_of_functions(module: ModuleOp) -> list[tuple[Operation, Rule]]:
-    """Returns the rule of `@pattern` and `@replacement` in `module`, and those of modules inside, each with its op."""
+    """
+    Returns the rule of `@pattern` and `@replacement` in `module`, and the rules of modules inside, each with its op.
+    """
     modules = [module, *(op for op in module.body.ops if isinstance(op, ModuleOp))]
     return [_rule_of(each, symbol_name(each) or "pattern") for each in modules if _functions(each)]
 
@@ -91,8 +93,8 @@ class _PatternReader:
     """
     Reads `@pattern`.
 
-    After `read`, `keys` are those of its parameters, and `captures` those of attributes by name. `order` holds for each
-    result of the roots its number among the values of `func.return`.
+    After `read`, `keys` are those of its parameters, and `captures` those of attributes by name. `order` holds a number
+    for each result of the roots, namely its place among the values of `func.return`.
     """
 
     def __init__(self, function: func.FuncOp, *, exact_types: bool):
@@ -102,7 +104,7 @@ class _PatternReader:
         self.keys = [f"{arg.name_hint or 'arg'}.{arg.index}" for arg in block.args]
         self.captures: dict[str, Capture] = {}
         self.dtypes: dict[Attribute, str] = {}
-        """The key of the first parameter that is of any element type, by the element type that is written."""
+        """Maps the element type that is written to the key of the first parameter that may have any element type."""
         self.order: list[int] = []
         self.also: tuple[str, ...] = ()
         self._roots_read: list[Operation] = []
@@ -164,7 +166,9 @@ class _PatternReader:
                 raise OperationError(self._function, message)
 
     def conditions(self) -> tuple[Require, ...]:
-        """Returns the conditions by which nothing is computed twice or moves over an effect or into a branch."""
+        """
+        Returns the conditions that keep ops from being computed twice and from moving over an effect or into a branch.
+        """
         roots = [self._made[op].key for op in self._roots_read]
         inner = [pattern.key for op, pattern in self._made.items() if op not in self._roots_read]
         everything = (*roots, *inner)
@@ -185,7 +189,7 @@ class _PatternReader:
         return _typed(Any_(key), arg.type, dtype=ANY_DTYPE not in wild, shape=ANY_SHAPE not in wild)
 
     def _attributes(self, op: Operation) -> tuple[tuple[str, Any], ...]:
-        """Returns what is written at `op`. Other properties have their default or are absent too."""
+        """Returns the attributes written at `op`. Other properties have their default or are absent too."""
         given: dict[str, Any] = {**op.properties, **op.attributes}
         if isinstance(op, IRDLOperation):
             for name, definition in op.get_irdl_definition().properties.items():
@@ -199,7 +203,7 @@ class _PatternReader:
 
 
 def _wildcards(function: func.FuncOp, index: int) -> set[str]:
-    """Returns the wildcards of a parameter: those of the function and its own."""
+    """Returns the wildcards of a parameter, both its own and those of the function."""
     attributes = function.arg_attrs
     own = attributes.data[index].data if isinstance(attributes, ArrayAttr) else {}
     for name in own:

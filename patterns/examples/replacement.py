@@ -1,4 +1,6 @@
-"""The function `@replacement` as the right side of a rule: a template where it can be, else steps."""
+"""
+Reads the function `@replacement` as the right side of a rule. It becomes a template where that is possible, else steps.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,10 @@ def replacement_of(
     module: ModuleOp,
 ) -> tuple[tuple[Replacement, ...], PdlRewrite | None]:
     """
-    Returns what the body makes of the parameters: the values that replace the results of the roots.
+    Returns what the body computes from the parameters: the values that replace the results of the roots.
 
-    `order` holds for each of those its number among the values of `func.return`. `dtypes` are the keys of parameters of
-    any element type, by the one that is written.
+    For each of those, `order` holds its number among the values of `func.return`. `dtypes` maps a written element type
+    to the key of the parameter that may have any element type.
     """
     for op in function.body.block.ops:
         if op.regions:
@@ -54,7 +56,7 @@ def _is_simple(op: Operation) -> bool:
 
 
 def _attributes(op: Operation, captures: Mapping[str, Capture]) -> dict[str, Any]:
-    """Returns what is written at an op of `@replacement`, with the attributes that `@pattern` captures."""
+    """Returns the attributes written at an op of `@replacement`, with those that `@pattern` captures."""
     given: dict[str, Any] = {**op.properties, **op.attributes}
     given.pop(ATTRIBUTES, None)
     for name, called in named_attributes(op).items():
@@ -128,7 +130,7 @@ class _StepReader:
         return Make(key, op.name, operands, attributes, self._types(op, returned))
 
     def _types(self, op: Operation, returned: Sequence[SSAValue]) -> tuple[Source, ...] | None:
-        """Returns the types of what is replaced, else inferred ones, else the written ones."""
+        """Returns the types of the results that are replaced, else inferred types, else the written ones."""
         if is_constant_op(op):
             return (Known(op.results[0].type),)
         places = [
@@ -153,7 +155,7 @@ class _StepReader:
         return CallFunction(key, name, str(function), operands, tuple(result.type for result in op.results))
 
     def _fill(self, op: Operation, key: str) -> Fill:
-        """Returns a constant of the element type that a parameter of any element type has."""
+        """Returns a constant whose element type is that of a parameter of any element type."""
         type_ = op.results[0].type
         number = splat_number(op.results[0])
         assert number is not None

@@ -1,4 +1,7 @@
-"""Steps of rules of two functions only: calls of functions that come with the rule, constants of any element type."""
+"""
+Steps that only rules of two functions have: calls of functions that come with the rule, and constants of any element
+type.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from ..pdl.steps import Source, as_list
 
 
 class AddedFunctions(Index):
-    """The functions that rules added to modules, by their text, so that a second use calls the same one."""
+    """The functions that rules added to modules, by their text, so that a second use calls the same function."""
 
     def __init__(self, session: Session):
         super().__init__(session)
@@ -58,7 +61,10 @@ class AddedFunctions(Index):
 
 @dataclass(frozen=True)
 class CallFunction:
-    """A call of the private function that `text` is, added to the module of the root under a free name like `name`."""
+    """
+    Calls the private function whose text is `text`. It is added to the module of the root under a free name like
+    `name`.
+    """
 
     key: str
     name: str
@@ -76,7 +82,7 @@ class CallFunction:
 
 @dataclass(frozen=True)
 class Fill:
-    """A `graph.full` of `number` of the shape of `type`, with the element type of what `like` is bound to."""
+    """Makes a `graph.full` of `number` with the shape of `type` and the element type of the value bound to `like`."""
 
     key: str
     number: float

@@ -12,7 +12,7 @@ from .patterns import Op, Or, Pattern, form, fresh_key
 from .registry import RuleError
 
 QUOTIENTS: Final = {"graph.divide": "graph.multiply", "arith.divf": "arith.mulf"}
-"""Division by the multiplication that it may be exchanged with, rounding aside."""
+"""Maps a division to the multiplication that it may be exchanged with, apart from rounding."""
 
 
 # Re-associated forms
@@ -21,7 +21,7 @@ QUOTIENTS: Final = {"graph.divide": "graph.multiply", "arith.divf": "arith.mulf"
 @dataclass(frozen=True)
 class Associative(Or):
     """
-    A product or quotient and the other forms of the same real function, as alternatives, the written form first.
+    A product or quotient and the other forms of the same real function, as alternatives. The written form comes first.
 
     The forms do not give the same bits, so a rule of class `exact` may not use it.
     """
@@ -42,7 +42,7 @@ def associative(pattern: Pattern, key: str | None = None) -> Associative:
 
 
 def _named(pattern: Pattern, name: str | None) -> Op | None:
-    """Returns `pattern` when it is an op of this one name with two operands."""
+    """Returns `pattern` when it is an op of a single name with two operands."""
     if isinstance(pattern, Op) and pattern.names == (name,) and len(pattern.operands or ()) == 2:
         return pattern
     return None
@@ -53,7 +53,7 @@ def _again(pattern: Op, *operands: Pattern) -> Op:
 
 
 def _product_forms(quotient: Op) -> list[Op]:
-    """Returns `(a * b) / c` as `a * (b / c)` and `b * (a / c)`."""
+    """Returns the forms `a * (b / c)` and `b * (a / c)` of `(a * b) / c`."""
     multiply = QUOTIENTS.get(quotient.names[0]) if len(quotient.names) == 1 else None
     if multiply is None or len(quotient.operands or ()) != 2:
         return []
@@ -67,7 +67,7 @@ def _product_forms(quotient: Op) -> list[Op]:
 
 
 def _quotient_forms(product: Op) -> list[Op]:
-    """Returns `a * (b / c)`, in both orders, as `(a * b) / c`."""
+    """Returns the form `(a * b) / c` of `a * (b / c)`, in both orders."""
     divisions = [name for name, multiply in QUOTIENTS.items() if product.names == (multiply,)]
     operands = product.operands or ()
     forms: list[Op] = []
@@ -88,9 +88,9 @@ def _quotient_forms(product: Op) -> list[Op]:
 @dataclass(frozen=True)
 class Together(Pattern):
     """
-    What the first of `patterns` matches, where each of the others matches an op of its own.
+    The value that the first of `patterns` matches, where each of the others matches an op of its own.
 
-    The others are found from the values that they share with patterns before them: the first user of such a value, in
+    The others are found from the values that they share with patterns before them. The first user of such a value, in
     program order, that leads to a match is taken. So `Together((q, k))` with `q = matmul(x, a)`, `k = matmul(x, b)` is
     two products of one tensor.
     """
@@ -117,9 +117,9 @@ class Expression(Pattern):
     """
     A value computed as `value` is: the same ops with the same operands, properties, result types and regions.
 
-    The walk ends at `holes`, values for which patterns stand, and at arguments, which must be the same values.
-    Operands stand in the written order; an op that is used twice is one op; properties that are absent have their
-    default; discardable attributes count only where `value` has them; constants compare by bits.
+    The walk ends at `holes`, values for which patterns stand, and at arguments, which must be the same values. Operands
+    stand in the written order, and an op that is used twice is one op. Properties that are absent have their default.
+    Discardable attributes count only where `value` has them. Constants compare by bits.
     """
 
     far_reaching: ClassVar[bool] = True
@@ -138,7 +138,7 @@ def is_expr(value: SSAValue, holes: dict[SSAValue, Pattern] | None = None) -> Pa
 
 
 def expression_names(pattern: Expression) -> frozenset[str] | None:
-    """Returns the name of the op that ends the expression, `None` where that may be any, or another constant op."""
+    """Returns the name of the op that ends the expression, or `None` where any op or any constant op may end it."""
     value = pattern.value
     if not isinstance(value, OpResult) or any(value is hole for hole, _ in pattern.holes):
         return None
@@ -160,7 +160,7 @@ class _Copier:
         self._made: dict[int, tuple[Any, Any]] = {}
 
     def copy(self, item: Any) -> Any:
-        """Returns `item` with fresh keys, one for each old one. The recursion is over patterns only."""
+        """Returns `item` with fresh keys, one for each old one. The recursion goes over patterns only."""
         if isinstance(item, tuple):
             return tuple(self.copy(each) for each in item)
         if not isinstance(item, Pattern):

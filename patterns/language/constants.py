@@ -1,4 +1,4 @@
-"""Reading constants: which ops hold one, and whether all its elements are the same number."""
+"""Reads constants: which ops hold one, and whether all its elements are the same number."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from ...dialects.traits import IN_PROGRAM, constant_kind
 
 CONSTANT_OPS = frozenset({"graph.constant", "graph.full", "arith.constant"})
-"""The names of the ops for which `is_constant_op` holds: a pattern of a constant is tried on these."""
+"""The names of the ops for which `is_constant_op` holds. A pattern of a constant is tried on these."""
 
 
 def constant_attribute(value: SSAValue) -> Attribute | None:
-    """Returns the attribute that holds the constant `value`, `None` when it is not one."""
+    """Returns the attribute that holds the constant `value`, or `None` when it is not one."""
     if isinstance(value, OpResult) and is_constant_op(value.op):
         return value.op.properties.get("value")
     return None
 
 
 def is_constant_op(op: Operation) -> bool:
-    """Returns whether the program holds the result of `op`; of a weight it does not hold the bytes."""
+    """Returns whether the program holds the result of `op`. It does not hold the bytes of a weight."""
     return constant_kind(op) in IN_PROGRAM
 
 
 def element_type(type_: Attribute) -> Attribute:
-    """The element type of a shaped type, any other type itself."""
+    """Returns the element type of a shaped type, and any other type itself."""
     return type_.get_element_type() if isinstance(type_, ShapedType) else type_  # pyright: ignore
 
 
@@ -44,7 +44,7 @@ def is_float_type(type_: Attribute) -> bool:
 
 
 def splat_number(value: SSAValue) -> int | float | None:
-    """Returns the number that every element of the constant `value` is, `None` when there is no such number."""
+    """Returns the number that every element of the constant `value` has, or `None` when there is no such number."""
     attribute = constant_attribute(value)
     if isinstance(attribute, FloatAttr | IntegerAttr):
         number = attribute.value.data
@@ -65,7 +65,10 @@ def _wrapped(number: int | float, type_: Attribute) -> int | float | None:
 
 
 def _dense_splat(attribute: DenseIntOrFPElementsAttr) -> int | float | None:
-    """Compares bytes with bytes: decoding 100 MB of elements would take seconds."""
+    """
+    Returns the one element of a dense attribute. It compares bytes, since decoding 100 MB of elements would take
+    seconds.
+    """
     data: bytes = attribute.data.data
     type_ = attribute.get_element_type()
     width = type_.compile_time_size
@@ -94,7 +97,7 @@ def same_number(found: int | float, wanted: float) -> bool:
 
 
 def is_literal(value: SSAValue, wanted: Attribute) -> bool:
-    """Returns whether `value` is the constant `wanted`, type included, by its bits."""
+    """Returns whether `value` is the constant `wanted`, with the same type and the same bits."""
     found = constant_attribute(value)
     if found is None:
         return False

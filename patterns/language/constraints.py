@@ -1,4 +1,6 @@
-"""Patterns that test a value by its type, attributes or kind, their conjunction and negation, arguments, literals."""
+"""
+Patterns that test a value by its type, attributes or kind, their conjunction and negation, arguments and literals.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from xdsl.irdl import IRDLOperation
 from ...analysis.kinds import OpKind
 from ...analysis.op_kind import kind_of_op
 from ...core.roles import NAME
-from . import conditions as conditions  # registers them
+from . import conditions as conditions  # registers the conditions
 from .constants import element_type
 from .match import Match
 from .patterns import Pattern, form, fresh_key
@@ -29,7 +31,7 @@ from .registry import CONDITIONS, RuleError, known_condition, plain_parameters, 
 
 
 def attribute_of(op: Operation, name: str) -> Attribute | None:
-    """Returns a property or attribute of `op`, for a property that is absent its default."""
+    """Returns a property or attribute of `op`. For a property that is absent it is the default."""
     found = op.properties.get(name)
     if found is None:
         found = op.attributes.get(name)
@@ -99,14 +101,14 @@ class Test:
     """A test of one value."""
 
     def why_not(self, value: SSAValue, match: Match) -> str | None:
-        """Returns what was expected and found, `None` when the test holds."""
+        """Returns what was expected and what was found, or `None` when the test holds."""
         raise NotImplementedError
 
 
 @form
 @dataclass(frozen=True)
 class HasDtype(Test):
-    """The element type, as an attribute or as text."""
+    """A test of the element type, given as an attribute or as text."""
 
     dtype: Attribute | str
 
@@ -119,7 +121,7 @@ class HasDtype(Test):
 @form
 @dataclass(frozen=True)
 class HasShape(Test):
-    """The shape of a shaped value. `None` is any size, and the only one that `?` equals."""
+    """A test of the shape of a shaped value. `None` accepts any size, and only `None` accepts `?`."""
 
     sizes: tuple[int | None, ...]
 
@@ -137,7 +139,7 @@ class HasShape(Test):
 @form
 @dataclass(frozen=True)
 class HasType(Test):
-    """The whole type."""
+    """A test of the whole type."""
 
     type: Attribute
 
@@ -148,7 +150,7 @@ class HasType(Test):
 @form
 @dataclass(frozen=True)
 class HasAttr(Test):
-    """Attributes of the op that defines the value. Without any, every value fits, arguments included."""
+    """A test of attributes of the op that defines the value. Without any, every value fits, arguments included."""
 
     attributes: tuple[tuple[str, Any], ...]
 
@@ -165,7 +167,7 @@ class HasAttr(Test):
 @form
 @dataclass(frozen=True)
 class HasKind(Test):
-    """The fusion kind of the op that defines the value (`analysis/op_kind.py`)."""
+    """A test of the fusion kind of the op that defines the value (`analysis/op_kind.py`)."""
 
     kinds: tuple[str, ...]
 
@@ -187,7 +189,7 @@ def _kind_name(kind: Any) -> str:
 @form
 @dataclass(frozen=True)
 class Holds(Test):
-    """A named condition of the value, and of what the keys `others` are bound to."""
+    """A test by a named condition of the value and of what the keys `others` are bound to."""
 
     condition: str
     parameters: tuple[tuple[str, Attribute], ...] = ()
@@ -200,7 +202,10 @@ class Holds(Test):
         return self.why_not_with(value, match, match.bound if self.others else {})
 
     def why_not_with(self, value: SSAValue, match: Match, bound: dict[str, Any]) -> str | None:
-        """Returns what `why_not` does, with the others taken from `bound`. The test fails when one took no part."""
+        """
+        Returns what `why_not` returns, with the others taken from `bound`. The test fails when one of them took no
+        part.
+        """
         if not all(key in bound for key in self.others):
             return f"condition '{self.condition}' is about something that took no part"
         function = CONDITIONS[self.condition].function
@@ -241,7 +246,7 @@ class And(Pattern):
 @form
 @dataclass(frozen=True)
 class Not(Pattern):
-    """A value that `pattern` does not match, given what is bound so far. Nothing inside is bound."""
+    """A value that `pattern` does not match, given the current bindings. Nothing inside is bound."""
 
     pattern: Pattern
     key: str = field(default_factory=fresh_key)
@@ -255,14 +260,14 @@ class Not(Pattern):
 
 @dataclass(frozen=True)
 class Argument(Pattern):
-    """An argument of a block, at any place or of any name when these are not given."""
+    """An argument of a block. It may be at any place or have any name when these are not given."""
 
     index: int | None = None
     name: str | None = None
     key: str = field(default_factory=fresh_key)
 
     def why_not(self, value: SSAValue) -> str | None:
-        """Returns what was expected and found, `None` when the value fits."""
+        """Returns what was expected and what was found, or `None` when the value fits."""
         owner = value.owner
         if isinstance(owner, Operation):
             return f"expected a block argument, found the result of '{owner.name}'"
@@ -275,7 +280,9 @@ class Argument(Pattern):
 
 
 def argument_name(value: SSAValue) -> str | None:
-    """Returns the name of a block argument: that in the attributes of its function, else the hint of the SSA name."""
+    """
+    Returns the name of a block argument, from the attributes of its function or else from the hint of the SSA name.
+    """
     holder = value.owner.parent_op()  # pyright: ignore
     attributes = None if holder is None else holder.properties.get("arg_attrs")
     index: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
@@ -288,7 +295,7 @@ def argument_name(value: SSAValue) -> str | None:
 
 @dataclass(frozen=True)
 class Literal(Pattern):
-    """The constant with exactly this value and type, compared by bits: 0.0 is neither -0.0 nor 0."""
+    """The constant with exactly this value and type, compared by bits. So 0.0 is neither -0.0 nor 0."""
 
     levels: ClassVar[int] = 1
 

@@ -1,4 +1,4 @@
-"""The walk behind `Dominates`: from an op up to the one value that everything in between is computed from."""
+"""The walk behind `Dominates`. It goes from an op up to the one value that everything in between is computed from."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def dominating_parents(
     """
     Yields the values that all operands of `child` are computed from, nearest first.
 
-    Each comes with the values in between: one list that grows, users before producers. The walk passes a value only
-    when it has seen all its uses, so a use elsewhere ends the walk. A value that is alone in `open_` is on every way
-    up. `on_path` returns what is against a value in between, `None` when nothing is. `failed` is told the op at which
-    the walk ends, and why.
+    Each comes with the values in between. They are one list that grows, users before producers. The walk passes a value
+    only when it has seen all its uses, so a use elsewhere ends the walk. A value that is alone in `open_` is on every
+    way up. `on_path` returns why a value in between does not fit, or `None` when it fits. `failed` gets the op at which
+    the walk ends, and the reason.
     """
     inside = {child}
     open_: dict[Operation, list[SSAValue]] = {}
@@ -75,7 +75,10 @@ def _open_operands(op: Operation, block: Block | None, open_: dict[Operation, li
 
 
 def is_leaf(value: SSAValue, block: Block | None) -> bool:
-    """Returns whether the walk ends at `value`: an argument, or made by an op without operands or in another block."""
+    """
+    Returns whether the walk ends at `value`. It does at an argument, and at a value made by an op without operands or
+    in another block.
+    """
     return not isinstance(value, OpResult) or not value.op.operands or value.op.parent is not block
 
 

@@ -86,7 +86,7 @@ class EquivalenceIndex(Index):
         if op not in same:
             same[op] = None
             members = self._members.setdefault(number, {})
-            if op in self._seen:  # it changed: ops that were looked at before may be equal to it now
+            if op in self._seen:  # It changed, so ops that were looked at before may be equal to it now.
                 self.session.revisit.extend(members)
             members[op] = None
         self._seen.add(op)
@@ -126,7 +126,7 @@ class EquivalenceIndex(Index):
     # Keys
 
     def _number(self, op: Operation) -> int | None:
-        """Returns the number of the key of `op`, `None` for an op that is never merged."""
+        """Returns the number of the key of `op`, or `None` for an op that is never merged."""
         found = self._number_of.get(op)
         if found is not None:
             return found
@@ -192,7 +192,7 @@ class EquivalenceIndex(Index):
         return tuple(parts)
 
     def _with_defaults(self, op: Operation) -> dict[str, Attribute]:
-        """Returns the properties of `op`, absent ones by their default."""
+        """Returns the properties of `op`. Absent ones have their default."""
         kind = type(op)
         defaults = self._defaults.get(kind)
         if defaults is None:
@@ -271,7 +271,7 @@ class BlockOrder(Index):
         if positions is None:
             return
         before, after = op.prev_op, op.next_op
-        while after is not None and after not in positions:  # other new ops
+        while after is not None and after not in positions:  # Other new ops have no position yet.
             after = after.next_op
         low = positions.get(before) if before is not None else -1.0
         high = positions.get(after) if after is not None else None
@@ -294,11 +294,13 @@ class BlockOrder(Index):
     def before(self, first: Operation, second: Operation) -> bool:
         """Returns whether `first` comes before `second` in the block of both."""
         self.position(first)
-        end = self.position(second)  # this may number the block again, and the first with it
+        end = self.position(second)  # This may number the block again, and the first op with it.
         return self.position(first) < end
 
     def ordered(self, ops: list[Operation]) -> list[Operation]:
-        """Returns `ops` block by block in order of appearance, those of one block in its order."""
+        """
+        Returns `ops` sorted block by block. Blocks are in order of appearance, and the ops of a block in its order.
+        """
         if len(ops) < 2:
             return ops
         blocks = {block: number for number, block in enumerate(dict.fromkeys(op.parent for op in ops))}

@@ -1,4 +1,4 @@
-"""Functions of a module as rules and passes see them: fresh names, purity of calls, outlining."""
+"""Reads the functions of a module as rules and passes see them: fresh names, purity of calls, outlining."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.traits import IsTerminator
 from ...dialects.traits import is_pure
 
 PRIMITIVE = "graph.primitive"
-"""Attribute of a function that is a fused group. Later passes treat it as one op."""
+"""The attribute of a function that is a fused group. Later passes treat it as one op."""
 
 
 def is_primitive(op: Operation) -> bool:
@@ -21,7 +21,7 @@ def is_primitive(op: Operation) -> bool:
 
 
 def symbol_name(op: Operation) -> str | None:
-    """Returns the symbol that `op` defines, `None` when it defines none."""
+    """Returns the symbol that `op` defines, or `None` when it defines none."""
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else None
 
@@ -34,7 +34,7 @@ def functions_of(module: ModuleOp) -> Iterator[func.FuncOp]:
 
 
 def module_around(op: Operation) -> ModuleOp | None:
-    """Returns the innermost module around `op`, which may be `op` itself, `None` when there is none."""
+    """Returns the innermost module around `op`, which may be `op` itself. It is `None` when there is none."""
     parent: Operation | None = op
     while parent is not None and not isinstance(parent, ModuleOp):
         parent = parent.parent_op()
@@ -70,7 +70,7 @@ class Purity:
     Knows which ops have no effect.
 
     A call has none when its function holds nothing but pure ops and returns. A function that may call itself counts as
-    impure, since it may not return.
+    impure, since it may never return.
     """
 
     def __init__(self, scope: Operation):
@@ -86,7 +86,7 @@ class Purity:
         return is_pure(op)
 
     def _is_pure_function(self, name: str) -> bool:
-        """Walks by an explicit stack, since chains of calls may be long."""
+        """Returns whether a function is pure. It walks by an explicit stack, since chains of calls may be long."""
         stack = [name]
         while stack:
             current = stack[-1]
@@ -97,7 +97,7 @@ class Purity:
             called = [] if function is None else list(_called(function))
             pending = [callee for callee in called if callee not in self._known]
             if current not in self._known:
-                self._known[current] = False  # until proven; a cycle stays impure
+                self._known[current] = False  # Impure until proven otherwise, so a cycle stays impure.
                 if function is not None and pending:
                     stack.extend(dict.fromkeys(pending))
                     continue

@@ -1,4 +1,4 @@
-"""What a match holds, and what it makes: the object that conditions and builders are handed."""
+"""The match that conditions and builders are given: what it has bound, and the ops that it makes."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ class Session:
 
     @cached_property
     def purity(self) -> Purity:
-        """What is known of the purity of ops, calls included."""
+        """Returns the purity of ops, calls included, as far as it is known."""
         return Purity(self.scope)
 
     def index(self, index_type: type[IndexT]) -> IndexT:
-        """Returns the index of this type, which is made on first use."""
+        """Returns the index of this type. It is made on first use."""
         found = self.indexes.get(index_type)
         if found is None:
             found = self.indexes[index_type] = index_type(self)
         return found  # pyright: ignore[reportReturnType]
 
     def op_type(self, name: str) -> type[Operation] | None:
-        """Returns the class of the op called `name`, `None` when no loaded dialect has it."""
+        """Returns the class of the op called `name`, or `None` when no loaded dialect has it."""
         if name not in self._op_types:
             self._op_types[name] = self.ctx.get_optional_op(name)
         return self._op_types[name]
@@ -87,19 +87,23 @@ class Match:
     bound: dict[str, Any]
     session: Session
     new_ops: list[Operation] = field(default_factory=list)
-    """Ops made so far, in no block yet, in the order in which they will be inserted before the root."""
+    """
+    The ops made so far. They are in no block yet, and in the order in which they will be inserted before the root.
+    """
     new_functions: list[Operation] = field(default_factory=list)
-    """Module-level ops made so far, which go to the end of the module of the root."""
+    """The module-level ops made so far, which go to the end of the module of the root."""
     remarks: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
-    """Remarks of conditions that did not hold, with the things that they were about."""
+    """The remarks of conditions that did not hold, with the things that they are about."""
     matched: bool = False
 
     def __getitem__(self, pattern: Pattern) -> SSAValue:
-        """Returns the value that `pattern` stands for, the first result of an op that has several."""
+        """Returns the value that `pattern` stands for. Of an op that has several results it is the first."""
         return as_value(self._bound(pattern))
 
     def __contains__(self, pattern: Pattern) -> bool:
-        """Returns whether `pattern` took part in the match. One in an alternative that did not match has not."""
+        """
+        Returns whether `pattern` took part in the match. A pattern in an alternative that did not match took no part.
+        """
         return pattern.key in self.bound
 
     @property
@@ -127,7 +131,7 @@ class Match:
         return tuple(as_value(each) for each in found) if isinstance(found, tuple) else (as_value(found),)
 
     def arm(self, pattern: Or) -> int | None:
-        """Returns the number of the alternative that matched, `None` when the pattern took no part."""
+        """Returns the number of the alternative that matched, or `None` when the pattern took no part."""
         return self.bound.get(f"{pattern.key}|arm")
 
     def attribute(self, capture: Capture) -> Attribute:
@@ -146,7 +150,7 @@ class Match:
         return found if isinstance(found, Operation) else found.owner
 
     def value(self, key: str) -> SSAValue:
-        """Returns the value bound to `key`, the first result of an op."""
+        """Returns the value bound to `key`. Of an op it is the first result."""
         return as_value(self.bound[key])
 
     def create(
@@ -189,7 +193,7 @@ class Match:
 def _sorted_properties(
     op_type: type[Operation], given: dict[str, Attribute]
 ) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
-    """Returns the properties (absent ones by their default) and the discardable attributes of a new op."""
+    """Returns the properties and the discardable attributes of a new op. Absent properties have their default."""
     if not issubclass(op_type, IRDLOperation):
         return {}, given
     definitions = op_type.get_irdl_definition().properties

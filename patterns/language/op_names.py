@@ -1,4 +1,4 @@
-"""Checks the names of ops in rules: an unknown one is an error, never a rule that silently does not match."""
+"""Checks the names of ops in rules. An unknown one is an error, never a rule that silently does not match."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ def fresh_key() -> str:
 
 
 FORMS: Final[dict[str, Callable[..., Any]]] = {}
-"""The larger patterns that the methods of `Pattern` make, and their tests, by name: `form` adds one."""
+"""The larger patterns that the methods of `Pattern` make, and their tests, by name. `form` adds one."""
 
 MakerT = TypeVar("MakerT", bound=Callable[..., Any])
 
 
 def form(maker: MakerT) -> MakerT:
-    """Adds a class or function to `FORMS`: this file cannot import the files that build on it."""
+    """Adds a class or function to `FORMS`. This file cannot import the files that build on it."""
     FORMS[maker.__name__] = maker
     return maker
 
@@ -52,7 +52,7 @@ class Pattern:
     """The name to which a match binds the value."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
-    """The fields: every class of patterns is a frozen data class."""
+    """The fields. Every class of patterns is a frozen data class."""
 
     def parts(self) -> tuple[Pattern, ...]:
         """Returns the patterns directly below this one."""
@@ -79,7 +79,7 @@ class Pattern:
         return self._where("HasDtype", dtype)
 
     def has_shape(self, *sizes: int | None) -> Pattern:
-        """Requires the shape. `None` is any size, and the only one that `?` equals."""
+        """Requires the shape. `None` accepts any size, and only `None` accepts `?`."""
         return self._where("HasShape", sizes)
 
     def has_type(self, type_: Attribute) -> Pattern:
@@ -107,7 +107,9 @@ class Pattern:
         return self.holds("same-type", other)
 
     def used_by(self, *users: Pattern) -> Pattern:
-        """Requires that each of `users`, in which the value occurs, matches an op of its own. Several make a fork."""
+        """
+        Requires that each of `users`, in which the value occurs, matches an op of its own. Several users make a fork.
+        """
         return FORMS["Together"]((self, *users))
 
     def only_used_by(self, *users: Pattern) -> Pattern:
@@ -132,7 +134,7 @@ class Pattern:
 
 
 def frozen(value: Any) -> Any:
-    """Returns a plain Python value in a form that can be hashed: lists become tuples."""
+    """Returns a plain Python value in a form that can be hashed. Lists become tuples."""
     return tuple(frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
@@ -157,7 +159,7 @@ class Splat(Pattern):
     """
     A constant all of whose elements are `value`, of any shape and element type.
 
-    0.0 and -0.0 differ for floats; an integer element is compared as a number.
+    For floats 0.0 and -0.0 differ. An integer element is compared as a number.
     """
 
     levels: ClassVar[int] = 1
@@ -176,11 +178,11 @@ class Capture:
 @dataclass(frozen=True)
 class Op(Pattern):
     """
-    The result of an op of one of `names` (any op when empty).
+    The result of an op of one of `names`, or of any op when `names` is empty.
 
-    `operands`: one pattern per operand, or `None` for any operands; a last `Rest` takes those that are left.
-    `attributes`: properties or attributes that must have these values (attributes, plain Python values, or a
-    `Capture`); a property that is absent has its default.
+    `operands` has one pattern per operand, or is `None` for any operands. A last `Rest` takes the operands that are
+    left. `attributes` are properties or attributes that must have these values, given as attributes, plain Python
+    values or a `Capture`. A property that is absent has its default.
     """
 
     levels: ClassVar[int] = 1
@@ -262,7 +264,7 @@ def subpatterns(pattern: Pattern) -> tuple[Pattern, ...]:
 
 
 def all_below(pattern: Pattern) -> list[Pattern]:
-    """Returns `pattern` and all patterns below it, each object once, from left to right and top to bottom."""
+    """Returns `pattern` and all patterns below it, each object once, from left to right and from top to bottom."""
     found: dict[int, Pattern] = {}
     stack = [pattern]
     while stack:

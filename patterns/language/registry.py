@@ -16,7 +16,7 @@ BuilderFunction = Callable[..., Sequence[SSAValue] | None]
 
 
 Protects = Literal["value", "cost", "structure"]
-"""What a condition protects: the value of the program, its cost (single use), or where its ops stand (same block)."""
+"""What a condition protects: the value of the program, its cost (single use), or the place of its ops (same block)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def condition(
     *,
     protects: Protects = "value",
 ) -> Callable[[ConditionFunction], ConditionFunction]:
-    """Registers a condition under `name`. Without a condition that protects no value, a rule is still right."""
+    """Registers a condition under `name`. A rule is still right without a condition that protects no value."""
 
     def register(function: ConditionFunction) -> ConditionFunction:
         CONDITIONS[name] = Condition(name, function, candidates, protects)
@@ -56,8 +56,8 @@ def builder(name: str) -> Callable[[BuilderFunction], BuilderFunction]:
     """
     Registers a builder under `name`: `function(match, *bound, **parameters)`.
 
-    It makes ops by `match.create` and returns the values that replace the results of the root, or `None` when there is
-    nothing to do after all.
+    It makes ops by `match.create` and returns the values that replace the results of the root. It returns `None` when
+    there is nothing to do after all.
     """
 
     def register(function: BuilderFunction) -> BuilderFunction:

@@ -1,4 +1,4 @@
-"""Rules as data: a pattern, the conditions on what it matches, and what stands in its place."""
+"""Rules as data: a pattern, the conditions on what it matches, and the replacement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Require:
     """
     A named condition on what is bound to `keys`. `parameters` are plain attributes of the condition.
 
-    `remark`, when given, is emitted at the root op when the pattern matches and this condition alone does not hold.
+    `remark`, when given, is emitted at the root op when the pattern matches and only this condition does not hold.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Require:
 
 @dataclass(frozen=True)
 class Bound:
-    """The values in a replacement that `key` is bound to. An op stands for all its results."""
+    """The values that `key` is bound to, in a replacement. An op stands for all its results."""
 
     key: str
 
@@ -44,7 +44,7 @@ class Create:
     """
     A new op in a replacement. It stands for all its results.
 
-    An op that replaces the root has the result types of the root. Another one has the type of `like` when that is
+    An op that replaces the root has the result types of the root. Any other new op has the type of `like` when that is
     given, else inferred types.
     """
 
@@ -57,7 +57,7 @@ class Create:
 
 @dataclass(frozen=True)
 class Build:
-    """The values in a replacement that the named builder makes of `keys`, for what `Create` cannot say."""
+    """The values that the named builder makes of `keys`, in a replacement that `Create` cannot describe."""
 
     name: str
     keys: tuple[str, ...]
@@ -73,7 +73,7 @@ class Rule:
     """
     `lhs` becomes `rhs` where all of `when` hold.
 
-    A rule never changes a type: where the replacement would have another one than the root, the rule does not apply.
+    A rule never changes a type. It does not apply where the replacement would have another type than the root.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Rule:
     rhs: tuple[Replacement, ...]
     when: tuple[Require, ...] = ()
     free: tuple[Op, ...] = ()
-    """Ops that are not reached from the root by operands. A condition such as `equivalent` finds them."""
+    """The ops that cannot be reached from the root by operands. A condition such as `equivalent` finds them."""
     numerics: Numerics = "exact"
     doc: str = ""
     group: tuple[tuple[str, Attribute], ...] | None = None
@@ -91,7 +91,7 @@ class Rule:
     once: bool = False
     """True for a rule that retires after the first sweep in which it applied."""
     also: tuple[str, ...] = ()
-    """Keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
+    """The keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
 
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:

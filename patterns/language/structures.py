@@ -1,4 +1,4 @@
-"""Patterns of larger things: what dominates what, functions, calls and branches."""
+"""Patterns of larger things: dominating values, functions, calls and branches."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Dominates(Pattern):
     """
     A value that `child` matches, all of whose inputs come from one value that `parent` matches.
 
-    Upwards from the op that defines the value, every operand is that parent, or `path` matches it, and then the same
-    holds of its operands. Arguments, constants, weights and values of enclosing blocks are ignored, but an op with
-    nothing else has no way to the parent. No value on the way, nor the parent, is used elsewhere. The nearest such
-    parent is taken. A name inside `path` stands for many values, which `Match.all` returns.
+    Upwards from the op that defines the value, every operand is that parent or is matched by `path`. In the second case
+    the same holds of the operands of its op. Arguments, constants, weights and values of enclosing blocks are ignored,
+    but an op without other operands has no way to the parent. No value on the way, nor the parent, is used elsewhere.
+    The nearest such parent is taken. A name inside `path` stands for many values, which `Match.all` returns.
     """
 
     levels: ClassVar[int] = 1
@@ -43,7 +43,7 @@ def dominates(parent: Pattern, path: Pattern, child: Pattern) -> Dominates:
 @dataclass(frozen=True)
 class Function(Pattern):
     """
-    A function with one block that returns what `body` matches, one value or several.
+    A function with one block that returns what `body` matches. That is one value or several.
 
     As a root it matches a `func.func`. `parameters` holds a pattern per parameter, or is `None` for any number.
     `attributes` are those of `Op`. A name that stands only in `body` is any value inside the function, however it is
@@ -63,7 +63,7 @@ class Function(Pattern):
 
     @property
     def returned(self) -> tuple[Pattern, ...]:
-        """The pattern of each value that is returned."""
+        """Returns the pattern of each value that the function returns."""
         return self.body if isinstance(self.body, tuple) else (self.body,)
 
 
@@ -72,7 +72,7 @@ class Call(Pattern):
     """
     The result of a call (`func.call`, `graph.call_kernel`) of `callee`: a name, a `Function`, or `None` for any.
 
-    `operands` as in `Op`.
+    `operands` are those of `Op`.
     """
 
     levels: ClassVar[int] = 1
@@ -92,7 +92,7 @@ class Call(Pattern):
 
 
 def call(callee: str | Function | None, *operands: Pattern) -> Call:
-    """Returns a call with these operands, without any a call of any arity."""
+    """Returns a call with these operands. Without operands it is a call of any arity."""
     return Call(callee, operands or None)
 
 
@@ -102,7 +102,7 @@ CALLS = ("func.call", "graph.call_kernel")
 @dataclass(frozen=True)
 class If(Pattern):
     """
-    The result of an `scf.if` by its condition and by what its two branches yield in its place.
+    The result of an `scf.if`, by its condition and by the values that its two branches yield for it.
 
     Tuples of patterns for `then` and `otherwise`, one per result, stand for an `scf.if` of as many results. `result`
     picks one.
@@ -123,13 +123,13 @@ class If(Pattern):
 
     @property
     def branches(self) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
-        """The patterns of the values that both branches yield."""
+        """Returns the patterns of the values that both branches yield."""
         then = self.then if isinstance(self.then, tuple) else (self.then,)
         return then, self.otherwise if isinstance(self.otherwise, tuple) else (self.otherwise,)
 
     @property
     def has_all_results(self) -> bool:
-        """True when there is a pattern for each result, not only for the one that is used."""
+        """Returns whether there is a pattern for each result, not only for the one that is used."""
         return isinstance(self.then, tuple)
 
     def parts(self) -> tuple[Pattern, ...]:

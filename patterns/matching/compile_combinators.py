@@ -31,14 +31,14 @@ from .matcher import (
 from .tracing import TRACER, value_name
 
 Levels = tuple[frozenset[str], ...]
-"""Names of the ops on the way from a value up to a root, one set per level. An empty set stands for any op."""
+"""The names of the ops on the way from a value up to a root, one set per level. An empty set stands for any op."""
 
 
 # Several ops
 
 
 def _compile_together(pattern: Together, following: Next) -> ValueMatcher:
-    """Returns the matcher of several ops by a value that the first computes."""
+    """Returns the matcher of several ops by a value that the first one computes."""
     key = pattern.key
     match_first = compile_value(pattern.patterns[0], _compile_others(pattern, following))
     return lambda value, bound: bind(key, value, bound, lambda deeper: match_first(value, deeper))
@@ -153,11 +153,11 @@ def _compile_expression(pattern: Expression, following: Next) -> ValueMatcher:
 
     def match_expression(value: SSAValue, bound: Bindings) -> bool:
         known = bound.get(key)
-        if known is not None:  # matched before: only its identity matters
+        if known is not None:  # It has been matched before, so only its identity matters.
             return known is value and following(bound)
         comparison = _Comparison(holes).run(pattern.value, value)
         if comparison.difference is not None or not all(hole in comparison.values for hole in holes):
-            return False  # no hole is left where the expression itself has been rewritten
+            return False  # No hole is left where the expression itself has been rewritten.
         bound[slot] = tuple(comparison.values[hole] for hole in holes)
         bound[ops] = tuple(comparison.ops.values())
         if bind(key, value, bound, step):
@@ -174,17 +174,17 @@ def _compile_hole(pattern: Pattern, slot: str, number: int, following: Next) -> 
 
 
 def _why_not_expression(pattern: Expression, value: SSAValue, bound: Bindings) -> str | None:
-    """Returns the place where what computes `value` differs from the expression."""
+    """Returns the first place where the ops that compute `value` differ from the expression."""
     return _Comparison([hole for hole, _ in pattern.holes]).run(pattern.value, value).difference
 
 
 class _Comparison:
-    """Two expressions walked side by side, by an explicit stack, since chains may be long."""
+    """Walks two expressions side by side, by an explicit stack, since chains may be long."""
 
     def __init__(self, holes: Sequence[SSAValue]):
         self._holes = frozenset(holes)
         self.values: dict[SSAValue, SSAValue] = {}
-        """The values found, by those of the wanted expression."""
+        """Maps the values of the wanted expression to those found."""
         self.ops: dict[Operation, Operation] = {}
         self.difference: str | None = None
 

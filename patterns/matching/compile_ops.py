@@ -40,7 +40,7 @@ def compile_op(pattern: Op, following: Next) -> OpMatcher:
     after_binding = compile_attributes(key, pattern.attributes, after_attributes)
 
     def match_op(op: Operation, bound: Bindings) -> bool:
-        if op.name not in names if names else not op.results:  # any op is any with a result
+        if op.name not in names if names else not op.results:  # Without names any op matches that has a result.
             return False
         return bind(key, op, bound, after_binding, following)
 
@@ -168,7 +168,7 @@ def _why_not_op(pattern: Op, value: SSAValue, index: int | None, bound: dict[str
 
 
 def why_not_op(pattern: Op, op: Operation) -> str | None:
-    """Returns what the name, the attributes and the number of operands have against `op`."""
+    """Returns why the name, the attributes or the number of operands do not fit `op`."""
     if pattern.names and op.name not in pattern.names:
         return f"expected {_wanted(pattern)}, found '{op.name}'"
     for name, wanted in pattern.attributes:

@@ -33,7 +33,7 @@ from .tracing import TRACER, value_name
 
 
 def all_key(key: str) -> str:
-    """Returns the key under which all values that a name inside a path stands for are bound."""
+    """Returns the key under which all the values are bound that a name inside a path stands for."""
     return f"{key}|all"
 
 
@@ -135,7 +135,7 @@ def compile_function(pattern: Function, following: Next) -> OpMatcher:
 
 
 def why_not_function(pattern: Function, arity: int | None, op: Operation) -> str | None:
-    """Returns what a function has against a pattern by its blocks and its numbers of parameters and results."""
+    """Returns why the blocks of a function, or its numbers of parameters and results, do not fit a pattern."""
     returned = returned_values(op)
     if returned is None:
         return f"expected a function of one block, found '{op.name}'"
@@ -162,7 +162,7 @@ def _compile_slot(pattern: Pattern, slot: str, number: int, following: Next) -> 
 
 
 def returned_values(op: Operation) -> tuple[SSAValue, ...] | None:
-    """Returns the values that a function of one block returns, `None` for another op."""
+    """Returns the values that a function of one block returns, or `None` for another op."""
     if not isinstance(op, func.FuncOp):
         return None
     block = op.body.first_block
@@ -178,7 +178,7 @@ def _compile_parameter(pattern: Pattern, key: str, number: int, following: Next)
 
 
 def called_name(op: Operation) -> str | None:
-    """Returns the name of the function that `op` calls, `None` for another op."""
+    """Returns the name of the function that `op` calls, or `None` for another op."""
     callee = op.properties.get("callee") if op.name in CALLS else None
     return callee.string_value() if isinstance(callee, SymbolRefAttr) else None
 
@@ -246,7 +246,7 @@ def compile_if(pattern: If, following: Next) -> OpMatcher:
 
 
 def compile_if_result(pattern: If, wanted: int | None, following: Next) -> ValueMatcher:
-    """Returns the matcher of one result of an `scf.if`: the one that is used, or the one that is wanted."""
+    """Returns the matcher of one result of an `scf.if`, which is the one that is used or the one that is wanted."""
     key, slot = pattern.key, f"{pattern.key}.result"
     then, otherwise = pattern.branches
     match_otherwise = compile_value(otherwise[0], following)

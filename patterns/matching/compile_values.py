@@ -49,7 +49,7 @@ def _why_not_constant(pattern: Constant, value: SSAValue, bound: Bindings) -> st
 
 
 def _against_leaf(pattern: Splat | Literal | Argument, value: SSAValue) -> str | None:
-    """Why a value is not the constant or argument that is wanted; `None` when it is."""
+    """Returns why a value is not the constant or argument that is wanted, or `None` when it is."""
     match pattern:
         case Splat(wanted):
             found = splat_number(value)
@@ -76,7 +76,7 @@ def _why_not_leaf(pattern: Splat | Literal | Argument, value: SSAValue, bound: B
 
 
 def arm_key(pattern: Or) -> str:
-    """The key under which the number of the alternative that matched is bound."""
+    """Returns the key under which the number of the alternative that matched is bound."""
     return f"{pattern.key}|arm"
 
 
@@ -85,7 +85,7 @@ def _compile_or(pattern: Or, following: Next) -> ValueMatcher:
     key, chosen = pattern.key, arm_key(pattern)
 
     def match_arms(value: SSAValue, bound: Bindings) -> bool:
-        known = bound.get(chosen)  # met before in this match: the same alternative
+        known = bound.get(chosen)  # An alternative that was met before in this match stays the same.
         for number, arm in enumerate(arms) if known is None else ((known, arms[known]),):
             bound[chosen] = number
             if arm(value, bound):

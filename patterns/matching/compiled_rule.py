@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
-from ..language import conditions as conditions  # registers them
+from ..language import conditions as conditions  # registers the conditions
 from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
 from ..language.match import Match, Session
@@ -90,9 +90,9 @@ class CompiledRule:
 
     rule: Rule
     names: frozenset[str]
-    """Names of the ops that it may match, none when that may be any."""
+    """The names of the ops that it may match. There are none when it may match any op."""
     far: bool
-    """True when a match depends on more than what is a few operands below its root."""
+    """True when a match depends on more than the ops a few operands below its root."""
     _matcher: OpMatcher
     _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
@@ -117,7 +117,9 @@ class CompiledRule:
         return match
 
     def make(self, match: Match) -> list[SSAValue] | None:
-        """Returns the replacement of the results of the root, `None` (and makes nothing) when a builder declines."""
+        """
+        Returns the replacement of the results of the root. It is `None`, and nothing is made, when a builder declines.
+        """
         values: list[SSAValue] = []
         for maker in self._makers:
             made = maker(match)
@@ -129,7 +131,9 @@ class CompiledRule:
 
 
 def _certain_keys(pattern: Pattern) -> set[str]:
-    """Returns the keys that every match of `pattern` binds: for alternatives, those that all of them bind."""
+    """
+    Returns the keys that every match of `pattern` binds. Of alternatives these are the keys that all of them bind.
+    """
     key: str = pattern.key
     if isinstance(pattern, Or):
         arms = [_certain_keys(alternative) for alternative in pattern.alternatives]
@@ -147,7 +151,7 @@ def _check_keys(rule: Rule) -> None:
 
 
 def _check_class(rule: Rule) -> None:
-    """Refuses re-associated forms in exact rules, since they give other bits."""
+    """Refuses re-associated forms in exact rules, since they change the bits of results."""
     replaces = bool(rule.rhs) or rule.callback is not None
     if replaces and rule.numerics == "exact" and any(isinstance(p, Associative) for p in all_below(rule.lhs)):
         raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact")
@@ -169,7 +173,7 @@ def _shown(key: str) -> str:
 
 
 def _same_types(rule: Rule) -> Next:
-    """Returns the last test: what replaces the roots has their types, and several roots stand in one block."""
+    """Returns the last test: the replacements of the roots have their types, and several roots stand in one block."""
     kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
 
     def same_types(bound: Bindings) -> bool:
@@ -193,7 +197,8 @@ def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
     """
     Returns the rule, ready to run.
 
-    Raises `RuleError` for names of conditions, builders or keys that do not exist, and with a context for those of ops.
+    Raises `RuleError` for names of conditions, builders or keys that do not exist. With a context it also raises for
+    names of ops.
     """
     _check_keys(rule)
     _check_class(rule)

@@ -1,8 +1,8 @@
 """
 The index of the rules that can match at an op at all.
 
-It looks at the name of the op, the names of the ops that make its operands, and those one level further down. It never
-leaves out a rule that would match. It takes a look-up or two per op, however many rules there are.
+It looks at the name of the op, the names of the ops that make its operands, and the names one level further down. It
+never leaves out a rule that would match. It takes a look-up or two per op, however many rules there are.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Dispatch:
                 return ()
             known = self._known[op.name] = {}
         operands = op._operands  # pyright: ignore[reportPrivateUsage]
-        if len(operands) == 1:  # by far the most frequent; a name is quicker to look up than a tuple
+        if len(operands) == 1:  # By far the most frequent case. A name is quicker to look up than a tuple.
             (value,) = operands
             key = value.op.name if type(value) is OpResult else ""
         else:

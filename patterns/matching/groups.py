@@ -18,7 +18,9 @@ from .several_roots import anchor as anchor
 
 
 def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
-    """Returns the patterns directly below `pattern` that took part, of alternatives the one that matched."""
+    """
+    Returns the patterns directly below `pattern` that took part. Of alternatives only the one that matched took part.
+    """
     match pattern:
         case Or():
             arm = match.arm(pattern)
@@ -39,7 +41,7 @@ def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
 
 
 def _active(pattern: Pattern, match: Match) -> Iterator[Pattern]:
-    """Yields the patterns that took part, what is below before what is above, from left to right."""
+    """Yields the patterns that took part from left to right, those below before those above."""
     done: set[int] = set()
     stack = [(pattern, False)]
     while stack:
@@ -81,7 +83,7 @@ def _post_order(roots: list[Operation], named: Iterable[Operation]) -> list[Oper
 
 
 def input_values(pattern: Pattern, match: Match, ops: list[Operation]) -> list[SSAValue]:
-    """Returns the values that `ops` take from outside, each once, in the order of the pattern, then of use."""
+    """Returns the values that `ops` take from outside, each once, in the order of the pattern and then of use."""
     captured = dict.fromkeys(captured_values(ops))
     leaves: list[SSAValue] = []
     for part in _active(pattern, match):
@@ -102,7 +104,7 @@ class Outside:
         self._block = roots[0].parent
         self._known: dict[Operation, bool] = {}
         self.shared: list[Operation] = []
-        """Ops of the group that ops outside use too, all of which lead back into the group."""
+        """The ops of the group that ops outside use too, where all these uses lead back into the group."""
         for op in ops:
             if op not in roots and not is_constant_op(op) and self._users_outside(op):
                 self.shared.append(op)
@@ -116,7 +118,7 @@ class Outside:
         return next((op for op in self.shared if not self._all_return(self._users_outside(op))), None)
 
     def _all_return(self, users: list[Operation | None]) -> bool:
-        """Returns whether all that is computed from `users` is used in the group in the end."""
+        """Returns whether everything that is computed from `users` is used in the group in the end."""
         stack = list(users)
         while stack:
             user = stack.pop()

@@ -1,9 +1,9 @@
 """
 Rules compiled to Python closures: the table that says, for each class of patterns, how it is matched.
 
-A pattern becomes a function `(thing, bound) -> bool` that ends by calling what comes after it, so a failure later in
-the rule goes back to the next alternative here (full backtracking over `Or` and over orders of commutative
-operands). Only patterns recurse, never chains of ops. The files `compile_…` fill in the table.
+A pattern becomes a function `(thing, bound) -> bool` that ends by calling the function after it. A failure later in the
+rule therefore goes back to the next alternative here, with full backtracking over `Or` and over orders of commutative
+operands. Only patterns recurse, never chains of ops. The files `compile_…` fill in the table.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MATCH: Final = ""
 
 def bind(key: str, thing: Any, bound: Bindings, following: Next, again: Next | None = None) -> bool:
     """
-    Binds `key` for the rest of the match. A key that is bound already must be the same thing.
+    Binds `key` for the rest of the match. A key that is bound already must stand for the same thing.
 
-    `again`, when given, comes after such a thing instead of `following`, since its inside has been matched before.
+    For such a thing `again`, when given, is called instead of `following`, since its inside has been matched before.
     """
     known = bound.get(key)
     if known is not None:
@@ -57,9 +57,9 @@ class Meaning:
     root: Callable[[Any, Next], OpMatcher] | None = None
     """Compiles a pattern at the root of a rule. Without this function, the value of the root is matched."""
     names: Callable[[Any], frozenset[str]] = lambda pattern: frozenset()
-    """Returns the names of the ops that a pattern can match, none when that may be any."""
+    """Returns the names of the ops that a pattern can match, or no names when it may be any op."""
     why_not: Callable[[Any, SSAValue, Bindings], str | None] = lambda pattern, value, bound: None
-    """Returns what a pattern itself, without the patterns below it, has against a value."""
+    """Returns why a pattern itself, without the patterns below it, does not fit a value."""
 
 
 MEANINGS: Final[dict[type[Pattern], Meaning]] = {}
@@ -104,7 +104,7 @@ def compile_root_value(pattern: Pattern, following: Next) -> OpMatcher:
 
 
 def root_names(pattern: Pattern) -> frozenset[str]:
-    """Returns the names of the ops that `pattern` can match, none when that may be any."""
+    """Returns the names of the ops that `pattern` can match, or no names when it may be any op."""
     return _meaning_of(pattern).names(pattern)
 
 
@@ -126,7 +126,7 @@ def by_result(match_op: OpMatcher, index: int | None) -> ValueMatcher:
 
 
 def with_late_tests(pattern: Pattern, following: Next) -> Next:
-    """Returns `following` after the tests in `pattern` about several things, all of which are bound by then."""
+    """Returns `following` after the tests in `pattern` about several things, which are all bound by then."""
     late = list(_late_tests(pattern))
     if not late:
         return following
@@ -134,7 +134,7 @@ def with_late_tests(pattern: Pattern, following: Next) -> Next:
 
     def check(bound: Bindings) -> bool:
         for key, test in late:
-            if key not in bound:  # in an alternative that did not match
+            if key not in bound:  # The key stands in an alternative that did not match.
                 continue
             reason = test.why_not_with(bound[key], bound[MATCH], bound)
             if reason is not None:
@@ -147,7 +147,7 @@ def with_late_tests(pattern: Pattern, following: Next) -> Next:
 
 
 def _late_tests(pattern: Pattern) -> Iterator[tuple[str, Holds]]:
-    """Yields the tests of `pattern`, but not those inside `Not` or a path, of which nothing stays bound."""
+    """Yields the tests of `pattern`, but not those inside `Not` or a path, whose names do not stay bound."""
     done: set[int] = set()
     stack = [pattern]
     while stack:

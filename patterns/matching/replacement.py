@@ -76,7 +76,7 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
     """
     Returns the replacement that a Python function makes of a match: a value, an op or several values.
 
-    `None` declines. The results of the root themselves are no change. No values erase a root without results.
+    `None` declines. The results of the root themselves are no change. An empty list erases a root without results.
     """
 
     def make(match: Match) -> Sequence[SSAValue] | None:

@@ -1,4 +1,6 @@
-"""The place of what replaces several ops of one block: after all that it takes, before all that uses it."""
+"""
+Finds the place of the replacement of several ops of one block: after all that it takes, and before all that uses it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) ->
     """
     Returns the op before which the new ops of a match go.
 
-    It is `None` when something that they or `values` need cannot be used there. With `far`, the pattern finds more than
-    what the root is computed from, so the order of ops counts too.
+    It is `None` when something that they or `values` need cannot be used there. With `far`, the pattern looks beyond
+    the values that the root is computed from, so the order of ops counts too.
     """
     taken = list(_taken(match.new_ops, values))
     block = match.root.parent
@@ -34,7 +36,7 @@ def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) ->
 
 
 def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator[SSAValue]:
-    """Yields the values that new ops, and what is kept, need from outside."""
+    """Yields the values from outside that the new ops and the kept values need."""
     made: set[object] = set()
     for op in new_ops:
         for each in op.walk():
@@ -61,7 +63,7 @@ def place_between(order: BlockOrder, roots: Sequence[Operation], taken: Iterable
     """
     Returns the op before which something may stand that takes `taken` and replaces `roots`.
 
-    It is the last root, the first, or the first user of any: the first of these that will do.
+    It is the last root, the first root, or the first user of any root. The first of these that will do is taken.
     """
     block = roots[0].parent
     assert block is not None

@@ -39,7 +39,7 @@ class Failure:
 
 
 class Tracer:
-    """Keeps the failure of the deepest partial match, of equally deep ones the first."""
+    """Keeps the failure of the deepest partial match. Of equally deep ones it keeps the first."""
 
     def __init__(self) -> None:
         self.deepest: Failure | None = None
@@ -89,7 +89,7 @@ class Tracer:
         self._failed(bound, reason, at, None, further)
 
     def inside(self, matches: Callable[[], bool]) -> str | None:
-        """Returns why a part that is tried on its own does not match, `None` when it does. Nothing is recorded."""
+        """Returns why a part that is tried on its own does not match, or `None` when it does. Nothing is recorded."""
         deepest, self.deepest = self.deepest, None
         places, self._places = self._places, []
         try:

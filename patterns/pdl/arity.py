@@ -1,4 +1,4 @@
-"""Checks a `pdl.operation` against the definition of the op: a pattern that can never match is an error."""
+"""Checks a `pdl.operation` against the definition of the op. A pattern that can never match is an error."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ..language.match import Match
 from ..language.registry import CONDITIONS, condition
 
 ITSELF = -1
-"""The place of a type of a value or attribute itself, not of a result of an op."""
+"""The place of the type of a value or attribute itself, as opposed to the type of a result of an op."""
 
 
 def values_of(thing: Any) -> Sequence[SSAValue]:
@@ -23,7 +23,7 @@ def values_of(thing: Any) -> Sequence[SSAValue]:
 
 
 def type_at(thing: Any, place: int) -> Attribute | None:
-    """Returns the type of a value or attribute, or of result `place` of an op, `None` when there is none."""
+    """Returns the type of a value or attribute, or of result `place` of an op. It is `None` when there is none."""
     if isinstance(thing, Operation):
         return thing.results[place].type if place < len(thing.results) else None
     if isinstance(thing, SSAValue):
@@ -43,7 +43,7 @@ def _places(parameters: dict[str, Any], things: Sequence[Any]) -> Sequence[int]:
 
 @condition("operands-in-order")
 def operands_in_order(match: Match, op: Operation, *things: Any) -> bool:
-    """The operands of the op are just these, in this order, also where the op commutes."""
+    """The operands of the op are exactly these, in this order, even when the op commutes."""
     wanted = [value for thing in things for value in values_of(thing)]
     return len(wanted) == len(op.operands) and all(
         found is value for found, value in zip(op.operands, wanted, strict=True)
@@ -52,7 +52,7 @@ def operands_in_order(match: Match, op: Operation, *things: Any) -> bool:
 
 @condition("result-count")
 def result_count(match: Match, op: Operation, **parameters: Any) -> bool:
-    """The op has `exactly` so many results, or `at-least` so many."""
+    """The op has as many results as `exactly` says, or at least as many as `at-least` says."""
     exactly, at_least = parameters.get("exactly"), parameters.get("at_least")
     found = len(op.results)
     return (exactly is None or found == exactly.value.data) and (at_least is None or found >= at_least.value.data)
@@ -60,13 +60,13 @@ def result_count(match: Match, op: Operation, **parameters: Any) -> bool:
 
 @condition("attribute-is")
 def attribute_is(match: Match, found: Attribute, **parameters: Attribute) -> bool:
-    """An attribute is `value` to the bit, its type included."""
+    """An attribute equals `value` to the bit, its type included."""
     return found == parameters["value"]
 
 
 @condition("types-agree")
 def types_agree(match: Match, *things: Any, **parameters: Any) -> bool:
-    """All values and attributes have one type, `type` if given. `places` picks results of ops."""
+    """All values and attributes have one type, which is `type` if given. `places` picks results of ops."""
     types = [type_at(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)]
     wanted = parameters.get("type", types[0])
     return wanted is not None and all(found is wanted or found == wanted for found in types)
@@ -74,7 +74,10 @@ def types_agree(match: Match, *things: Any, **parameters: Any) -> bool:
 
 @condition("type-lists-agree")
 def type_lists_agree(match: Match, *things: Any, **parameters: Any) -> bool:
-    """The same of lists of values, `types` if given. `places` says from which result on those of an op count."""
+    """
+    All lists of values have the same types, which are `types` if given. `places` says from which result on the results
+    of an op count.
+    """
     lists = [types_from(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)]
     types = parameters.get("types")
     wanted = tuple(types.data) if isinstance(types, ArrayAttr) else lists[0]
@@ -89,7 +92,7 @@ def same_values(match: Match, first: Any, second: Any) -> bool:
 
 
 def argument(thing: Any, take: str, place: int) -> Any:
-    """Returns what a native constraint or rewrite gets of something bound: itself, a type, results, or an item."""
+    """Returns what a native constraint or rewrite gets of a bound thing: itself, a type, results, or an item."""
     match take:
         case "type":
             return type_at(thing, place)
@@ -108,7 +111,8 @@ def argument(thing: Any, take: str, place: int) -> Any:
 @condition("native-constraint")
 def native_constraint(match: Match, *things: Any, **parameters: Any) -> bool:
     """
-    The condition `condition` of the `arguments` (constants, types, results of ops), or its contrary when `negated`.
+    The condition named `condition` holds for the `arguments` (constants, types, results of ops), or fails when
+    `negated`.
     """
     wanted, arguments, negated = parameters["condition"], parameters["arguments"], parameters["negated"]
     assert isinstance(wanted, StringAttr) and isinstance(arguments, ArrayAttr) and isinstance(negated, IntegerAttr)

@@ -1,4 +1,4 @@
-"""Rules from `pdl.pattern` ops: translated into the pattern language and run by the same engine."""
+"""Reads rules from `pdl.pattern` ops. They are translated into the pattern language and run by the same engine."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from xdsl.ir import Operation
 
 from ...core.messages.diagnostics import OperationError
 from ..language.rules import NUMERICS, Numerics, Rule
-from . import conditions as conditions  # registers them
+from . import conditions as conditions  # registers the conditions
 
 NUMERICS_ATTRIBUTE = "pattern.numerics"
-"""Attribute of `pdl.rewrite`, or of a module for all patterns in it, with the numerics class of the rule."""
+"""The attribute with the numerics class of the rule, on a `pdl.rewrite` or on a module for all patterns in it."""
 
 DOC_ATTRIBUTE = "pattern.doc"
-"""Attribute of `pdl.rewrite` with a line that says what the rule does."""
+"""The attribute of `pdl.rewrite` with a line that says what the rule does."""
 
 DEFAULT_NUMERICS: Numerics = "rounding"
-"""The class of rules in PDL, which says nothing about numerics. Most of them are between equal real functions."""
+"""The class of rules in PDL, which says nothing about numerics. Most of them relate equal real functions."""
 
 
 def rules_of_pdl(module: ModuleOp, ctx: Context) -> list[tuple[Operation, Rule]]:
     """
-    Returns the rules of the `pdl.pattern`s of `module` and of modules inside, each with its op, by falling benefit.
+    Returns the rules of the `pdl.pattern`s of `module` and of modules inside, each with its op, highest benefit first.
 
-    A pattern without a name is called `pdl-pattern-N`, counted from 0. Raises `OperationError` at what the engine
-    cannot do.
+    A pattern without a name is called `pdl-pattern-N`, counted from 0. Raises `OperationError` at an op that the engine
+    cannot carry out.
     """
     patterns = _patterns_of(module)
     if not patterns:

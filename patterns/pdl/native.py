@@ -70,14 +70,14 @@ def _native_constraint(reader: PatternReader, op: pdl.ApplyNativeConstraintOp) -
 
 
 def _is_plain(reader: PatternReader, value: SSAValue) -> bool:
-    """Returns whether the key of `value` is bound to just what the constraint gets."""
+    """Returns whether the key of `value` is bound to exactly the thing that the constraint gets."""
     return reader.is_matched(value) and not isinstance(owner_of(value), pdl.ResultsOp)
 
 
 def _described(
     reader: PatternReader, op: Operation, values: Sequence[SSAValue]
 ) -> tuple[tuple[str, ...], ArrayAttr[DictionaryAttr]]:
-    """Returns arguments as data: the keys that they are made from, and what to take of each."""
+    """Returns arguments as data: the keys that they are made from, and which part of each to take."""
     keys: list[str] = []
     described: list[DictionaryAttr] = []
     for value in values:

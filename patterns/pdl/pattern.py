@@ -1,8 +1,8 @@
 """
 Reads the matching part of a `pdl.pattern` into the pattern language.
 
-Where PDL differs from the language, a condition says so: operands do not commute, attributes are equal to the bit, a
-type variable is one type at all its places, and an op has just the results that are written.
+Where PDL differs from the language, a condition says so. Operands do not commute, attributes are equal to the bit, a
+type variable is one type at all its places, and an op has exactly the results that are written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from .arity import check_against_definition, op_type_of
 from .conditions import ITSELF
 
 Place = tuple[str, int]
-"""The place of a type: the key of a value or attribute and `ITSELF`, or the key of an op and the number of a result."""
+"""
+The place of a type. It is the key of a value or attribute with `ITSELF`, or the key of an op with the number of a
+result.
+"""
 
 
 def owner_of(value: SSAValue) -> Operation:
@@ -73,7 +76,7 @@ class PatternReader:
         self._patterns: dict[SSAValue, Pattern] = {}
 
     def read(self) -> None:
-        """Reads the pattern. Raises `OperationError` at an op that says what the language cannot."""
+        """Reads the pattern. Raises `OperationError` at an op that means something that the language cannot express."""
         root = self._root()
         self.root = root.op
         self.lhs: Pattern = self._operation(root)
@@ -93,7 +96,9 @@ class PatternReader:
         return value in self._patterns
 
     def _root(self) -> pdl.OperationOp:
-        """Returns the root that is named, else the first op that is replaced or erased and that no other one uses."""
+        """
+        Returns the root that is named. Without a name it is the first replaced or erased op that no other such op uses.
+        """
         if self.rewrite.root is not None:
             root = owner_of(self.rewrite.root)
             assert isinstance(root, pdl.OperationOp)
@@ -103,7 +108,7 @@ class PatternReader:
         return next((op for op in tops if op.op in changed), tops[0])
 
     def _tops(self, ops: Sequence[pdl.OperationOp]) -> list[pdl.OperationOp]:
-        """Returns those of `ops` that no other one of them uses."""
+        """Returns those of `ops` that none of the others uses."""
         used = {
             result.parent_
             for op in ops
@@ -214,7 +219,7 @@ class PatternReader:
         return index
 
     def _results(self, op: pdl.OperationOp, key: str) -> None:
-        """Requires as many results as types are written, where a range is any number of them."""
+        """Requires as many results as types are written. A range stands for any number of them."""
         count = len(op.type_values)
         for number, value in enumerate(op.type_values):
             if not is_range(value):
@@ -245,7 +250,7 @@ class PatternReader:
             if not isinstance(attribute, pdl.AttributeOp):
                 raise OperationError(attribute, f"'{attribute.name}' cannot make an attribute to match")
             if attribute.value is not None:
-                found.append((name, attribute.value))  # the exact comparison follows; this one can be explained
+                found.append((name, attribute.value))  # The exact comparison follows. This one can be explained.
             found.append((name, self._capture(attribute)))
         return tuple(found)
 
@@ -287,7 +292,7 @@ class PatternReader:
         self.conditions.append(Require(condition, (key,), (("places", places), (name, wanted))))
 
     def _types_agree(self) -> None:
-        """One type at all places of a variable; constant ones are required where they are met."""
+        """Requires one type at all places of a variable. Constant types are required where they are met."""
         for value, places in self.places.items():
             op = owner_of(value)
             constant = op.constantTypes if isinstance(op, pdl.TypesOp) else self._constant_type(value)

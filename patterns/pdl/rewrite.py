@@ -17,11 +17,11 @@ from .pattern import PatternReader, is_range, owner_of
 from .steps import Call, Joined, Known, Make, PdlRewrite, Source, Step, Taken
 
 REWRITE_OPS = (pdl.AttributeOp, pdl.TypeOp, pdl.TypesOp, pdl.ResultOp, pdl.ResultsOp, pdl.RangeOp)
-"""Ops that only name something. They are read where they are used."""
+"""The ops that only name something. They are read where they are used."""
 
 
 class RewriteReader:
-    """Reads what replaces the root. What the engine cannot do is an error at the op that says it."""
+    """Reads what replaces the root. An op that the engine cannot carry out is an error at that op."""
 
     def __init__(self, pattern: PatternReader):
         self._pattern = pattern
@@ -55,7 +55,7 @@ class RewriteReader:
                 case pdl.EraseOp():
                     self._erase(each)
                 case _ if isinstance(each, REWRITE_OPS):
-                    for result in each.results:  # also what nothing uses must make sense
+                    for result in each.results:  # Results without a use must make sense too.
                         self._source(each, result)
                 case _:
                     raise OperationError(each, "this op has no place in 'pdl.rewrite'")
@@ -125,7 +125,7 @@ class RewriteReader:
     # Steps
 
     def _make(self, op: pdl.OperationOp) -> Make:
-        assert op.opName is not None  # PDL's verifier has seen to that
+        assert op.opName is not None  # PDL's verifier makes sure of this.
         op_type = op_type_of(self._pattern.ctx, op, op.opName.data)
         if _is_defined(op_type) and counts(op_type.get_irdl_definition().regions)[0]:
             raise OperationError(op, f"'{op.opName.data}' has regions, which PDL cannot make")
@@ -152,7 +152,7 @@ class RewriteReader:
             raise OperationError(op, f"'{op_type.name}' has {expected}, {found} written")
 
     def _replaced_by(self, op: pdl.OperationOp) -> str | None:
-        """Returns the key of the op that this one replaces, whose types it has then."""
+        """Returns the key of the op that this one replaces. It has the types of that op then."""
         for use in op.op.uses:
             user = use.operation
             if isinstance(user, pdl.ReplaceOp) and user.repl_operation is op.op:
@@ -160,7 +160,7 @@ class RewriteReader:
         return None
 
     def _types_to_infer(self, op: pdl.OperationOp, op_type: type[Operation]) -> tuple[Source, ...] | None:
-        """Returns no types where the op has none, `None` where they are inferred."""
+        """Returns no types where the op has none, and `None` where they are inferred."""
         if issubclass(op_type, GraphOp):
             return None
         if _is_defined(op_type) and counts(op_type.get_irdl_definition().results)[0] == 0:
@@ -198,7 +198,7 @@ class RewriteReader:
             self._replaced[op.op_value] = Joined(tuple(self._source(op, value) for value in op.repl_values))
 
     def _erase(self, op: pdl.EraseOp) -> None:
-        """Reads an op that is erased. A pure op below the root goes by itself once nothing uses it."""
+        """Reads an op that is erased. A pure op below the root goes by itself once it has no uses."""
         self._check_matched(op, op.op_value)
         target = owner_of(op.op_value)
         assert isinstance(target, pdl.OperationOp)

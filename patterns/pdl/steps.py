@@ -1,4 +1,4 @@
-"""A `pdl.rewrite` as data: the sources of things, and the steps that make and replace."""
+"""A `pdl.rewrite` as data: the sources of things, and the steps that make and replace them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Known:
 
 @dataclass(frozen=True)
 class Taken:
-    """The thing that `key` is bound to, or what `take` names of it: a result, the results, the type, the types."""
+    """
+    The thing that `key` is bound to, or the part of it that `take` names: a result, the results, the type, the types.
+    """
 
     key: str
     take: str = "itself"
@@ -96,7 +98,10 @@ class Make:
 
 @dataclass(frozen=True)
 class Call:
-    """The values that a named builder makes, `count` of them or any number, or with `as_op` the op that has them."""
+    """
+    The values that a named builder makes. There are `count` of them or any number. With `as_op` it is the op that has
+    them.
+    """
 
     key: str
     builder: str
@@ -131,7 +136,7 @@ class Call:
 
 
 class Step(Protocol):
-    """Makes something and binds it."""
+    """A step that makes something and binds it."""
 
     def run(self, match: Match) -> bool:
         """Returns false to decline the whole replacement."""
@@ -141,7 +146,8 @@ class Step(Protocol):
 @dataclass(frozen=True)
 class PdlRewrite:
     """
-    The body of a `pdl.rewrite` as the callback of a rule: the values that replace the root and the further roots.
+    The body of a `pdl.rewrite` as the callback of a rule. It makes the values that replace the root and the further
+    roots.
 
     It declines where a matched value of another type would replace a result, since a rule never changes a type.
     """

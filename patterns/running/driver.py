@@ -1,8 +1,8 @@
 """
 The worklist that runs rules to a fixed point over every op of a module, nested and multi-block regions included.
 
-Order: producers before users, inner regions before the op that holds them; at one op, rules in their given order.
-After a rewrite, the new ops and everything whose match may have changed are looked at again.
+Producers come before users, and inner regions before the op that holds them. At one op, rules come in their given
+order. After a rewrite, the driver looks again at the new ops and at everything whose match may have changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from ..matching.several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
 REWRITES_OF_ONE_OP: Final = 1000
-"""The number of rewrites in one chain (of an op, of what replaced it, …) after which the rules count as alternating."""
+"""
+The number of rewrites in one chain (of an op, of its replacement, and so on) after which the rules count as
+alternating.
+"""
 
 HISTORY: Final = 8
 """The number of last rules of a chain that the error message names."""
@@ -74,7 +77,7 @@ class Driver:
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
         far = [compiled for compiled in self._rules if compiled.far]
         self._far_names = frozenset().union(*(c.names for c in far)) if all(c.names for c in far) else None
-        """Names of the ops that may be roots of rules that look far; `None` for any."""
+        """The names of the ops that may be roots of rules that look far. `None` stands for any op."""
         self._enter = enter
         self._erase_dead = erase_dead
         self._options = dict(options or {})
@@ -98,8 +101,9 @@ class Driver:
             changed = True
             if self._far_names == frozenset():
                 break
-            # What a dominator, a function or a sharing user of a value is may have changed anywhere: look again at all
-            # roots of rules that ask for these. The last round changes nothing, so the fixed point is one of all rules.
+            # The dominators, the functions and the sharing users of a value may have changed anywhere. So all roots of
+            # rules that ask for these are looked at again. The last round changes nothing, so the fixed point is one of
+            # all rules.
             for op in program_order(scope, self._enter):
                 if self._far_names is None or op.name in self._far_names:
                     self._enqueue(op)
@@ -221,11 +225,11 @@ class Driver:
             raise OperationError(root, message, hint="the right side of a rule must be smaller than the left one")
 
     def _erase(self, root: Operation) -> None:
-        """Erases `root`, and then producers that lost their last use by that."""
+        """Erases `root`, and then the producers that lost their last use by that."""
         stack = [root]
         while stack:
             op = stack.pop()
-            if op in self._dead:  # two of its results were operands of one erased op
+            if op in self._dead:  # Two of its results were operands of one erased op.
                 continue
             operands = list(dict.fromkeys(op.operands))
             captured = [value for inner in op.walk() if inner is not op for value in inner.operands]
@@ -241,7 +245,7 @@ class Driver:
                     continue
                 if self._erase_dead and producer.parent is not None and is_dead(producer, self._session.purity):
                     stack.append(producer)
-                elif value.has_one_use():  # conditions on single use may hold now
+                elif value.has_one_use():  # A condition on single use may hold now.
                     self._touch(_users((value,)))
 
     def _forget(self, op: Operation) -> None:
@@ -257,7 +261,7 @@ class Driver:
             parent = parent.parent_op()
 
     def _touch(self, ops: Iterable[Operation]) -> None:
-        """Looks again at `ops` and at their users as far as patterns reach down."""
+        """Looks again at `ops` and at their users, as far as patterns reach down."""
         level = list(ops)
         for _ in range(self._levels):
             following: list[Operation] = []
@@ -287,7 +291,7 @@ def _verify(match: Match, new_op: Operation) -> None:
 
 
 def remark_text(remark: str, about: Sequence[Any]) -> str:
-    """Returns `remark` with `{name}` and `{users}` filled in from the first thing it is about."""
+    """Returns `remark` with `{name}` and `{users}` filled in from the first of the things that it is about."""
     thing = about[0] if about else None
     value = thing.results[0] if isinstance(thing, Operation) and thing.results else thing
     if not isinstance(value, SSAValue):
@@ -313,13 +317,13 @@ def _users(values: Iterable[SSAValue]) -> list[Operation]:
 
 
 def is_dead(op: Operation, purity: Purity) -> bool:
-    """Returns whether `op` can be erased: nothing uses it and it has no effect (although it may fail)."""
+    """Returns whether `op` can be erased, because nothing uses it and it has no effect. It may be able to fail."""
     return all(result.first_use is None for result in op.results) and bool(op.results) and purity.is_pure(op)
 
 
 def program_order(scope: Operation, enter: Callable[[Operation], bool] = lambda op: True) -> Iterator[Operation]:
     """
-    Yields the ops inside `scope`, producers before users, the ops of a region before the op that holds it.
+    Yields the ops inside `scope`, producers before users, and the ops of a region before the op that holds it.
 
     Blocks come in reverse postorder, unreachable ones last. The walk does not recurse.
     """

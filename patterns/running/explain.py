@@ -19,7 +19,7 @@ from .matching import match_compiled, pattern_rule
 
 @dataclass(frozen=True)
 class Explanation:
-    """The result of `explain`: a match, or what the deepest partial match had bound and the test that failed."""
+    """The result of `explain`. It is a match, or the deepest partial match with the test that failed there."""
 
     matched: bool
     reason: str = ""
@@ -48,7 +48,7 @@ def _shown(thing: Any) -> str:
 
 
 def _named(bound: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Returns what the names that the author of the pattern wrote stand for."""
+    """Returns the things that the names written by the author of the pattern stand for."""
     return tuple(
         (key, thing)
         for key, thing in bound.items()
@@ -57,7 +57,7 @@ def _named(bound: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def explain(pattern: Pattern | tuple[Pattern, ...] | Rule, value: SSAValue | Operation, **settings: Any) -> Explanation:
-    """Explains why `pattern` (or a rule) does not match at `value`, by the try that came farthest."""
+    """Explains why `pattern` (or a rule) does not match at `value`, by the attempt that came farthest."""
     tracer = Tracer()
     token = TRACER.set(tracer)
     try:

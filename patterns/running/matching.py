@@ -38,8 +38,8 @@ def match(
     """
     Returns the match of `pattern` at a value or op, or `None`. It never raises for a valid program.
 
-    A tuple of patterns is a pattern of several roots, the first at the value, the others in the same block. With a
-    context a name that no op has is a `RuleError`. `m[p]` is the value of the sub-pattern `p`, `m.op(p)` its op,
+    A tuple of patterns is a pattern of several roots. The first is at the value and the others in the same block. With
+    a context a name that no op has is a `RuleError`. `m[p]` is the value of the sub-pattern `p`, `m.op(p)` its op,
     `m.all(p)` all values of a pattern inside a path, `m.arm(p)` the number of the alternative that matched.
     """
     compiled = compiled_pattern(pattern)
@@ -60,7 +60,7 @@ def find_all(pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: C
 
 
 def match_compiled(compiled: CompiledRule, value: SSAValue | Operation, *, session: Session | None = None) -> Match:
-    """Returns the match at a value or at an op (at its only result, unless the pattern is of an op)."""
+    """Returns the match at a value or at an op. At an op its only result is matched, unless the pattern is of an op."""
     if session is None:
         session = Session(Context(), outermost(value))
     if isinstance(value, Operation):

@@ -26,10 +26,12 @@ from .driver import is_dead, program_order, remark_text
 from .matching import pattern_rule
 
 PARTITIONED = "graph.partitioned_from"
-"""Attribute of a function made by partitioning: names of its ops in post-order, each followed by `_`."""
+"""
+The attribute of a function made by partitioning. It holds the names of its ops in post-order, each followed by `_`.
+"""
 
 Check = Callable[[Match], bool | str]
-"""A test of a match: `True` takes it, `False` or a reason leaves it alone. The reason is told as a remark."""
+"""A test of a match. `True` takes it, and `False` or a reason leaves it alone. The reason becomes a remark."""
 
 
 def partition(

@@ -13,7 +13,7 @@ class RuleStatistics:
     """
     The numbers of times that a rule was tried and applied.
 
-    A rule is tried at an op where the names of the op and of the two levels of producers below it allow a match.
+    A rule counts as tried at an op where the names of the op and of the two levels of producers below it allow a match.
     """
 
     tries: int = 0
@@ -54,7 +54,7 @@ def add_statistics(statistics: Mapping[str, RuleStatistics]) -> None:
 
 
 def statistics_table(statistics: Mapping[str, RuleStatistics]) -> str:
-    """Returns a line of tries, hits and milliseconds for each rule that was tried, the slowest first."""
+    """Returns a line of tries, hits and milliseconds for each rule that was tried, slowest first."""
     tried = sorted(
         ((name, one) for name, one in statistics.items() if one.tries),
         key=lambda row: (-row[1].milliseconds, row[0]),

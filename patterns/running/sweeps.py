@@ -34,7 +34,7 @@ def callback(
     Returns a rule whose replacement `function` makes from the match.
 
     It makes a value, an op or a list of values for the results of the root, or of all roots of a tuple of patterns. New
-    ops come from `match.create`. `None`, or the results of the root, is no change.
+    ops come from `match.create`. `None`, or the results of the root, stands for no change.
     """
     root, also = root_pattern(pattern)
     return Rule(name, root, (), numerics=numerics, doc=doc, callback=function, once=once, also=also)
@@ -56,15 +56,15 @@ def rewrite(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = No
     Applies `rules` inside `scope` in sweeps until one changes nothing.
 
     A sweep goes from the last op to the first and tries the rules in their order, so an outer match wins over one
-    inside it. It leaves what it makes to the next sweep, and so matches that share an op with one already used.
-    A rule with `once` retires after the first sweep in which it applied. Raises `OperationError` naming the last rules
-    after `limit` sweeps, and for a replacement of another type.
+    inside it. It leaves new ops to the next sweep, and also matches that share an op with one already used. A rule with
+    `once` retires after the first sweep in which it applied. Raises `OperationError` after `limit` sweeps, naming the
+    last rules, and for a replacement of another type.
     """
     return _Sweeper(ctx or make_context(), rules, scope).sweep(limit)
 
 
 def rewrite_once(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None) -> Sweeps:
-    """Runs `rewrite`, where every rule retires after the first sweep in which it applied."""
+    """Runs `rewrite` with rules that each retire after the first sweep in which they applied."""
     return rewrite([replace(rule, once=True) for rule in rules], scope, ctx=ctx)
 
 
@@ -76,7 +76,7 @@ class _Sweeper(Driver):
         self._used: set[Operation] = set()
 
     def sweep(self, limit: int) -> Sweeps:
-        """Sweeps until nothing changes. Returns what was done."""
+        """Sweeps until nothing changes. Returns the outcome."""
         report = Sweeps()
         self._start(self._scope)
         while applied := self._one_sweep():

@@ -29,7 +29,7 @@ from ..pdl.importer import rules_of_pdl
 from .patterns import pattern_of
 
 ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression)
-"""The patterns of which one must be in a root, since the others match block arguments too."""
+"""The patterns of which one must be in a root. The others match block arguments too."""
 
 RULE_FUNCTIONS = "rule-functions"
 """The extension kind of modules that register conditions and builders when they are imported."""
@@ -139,7 +139,10 @@ class _RuleReader:
         return self._keys[value]
 
     def _find_captures(self) -> None:
-        """Gives each op what `pattern.attribute` asks of it, since an attribute is captured while its op is matched."""
+        """
+        Gives each op the attributes that `pattern.attribute` asks of it, since an attribute is captured while its op is
+        matched.
+        """
         for op in self._op.body.block.ops:
             if isinstance(op, constraints.AttributeOp):
                 if not isinstance(op.op.owner, dialect.OpOp | dialect.AnyOperationOp):

@@ -28,7 +28,10 @@ from ..language.structures import Call, Dominates, Function, If
 
 
 def pattern_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pattern | None:
-    """Returns the pattern that an op stands for, given those of its operands, `None` for an op that is no pattern."""
+    """
+    Returns the pattern that an op stands for, given the patterns of its operands. It is `None` for an op that is no
+    pattern.
+    """
     test = _test_of(op, tuple(other.key for other in operands[1:]))
     if test is not None:
         return Where(operands[0], test, key)
