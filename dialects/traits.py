@@ -1,6 +1,6 @@
 """
-Interfaces that passes ask for instead of op names. A dialect of another package joins CSE, folding, fusion, lowering
-and the reference checks by implementing them.
+Interfaces that passes use instead of op names. A dialect of another package joins CSE, folding, fusion, lowering and
+the reference checks by implementing them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Commutative(OpTrait):
-    """`op(a, b)` computes the same bits as `op(b, a)`: operands may be compared and matched in any order."""
+    """
+    Means that `op(a, b)` computes the same bits as `op(b, a)`, so operands may be compared and matched in any order.
+    """
 
 
 ConstantKind = Literal["literal", "splat", "weight", "scalar"]
@@ -27,23 +29,29 @@ ConstantKind = Literal["literal", "splat", "weight", "scalar"]
 
 @dataclass(frozen=True)
 class ConstantLike(OpTrait):
-    """The one result of the op is known before the program runs, and the op has no operands."""
+    """Means that the one result of the op is known before the program runs. The op has no operands."""
 
     kind: ConstantKind
-    """A literal lists its elements, a splat repeats one, and a weight has them in a file, not in the program."""
+    """
+    The kind of constant. A literal lists its elements, a splat repeats one, and a weight has them in a file, not in the
+    program.
+    """
 
 
 IN_PROGRAM: frozenset[ConstantKind | None] = frozenset({"literal", "splat", "scalar"})
-"""Kinds of constants whose property `value` is their result."""
+"""The kinds of constants whose property `value` is their result."""
 
 
 class ClosedToLoops(OpTrait):
-    """The regions of the op see the values of the function around, but none of the loops and blocks in between."""
+    """
+    Means that the regions of the op see the values of the enclosing function, but none of the loops and blocks in
+    between.
+    """
 
 
 @dataclass(frozen=True)
 class BoxAccess:
-    """`buffer[indices[d] : sizes[d], ...]`, loaded or stored as a whole."""
+    """The box `buffer[indices[d] : sizes[d], ...]`, loaded or stored as a whole."""
 
     buffer: SSAValue
     indices: tuple[SSAValue, ...]
@@ -52,49 +60,57 @@ class BoxAccess:
 
 
 class AccessesBoxes(ABC):
-    """An op that loads and stores boxes of buffers, and touches no other memory. Mixed into an operation class."""
+    """
+    An op that loads and stores boxes of buffers, and touches no other memory. It is mixed into an operation class.
+    """
 
     @abstractmethod
     def box_accesses(self) -> tuple[BoxAccess, ...]:
-        """What it loads and stores, loads first."""
+        """Returns the boxes that it loads and stores, loads first."""
 
 
 class LoopSemantics(ABC):
     """
     The meaning of an op, element by element, written once as a tensor expression.
 
-    Mixed into an operation class. Fusion kind, constant evaluation, cost and lowering all derive from `te`.
+    It is mixed into an operation class. Fusion kind, constant evaluation, cost and lowering all derive from `te`.
     """
 
     @abstractmethod
     def te(self, *operands: te.Tensor) -> tuple[te.Tensor, ...]:
         """
-        The results of this op as tensor expressions over `operands` (one per operand, in order, with the
-        operand's shape and element type). The results have the shapes and element types of the op's results.
+        Returns the results of this op as tensor expressions over `operands`.
+
+        There is one operand tensor per operand, in order, with the operand's shape and element type. The results have
+        the shapes and element types of the op's results.
         """
 
 
 class LoopTemplate(ABC):
     """
-    The meaning of an op that no formula per element gives (running sums, sorting, scattering), as a loop function.
+    The meaning of an op, as a loop function, where no formula per element gives it (running sums, sorting, scattering).
 
-    Mixed into an operation class. Such an op is opaque to fusion, and is not evaluated at compile time.
+    It is mixed into an operation class. Such an op is opaque to fusion, and is not evaluated at compile time.
     """
 
     @abstractmethod
     def loop_function(self) -> str:
         """
-        The text of one `tensor_loop.func` (its name is a base for that of the kernel) with a buffer per operand, in
-        order, and in `outs` a buffer per result, of the shapes of the op and with signless integers.
+        Returns the text of one `tensor_loop.func`, whose name is a base for that of the kernel.
+
+        It has a buffer per operand, in order, and in `outs` a buffer per result. They have the shapes of the op and
+        signless integers.
         """
 
 
 class MayFail:
     """
-    An op that can fail at run time: no memory effect, so it may be merged and, if unused, removed; but it is never
-    speculated, never moved into or out of a branch, and never folded when it would fail.
+    An op that can fail at run time.
 
-    Mixed into an operation class. `may_fail` narrows it down by types or properties (integer division, say).
+    It has no memory effect, so it may be merged and, if unused, removed. But it is never speculated, never moved into
+    or out of a branch, and never folded when it would fail.
+
+    It is mixed into an operation class. `may_fail` narrows it down by types or properties (integer division, say).
     """
 
     def may_fail(self) -> bool:
@@ -108,8 +124,10 @@ def may_fail(op: Operation) -> bool:
 
 def is_pure(op: Operation) -> bool:
     """
-    Whether `op` neither reads nor writes memory and has no other effect: equal operands give equal results, and an
-    unused one can go. True of ops that may fail; unknown effects count as impure.
+    Returns whether `op` neither reads nor writes memory and has no other effect.
+
+    Equal operands then give equal results, and an unused op can go. An op that may fail can be pure. Unknown effects
+    count as impure.
     """
     known = _pure_as_a_class(op.__class__, _traits_of(op))
     if known is not None:
@@ -121,8 +139,8 @@ def is_pure(op: Operation) -> bool:
 @lru_cache(maxsize=4096)
 def _pure_as_a_class(kind: type[Operation], traits: frozenset[OpTrait]) -> bool | None:
     """
-    What `is_pure` says of every op of a class with these traits; None where it depends on the op, on what is in its
-    regions for example.
+    Returns what `is_pure` says of every op of a class with these traits. It is `None` where that depends on the op, for
+    example on its regions.
     """
     if issubclass(kind, UnregisteredOp) or any(isinstance(each, IsTerminator) for each in traits):
         return False
@@ -144,9 +162,9 @@ def is_commutative(op: Operation) -> bool:
 
 def constant_kind(op: object) -> ConstantKind | None:
     """
-    Returns the kind of constant that `op` is, None for any other op and for a block.
+    Returns the kind of constant that `op` is, or `None` for any other op and for a block.
 
-    An `arith.constant` is a scalar; xDSL's own dialects do not carry the trait.
+    An `arith.constant` is a scalar. xDSL's own dialects do not carry the trait.
     """
     if not isinstance(op, Operation):
         return None
@@ -159,7 +177,7 @@ def _constant_kind(traits: frozenset[OpTrait]) -> ConstantKind | None:
 
 
 def _traits_of(op: Operation) -> frozenset[OpTrait]:
-    """The traits of the class of `op`, as they are now; ops that are not registered have none."""
+    """Returns the traits of the class of `op`, as they are now. An op that is not registered has none."""
     traits = getattr(op.__class__, "traits", None)
     return frozenset() if traits is None else traits.traits
 

@@ -1,8 +1,8 @@
 """
-Ops that xDSL's `llvm` dialect lacks and that the last stair needs. Each is one LLVM instruction or intrinsic.
+Ops that xDSL's `llvm` dialect lacks and that the last level needs. Each is one LLVM instruction or intrinsic.
 
-Source: LLVM Language Reference Manual, sections named in each op. `llvm.call_intrinsic` serves every
-intrinsic that needs no operand of a kind MLIR cannot express (alignment on a pointer argument, say).
+Source: LLVM Language Reference Manual, sections named in each op. `llvm.call_intrinsic` serves every intrinsic that
+needs no operand of a kind that MLIR cannot express, such as an alignment on a pointer argument.
 """
 
 from xdsl.ir import Dialect

@@ -1,4 +1,4 @@
-"""Branching on an integer."""
+"""A branch on an integer."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 @irdl_op_definition
 class SwitchOp(IRDLOperation):
     """
-    Branch on an integer: to the block of the equal case value, else to the default block.
+    Branches on an integer: to the block whose case value equals it, else to the default block.
 
     ```mlir
     llvm_ext.switch %v : i32, default ^other(%a : i32), [0: ^zero, -1: ^minus(%b : i32)]
@@ -68,7 +68,7 @@ class SwitchOp(IRDLOperation):
         )
 
     def cases(self) -> list[tuple[int, Block, tuple[SSAValue, ...]]]:
-        """(value, block, operands of the block) of each case in order."""
+        """Returns (value, block, operands of the block) for each case in order."""
         operands, start, result = tuple(self.case_operands), 0, []
         for number, block, count in zip(
             self.case_values.iter_values(),
@@ -80,7 +80,7 @@ class SwitchOp(IRDLOperation):
             start += count
         return result
 
-    # Written by hand: declarative formats have no list of successors that carry operands.
+    # This is written by hand, because declarative formats have no list of successors that carry operands.
     @classmethod
     def parse(cls, parser: Parser) -> "SwitchOp":
         unresolved = parser.parse_unresolved_operand()
@@ -131,7 +131,7 @@ class SwitchOp(IRDLOperation):
 
 
 def _parse_target(parser: Parser) -> tuple[Block, list[SSAValue]]:
-    """`^block` or `^block(%a : type, ...)`."""
+    """Parses `^block` or `^block(%a : type, ...)`."""
     block = parser.parse_successor()
 
     def parse_one() -> SSAValue:

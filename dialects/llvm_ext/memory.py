@@ -35,7 +35,7 @@ ATOMIC_ORDERINGS = ("monotonic", "acquire", "release", "acq_rel", "seq_cst")
 @irdl_op_definition
 class AtomicRMWOp(IRDLOperation):
     """
-    `result = *ptr; *ptr = kind(result, value)` as one atomic step. `alignment` is in bytes.
+    Computes `result = *ptr; *ptr = kind(result, value)` as one atomic step. `alignment` is in bytes.
 
     ```mlir
     %old = llvm_ext.atomicrmw %p, %v {alignment = 4 : i64, kind = "add", ordering = "monotonic"} : i32
@@ -86,7 +86,8 @@ def _verify_alignment(alignment: IntegerAttr) -> None:
 @irdl_op_definition
 class MaskedLoadOp(IRDLOperation):
     """
-    `result[l] = mask[l] ? ptr[l] : pass_thru[l]`; lanes switched off are not read. `alignment` is in bytes.
+    Loads `result[l] = mask[l] ? ptr[l] : pass_thru[l]`. Lanes that are switched off are not read. `alignment` is in
+    bytes.
 
     Source: LLVM LangRef, "llvm.masked.load".
     """
@@ -120,7 +121,7 @@ class MaskedLoadOp(IRDLOperation):
 @irdl_op_definition
 class MaskedStoreOp(IRDLOperation):
     """
-    `ptr[l] = value[l]` where `mask[l]`. Lanes switched off are not written. `alignment` is in bytes.
+    Stores `ptr[l] = value[l]` where `mask[l]`. Lanes that are switched off are not written. `alignment` is in bytes.
 
     Source: LLVM LangRef, "llvm.masked.store".
     """

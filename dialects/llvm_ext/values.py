@@ -32,14 +32,14 @@ from xdsl.utils.exceptions import VerifyException
 
 
 def element_and_lanes(value_type: Attribute) -> tuple[Attribute, tuple[int, ...] | None]:
-    """The element type and the shape of a vector type. `None` as shape for a scalar."""
+    """Returns the element type and the shape of a vector type. The shape of a scalar is `None`."""
     if isinstance(value_type, VectorType):
         return value_type.element_type, value_type.get_shape()
     return value_type, None
 
 
 class _CastOp(IRDLOperation, ABC):
-    """Element-wise cast between a float and a signless integer type (scalars or vectors of one shape)."""
+    """An element-wise cast between a float and a signless integer type, on scalars or vectors of one shape."""
 
     FROM_FLOAT: ClassVar[bool]
 
@@ -106,7 +106,7 @@ class UIToFPOp(_CastOp):
 @irdl_op_definition
 class SIToFPOp(_CastOp):
     """
-    The nearest float (ties to even) of `arg` read as a signed integer, as `llvm.sitofp` with a verifier.
+    The nearest float (ties to even) of `arg` read as a signed integer. It is `llvm.sitofp` with a verifier.
 
     Source: LLVM LangRef, "sitofp .. to".
     """
@@ -118,8 +118,8 @@ class SIToFPOp(_CastOp):
 @irdl_op_definition
 class FCmpOp(IRDLOperation):
     """
-    Comparison of floats, lane by lane on vectors, with fast-math flags (`llvm.fcmp` takes scalars only and
-    does not print its flags).
+    Compares floats, lane by lane on vectors, with fast-math flags. `llvm.fcmp` takes scalars only and does not print
+    its flags.
 
     ```mlir
     %m = llvm_ext.fcmp "olt" %a, %b {fastmathFlags = #llvm.fastmath<nnan>} : vector<8xf32>
@@ -159,12 +159,12 @@ class FCmpOp(IRDLOperation):
 
     @staticmethod
     def result_type(operand_type: Attribute) -> Attribute:
-        """`i1`, or a vector of `i1` with the operand's lanes."""
+        """Returns `i1`, or a vector of `i1` with the operand's lanes."""
         if isinstance(operand_type, VectorType):
             return VectorType(i1, operand_type.get_shape())
         return i1
 
-    # Written by hand: the predicate is an integer property printed as its name.
+    # This is written by hand, because the predicate is an integer property printed as its name.
     @classmethod
     def parse(cls, parser: Parser) -> "FCmpOp":
         pos = parser.pos
@@ -203,7 +203,7 @@ class FCmpOp(IRDLOperation):
 @irdl_op_definition
 class SelectOp(IRDLOperation):
     """
-    `result[l] = cond[l] ? lhs[l] : rhs[l]` on the lanes of vectors (`llvm.select` takes a scalar condition).
+    Selects `result[l] = cond[l] ? lhs[l] : rhs[l]` on the lanes of vectors. `llvm.select` takes a scalar condition.
 
     ```mlir
     %r = llvm_ext.select %m, %a, %b : vector<8xi1>, vector<8xf32>

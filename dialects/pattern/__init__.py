@@ -1,5 +1,5 @@
 """
-The pattern dialect: rewrite rules as text. `docs/rewrites.md` describes it, `patterns/text/loading.py` reads it.
+The pattern dialect: rewrite rules as text. `docs/rewrites.md` describes it, and `patterns/text/loading.py` reads it.
 
 ```mlir
 pattern.rule "relu-of-relu" numerics "exact" doc "relu is idempotent" {

@@ -24,7 +24,7 @@ class AssocOp(InRule):
     """
     A quotient of a product, or a product with a quotient, in any of its forms: `pattern.assoc %quotient`.
 
-    The forms are the same real function and not the same bits, so a rule of class `exact` may not use it.
+    The forms are the same real function but do not give the same bits, so a rule of class `exact` may not use it.
     """
 
     name = "pattern.assoc"
@@ -36,9 +36,9 @@ class AssocOp(InRule):
 @irdl_op_definition
 class TogetherOp(InRule):
     """
-    What the first pattern matches, where the others match other ops: `pattern.together %q, %k, %v`.
+    The value that the first pattern matches, where the others match other ops: `pattern.together %q, %k, %v`.
 
-    The others are found from values that they share with the ones before.
+    The others are found from the values that they share with patterns before them.
     """
 
     name = "pattern.together"
@@ -100,7 +100,7 @@ class ExpressionOp(IRDLOperation):
 
 @irdl_op_definition
 class ReturnsOp(IRDLOperation):
-    """The end of a `pattern.expression`: the value that it is about."""
+    """Ends a `pattern.expression` with the value that it describes."""
 
     name = "pattern.returns"
     value = operand_def()

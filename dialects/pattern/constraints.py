@@ -1,4 +1,4 @@
-"""Tests of a value, and what combines them: each takes a value pattern and is one itself."""
+"""Tests of a value, and their combinations. Each takes a value pattern and is one itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .ops import IS_VALUE, VALUE, InRule
 
 @irdl_op_definition
 class HasDtypeOp(InRule):
-    """The element type of a value: `pattern.has_dtype %x, f32`."""
+    """A test of the element type of a value: `pattern.has_dtype %x, f32`."""
 
     name = "pattern.has_dtype"
     subject = operand_def(IS_VALUE)
@@ -39,7 +39,7 @@ class HasDtypeOp(InRule):
 
 @irdl_op_definition
 class HasTypeOp(InRule):
-    """The whole type of a value: `pattern.has_type %x, tensor<4xf32>`."""
+    """A test of the whole type of a value: `pattern.has_type %x, tensor<4xf32>`."""
 
     name = "pattern.has_type"
     subject = operand_def(IS_VALUE)
@@ -50,7 +50,9 @@ class HasTypeOp(InRule):
 
 @irdl_op_definition
 class HasShapeOp(InRule):
-    """The shape of a value: `pattern.has_shape %x, [?, 10]`; `?` is any size, and the only one that `?` equals."""
+    """
+    A test of the shape of a value: `pattern.has_shape %x, [?, 10]`. `?` accepts any size, and only `?` accepts `?`.
+    """
 
     name = "pattern.has_shape"
     subject = operand_def(IS_VALUE)
@@ -87,9 +89,9 @@ def _parse_size(parser: Parser) -> int:
 @irdl_op_definition
 class HasAttrOp(InRule):
     """
-    Properties or attributes of the op that defines a value: `pattern.has_attr %conv with {strides = [2, 2]}`.
+    A test of properties or attributes of the op that defines a value: `pattern.has_attr %conv with {strides = [2, 2]}`.
 
-    An absent property has its default; numbers and lists compare by what they say, whatever their width.
+    An absent property has its default. Numbers and lists compare by value, whatever their width.
     """
 
     name = "pattern.has_attr"
@@ -101,7 +103,7 @@ class HasAttrOp(InRule):
 
 @irdl_op_definition
 class HasKindOp(InRule):
-    """The fusion kind of the op that defines a value: `pattern.has_kind %x, "elementwise | broadcast"`."""
+    """A test of the fusion kind of the op that defines a value: `pattern.has_kind %x, "elementwise | broadcast"`."""
 
     name = "pattern.has_kind"
     subject = operand_def(IS_VALUE)
@@ -113,9 +115,9 @@ class HasKindOp(InRule):
 @irdl_op_definition
 class HoldsOp(InRule):
     """
-    A named condition of a value: `pattern.holds %x, "single-use"`; unlike `pattern.require` part of the pattern.
+    A named condition of a value: `pattern.holds %x, "single-use"`. Unlike `pattern.require` it is part of the pattern.
 
-    `pattern.holds %x, "same-shape"(%y)` is one of several values, of which the others are matched elsewhere.
+    `pattern.holds %x, "same-shape"(%y)` is a condition of several values, of which the others are matched elsewhere.
     """
 
     name = "pattern.holds"
@@ -183,7 +185,7 @@ class ArgumentOp(InRule):
 
 @irdl_op_definition
 class LiteralOp(InRule):
-    """The constant with exactly this value and type, by its bits: `pattern.literal dense<0.0> : tensor<4xf32>`."""
+    """The constant with exactly this value and type, compared by bits: `pattern.literal dense<0.0> : tensor<4xf32>`."""
 
     name = "pattern.literal"
     value = prop_def(Attribute)
@@ -194,9 +196,9 @@ class LiteralOp(InRule):
 @irdl_op_definition
 class AttributeOp(InRule):
     """
-    An attribute of a matched op, to be used in the replacement: `%axis = pattern.attribute %softmax, "axis"`.
+    An attribute of a matched op that the replacement uses: `%axis = pattern.attribute %softmax, "axis"`.
 
-    The op does not match when it has no such attribute and the attribute no default.
+    The op does not match when it has no such attribute and the attribute has no default.
     """
 
     name = "pattern.attribute"

@@ -1,5 +1,5 @@
 """
-Group rules: which groups of ops of a fusion plan become one. `docs/fusion.md` describes them.
+Group rules tell which groups of ops of a fusion plan become one. `docs/fusion.md` describes them.
 
 ```mlir
 pattern.group_rule "fuse-injective-into-reduction" doc "what is read once may be computed where it is read" {
@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 from .ops import IS_VALUE, VALUE
 
 GROUP_KINDS = ("elementwise", "broadcast", "injective", "reduction", "out-fusable")
-"""The kinds that a group can have, from the easiest to fuse to the hardest. What is opaque is in no group."""
+"""The kinds that a group can have, from the easiest to fuse to the hardest. An opaque op is in no group."""
 
 
 @irdl_op_definition
@@ -101,7 +101,7 @@ class RequireGroupsOp(_InGroupRule):
     """
     A named condition of groups: `pattern.require_groups "in-place"(%producer, %consumer) remark "{name} is stretched"`.
 
-    `remark` is told (`--remarks`) when two neighbours stay apart because of this condition.
+    `remark` is emitted (`--remarks`) when two neighbours stay apart because of this condition.
     """
 
     name = "pattern.require_groups"
@@ -128,7 +128,7 @@ class RequireGroupsOp(_InGroupRule):
 
 @irdl_op_definition
 class MergeGroupsOp(_InGroupRule):
-    """The end of a group rule: the producer, and what is between, join the consumer."""
+    """Ends a group rule. The producer, and the groups between, join the consumer."""
 
     name = "pattern.merge_groups"
     producer = operand_def(IS_VALUE)

@@ -1,4 +1,4 @@
-"""The ops of the pattern dialect: what a rule looks for, its conditions, and what it puts in place."""
+"""The ops of the pattern dialect: what a rule looks for, its conditions, and its replacement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NUMERICS = ("exact", "rounding", "fast")
 
 @irdl_attr_definition
 class ValueType(ParametrizedAttribute, TypeAttribute):
-    """What a name of a rule stands for: a value or an op of the program that is matched."""
+    """The type of the names of a rule. A name stands for a value or an op of the program that is matched."""
 
     name = "pattern.value"
 
@@ -44,7 +44,7 @@ class RuleOp(IRDLOperation):
     """
     A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
 
-    `numerics`: `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
+    `numerics` is `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
     """
 
     name = "pattern.rule"
@@ -128,7 +128,7 @@ class SplatOp(InRule):
 
     @classmethod
     def parse(cls, parser: Parser) -> SplatOp:
-        # A number without its type: assembly formats cannot print that.
+        # The number has no type here, which assembly formats cannot print.
         number = parser.parse_number()
         op = cls(float(number))
         op.attributes |= parser.parse_optional_attr_dict()
@@ -141,7 +141,8 @@ class SplatOp(InRule):
 
 class NamedOp(IRDLOperation):
     """
-    `op "name"(%a, %b, %rest...) {attribute = 1}`: shared syntax of ops that stand for an op, a condition or a builder.
+    An op with the syntax `op "name"(%a, %b, %rest...) {attribute = 1}`. Ops that stand for an op, a condition or a
+    builder share it.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class NamedOp(IRDLOperation):
 @irdl_op_definition
 class OpOp(NamedOp):
     """
-    An op by name and operands: `pattern.op "graph.add"(%a, %b) with {tag = 1}`; `"graph.floor | graph.ceil"` is either.
+    An op by name and operands: `pattern.op "graph.add"(%a, %b) with {tag = 1}`. `"graph.floor | graph.ceil"` is either.
 
     Operands of a commutative op match in any order. As a value it is the op's only result.
     """
@@ -196,7 +197,7 @@ class ResultOp(InRule):
 
 @irdl_op_definition
 class RestOp(InRule):
-    """The remaining operands of an op, only as the last argument of `pattern.op`."""
+    """The remaining operands of an op. It is allowed only as the last argument of `pattern.op`."""
 
     name = "pattern.rest"
     result = result_def(IS_VALUE)
@@ -221,7 +222,7 @@ class RequireOp(NamedOp):
     """
     A named condition: `pattern.require "single-use"(%m) remark "not fused: {name} has {users} users"`.
 
-    `remark` is told at the root when the rest of the pattern matches and this does not hold.
+    `remark` is emitted at the root when the rest of the pattern matches and this condition does not hold.
     """
 
     name = "pattern.require"
@@ -235,7 +236,7 @@ class RequireOp(NamedOp):
 
 @irdl_op_definition
 class ReplaceOp(InRule):
-    """The end of a rule that only reuses what it matched: `pattern.replace %root with %x`."""
+    """Ends a rule that only reuses what it matched: `pattern.replace %root with %x`."""
 
     name = "pattern.replace"
     root = operand_def(IS_VALUE)
@@ -246,10 +247,10 @@ class ReplaceOp(InRule):
 @irdl_op_definition
 class PartitionOp(InRule):
     """
-    The end of a rule without a replacement: `pattern.partition %root with {composite = "conv_relu"}`.
+    Ends a rule without a replacement: `pattern.partition %root with {composite = "conv_relu"}`.
 
-    The pass `partition-pattern` moves a match into a function with these attributes. Several roots, `%q, %k`, are one
-    function that returns the results of all.
+    The pass `partition-pattern` moves a match into a function with these attributes. Several roots, `%q, %k`, become
+    one function that returns the results of all.
     """
 
     name = "pattern.partition"
@@ -262,9 +263,9 @@ class PartitionOp(InRule):
 @irdl_op_definition
 class RewriteOp(IRDLOperation):
     """
-    The end of a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`.
+    Ends a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`.
 
-    Of several roots, `pattern.rewrite %q, %k { … pattern.yield %a, %b }`, the results of all are replaced, in order.
+    With several roots, `pattern.rewrite %q, %k { … pattern.yield %a, %b }`, the results of all are replaced, in order.
     """
 
     name = "pattern.rewrite"
@@ -280,8 +281,8 @@ class CreateOp(NamedOp):
     """
     A new op: `pattern.create "graph.ewise_fma"(%a, %b, %c) with {tag = 1}`.
 
-    Attributes that `pattern.attribute` found are given by `set ["axis"](%axis)`. What replaces the root has the root's
-    types; the type of another new op is inferred.
+    Attributes that `pattern.attribute` found are given by `set ["axis"](%axis)`. An op that replaces the root has the
+    root's types. The type of another new op is inferred.
     """
 
     name = "pattern.create"
@@ -305,7 +306,7 @@ class CreateOp(NamedOp):
 
 @irdl_op_definition
 class BuildOp(NamedOp):
-    """What a named builder makes: `pattern.build "compose-permutations"(%outer, %inner)`."""
+    """The values that a named builder makes: `pattern.build "compose-permutations"(%outer, %inner)`."""
 
     name = "pattern.build"
     target = prop_def(StringAttr)
@@ -327,7 +328,7 @@ class YieldOp(IRDLOperation):
 
 
 def rules_of(module: Operation) -> Iterator[RuleOp]:
-    """The rules directly inside a module."""
+    """Yields the rules directly inside a module."""
     for region in module.regions:
         for block in region.blocks:
             for op in block.ops:

@@ -1,4 +1,4 @@
-"""Patterns of larger things: what dominates what, functions, calls and branches."""
+"""Patterns of larger things: dominating values, functions, calls and branches."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class DominatesOp(InRule):
     """
     A value computed from one parent alone: `pattern.dominates %parent by %child over %path`.
 
-    All ways up from the op that `%child` matches end at one value that `%parent` matches; what is in between matches
-    `%path` and is used nowhere else.
+    All ways up from the op that `%child` matches end at one value that `%parent` matches. The values in between match
+    `%path` and are used nowhere else.
     """
 
     name = "pattern.dominates"
@@ -39,7 +39,7 @@ class FunctionOp(InRule):
     """
     A function of one block: `pattern.function(%a, %b) returns %body`, with a pattern per result.
 
-    `pattern.function any () returns %body` takes any number of parameters. `with {…}`: attributes of the function.
+    `pattern.function any () returns %body` takes any number of parameters. `with {…}` holds attributes of the function.
     """
 
     name = "pattern.function"
@@ -61,8 +61,12 @@ class FunctionOp(InRule):
 @irdl_op_definition
 class CallOp(InRule):
     """
-    The result of a call: `pattern.call named "f"(%a)`, of a matched function `pattern.call to %function (%a)`, of any
-    `pattern.call (%a)`; `pattern.call any named "f"()` takes any operands.
+    The result of a call.
+
+    * `pattern.call named "f"(%a)` calls a function by name.
+    * `pattern.call to %function (%a)` calls a matched function.
+    * `pattern.call (%a)` calls any function.
+    * `pattern.call any named "f"()` takes any operands.
     """
 
     name = "pattern.call"
@@ -84,9 +88,9 @@ class CallOp(InRule):
 @irdl_op_definition
 class IfOp(InRule):
     """
-    The result of an `scf.if`: `pattern.if %condition then %a else %b`, the values its branches yield in its place.
+    The result of an `scf.if`, by the values that its branches yield for it: `pattern.if %condition then %a else %b`.
 
-    With several values, `then %a, %b else %c, %d`, it is an `scf.if` of as many results; `pattern.result` picks one.
+    With several values, `then %a, %b else %c, %d`, it is an `scf.if` of as many results. `pattern.result` picks one.
     """
 
     name = "pattern.if"

@@ -1,5 +1,5 @@
 """
-The schedule dialect: how loop functions are to run, as a program of steps on handles.
+The schedule dialect says how loop functions are to run, as a program of steps on handles.
 
     schedule.program {
       %b = schedule.get_block "matmul" in @f
@@ -9,7 +9,7 @@ The schedule dialect: how loop functions are to run, as a program of steps on ha
       schedule.unroll %i1
     }
 
-The steps are in `ops.py`, `staging.py` and `sampling.py`; `schedule/program/replay.py` runs them. A step of another
+The steps are in `ops.py`, `staging.py` and `sampling.py`, and `schedule/program/replay.py` runs them. A step of another
 package is a subclass of `InProgram` with a loader of kind "schedule-step" (docs/schedules.md).
 """
 

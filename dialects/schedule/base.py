@@ -1,9 +1,9 @@
 """
-What the steps of a schedule have in common: handles in, parameters, handles out.
+The base of the steps of a schedule, which take handles and parameters and make handles.
 
 The syntax is `schedule.<step> %handle, ... <parameters> attr-dict (: number of results)?`. It is read and written here
-by a table per op, since `assembly_format` has no form for a list such as `[?, 8]` nor for results whose number nothing
-else tells.
+by a table per op. `assembly_format` has no form for a list such as `[?, 8]`, nor for results whose number follows from
+nothing else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ FieldKind = Literal["string", "number", "numbers", "symbol", "flag", "attribute"
 
 Kinds = tuple[str, ...]
 """
-`loop`, `block`, `any` of the two or `number`, one per handle. `...` after the last one stands for any number of it.
+The kinds of handles, one per handle: `loop`, `block`, `any` of these two, or `number`. A last `...` stands for any
+number of the kind before it.
 """
 
 FROM_HANDLE = DYNAMIC_INDEX + 1
@@ -52,18 +53,18 @@ class Field:
 
 
 def numbers_attribute(numbers: Sequence[int | None]) -> DenseArrayBase:
-    """A list of integers, `None` for one that is to be inferred, as a property."""
+    """Returns a list of integers as a property. `None` stands for an integer that is to be inferred."""
     return DenseArrayBase.from_list(i64, [DYNAMIC_INDEX if number is None else number for number in numbers])
 
 
 def numbers_of(attribute: Attribute) -> list[int | None]:
-    """Inverse of `numbers_attribute`."""
+    """Returns the integers of a property. It is the inverse of `numbers_attribute`."""
     assert isinstance(attribute, DenseArrayBase)
     return [None if number == DYNAMIC_INDEX else int(number) for number in attribute.get_values()]
 
 
 def known_numbers(attribute: Attribute) -> list[int]:
-    """The numbers of a list that are written in it: neither to be inferred nor handles."""
+    """Returns the numbers that are written in a list, without those that are to be inferred or are handles."""
     return [number for number in numbers_of(attribute) if number is not None and number != FROM_HANDLE]
 
 
@@ -71,7 +72,7 @@ class StepOp(IRDLOperation):
     """One step of a schedule."""
 
     handles = var_operand_def(LoopType | BlockType | NumberType)
-    """Loops and blocks, then the numbers that stand in its lists, in order of their places there."""
+    """The loops and blocks, then the numbers that stand in its lists, in order of their places there."""
     made = var_result_def(LoopType | BlockType | NumberType)
 
     TAKES: ClassVar[Kinds] = ()
@@ -90,26 +91,29 @@ class StepOp(IRDLOperation):
 
     @property
     def num_made(self) -> int | None:
-        """How many handles it makes, where the parameters tell; `None` where that is written after a colon."""
+        """
+        Returns how many handles the step makes when its parameters tell. It is `None` where the number is written after
+        a colon.
+        """
         return None if "..." in self.MAKES else len(self.MAKES)
 
     @property
     def step(self) -> str:
-        """The name without that of the dialect."""
+        """Returns the name of the step without that of the dialect."""
         return self.name.partition(".")[2]
 
     def slots(self, field: Field) -> int:
-        """How many numbers of a parameter are handles."""
+        """Returns how many numbers of a parameter are handles."""
         value = self.properties.get(field.name)
         return numbers_of(value).count(FROM_HANDLE) if isinstance(value, DenseArrayBase) else 0
 
     @property
     def targets(self) -> tuple[SSAValue, ...]:
-        """The handles of loops and blocks."""
+        """Returns the handles of loops and blocks."""
         return tuple(self.handles[: len(self.handles) - sum(map(self.slots, self.FIELDS))])
 
     def numbers(self, field: Field) -> tuple[SSAValue, ...]:
-        """The handles that stand in a list of numbers."""
+        """Returns the handles that stand in a list of numbers."""
         first = len(self.targets) + sum(map(self.slots, self.FIELDS[: self.FIELDS.index(field)]))
         return tuple(self.handles[first : first + self.slots(field)])
 
@@ -137,7 +141,7 @@ class StepOp(IRDLOperation):
         self.verify_parameters()
 
     def verify_parameters(self) -> None:
-        """What must hold of the parameters."""
+        """Raises VerifyException where the parameters do not hold what the step requires."""
 
     @classmethod
     def parse(cls, parser: Parser) -> StepOp:
@@ -174,7 +178,7 @@ class StepOp(IRDLOperation):
 
 
 def _spread(kinds: Kinds, count: int) -> list[str]:
-    """The kind of each of `count` handles."""
+    """Returns the kind of each of `count` handles."""
     if "..." not in kinds:
         return list(kinds)
     fixed = [kind for kind in kinds if kind != "..."]
@@ -192,7 +196,7 @@ def _parse_optional_handle(parser: Parser) -> SSAValue | None:
 
 
 def _parse_field(parser: Parser, field: Field, handles: list[SSAValue]) -> Attribute | None:
-    """The value of a parameter; handles that stand in it are appended to `handles`."""
+    """Returns the value of a parameter. Handles that stand in it are appended to `handles`."""
     if field.kind == "flag":
         return UnitAttr() if parser.parse_optional_keyword(field.keyword or field.name) is not None else None
     if field.keyword is not None:
@@ -261,7 +265,7 @@ def _print_field(printer: Printer, field: Field, value: Attribute, handles: Sequ
 
 
 def empty_program() -> Region:
-    """A region of one block without ops."""
+    """Makes a region of one block without ops."""
     from xdsl.ir import Block
 
     return Region(Block())

@@ -1,6 +1,6 @@
 """
-The attributes by which a schedule says how depthwise convolutions, Winograd's filtering and products of bytes are cut
-up.
+Attributes by which a schedule chooses tile sizes for depthwise convolutions, Winograd's filtering and products of
+bytes.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from .fields import parse_fields
 
 
 class Numbers(ParametrizedAttribute):
-    """An attribute of positive numbers, `#name<field = 1, ...>`, all of which are given."""
+    """An attribute of positive numbers, `#name<field = 1, ...>`, all of which must be given."""
 
     @classmethod
     def fields(cls) -> tuple[str, ...]:
-        """The names of the numbers, in the order in which they are printed."""
+        """Returns the names of the numbers, in the order in which they are printed."""
         return tuple(name for name, _ in cls.get_irdl_definition().parameters)
 
     @classmethod
     def of(cls, *numbers: int) -> Self:
-        """The attribute with these numbers, in the order of `fields`."""
+        """Makes the attribute with these numbers, in the order of `fields`."""
         return cls(*(IntAttr(number) for number in numbers))
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """In the order of `fields`."""
+        """Returns the numbers in the order of `fields`."""
         return tuple(getattr(self, name).data for name in self.fields())
 
     def verify(self) -> None:
@@ -55,9 +55,11 @@ class Numbers(ParametrizedAttribute):
 @irdl_attr_definition
 class DepthwiseAttr(Numbers):
     """
-    How `schedule-cpu` cuts up the depthwise convolution of the block that has it as `stepwell.tiling`, in place of the
-    rules of docs/targets.md: register tiles of `rows` x `pixels`, a vector of channels each, cut to the image where
-    that is smaller.
+    Says how `schedule-cpu` cuts up the depthwise convolution of the block that has it as `stepwell.tiling`. It replaces
+    the rules of docs/targets.md.
+
+    A register tile has `rows` x `pixels` elements, each a vector of channels. It is cut to the image where that is
+    smaller.
 
         #schedule.depthwise<rows = 3, pixels = 4>
     """
@@ -71,10 +73,11 @@ class DepthwiseAttr(Numbers):
 @irdl_attr_definition
 class WinogradAttr(Numbers):
     """
-    Has `prepack-weights` compute the convolution of the block that has it as `stepwell.tiling` by Winograd's filtering,
-    whether the rules of docs/targets.md would or not: squares of so many `images`, or of `rows` rows of squares of one
-    image, are worked on at once, and their products are summed up in register tiles of `tile_rows` squares x
-    `tile_columns` channels, cut to what there is.
+    Has `prepack-weights` compute a convolution by Winograd's filtering, whether the rules of docs/targets.md would or
+    not. The block of the convolution has it as `stepwell.tiling`.
+
+    The squares of `images` images, or of `rows` rows of squares of one image, are worked on at once. Their products are
+    summed up in register tiles of `tile_rows` squares x `tile_columns` channels, cut to the sizes that there are.
 
         #schedule.winograd<images = 1, rows = 7, tile_rows = 12, tile_columns = 32>
     """
@@ -90,9 +93,10 @@ class WinogradAttr(Numbers):
 @irdl_attr_definition
 class DotsAttr(Numbers):
     """
-    Has `schedule-cpu` and `prepack-weights` compute the product of bytes of the block that has it as `stepwell.tiling`
-    by dot products of four bytes in vector registers (`vpdpbusd`), also where there are tile registers: `rows` x
-    `columns` sums at once, cut to the result.
+    Has `schedule-cpu` and `prepack-weights` compute a product of bytes by dot products of four bytes in vector
+    registers (`vpdpbusd`), even where there are tile registers. The block of the product has it as `stepwell.tiling`.
+
+    There are `rows` x `columns` sums at once, cut to the result.
 
         #schedule.dots<rows = 6, columns = 64>
     """
@@ -106,8 +110,8 @@ class DotsAttr(Numbers):
 @irdl_attr_definition
 class TileRegistersAttr(Numbers):
     """
-    Has `schedule-cpu` and `prepack-weights` compute the product of the block that has it as `stepwell.tiling` on tile
-    registers (AMX), `panels` panels of b at a time.
+    Has `schedule-cpu` and `prepack-weights` compute a product on tile registers (AMX), `panels` panels of b at a time.
+    The block of the product has it as `stepwell.tiling`.
 
         #schedule.tile_registers<panels = 4>
     """

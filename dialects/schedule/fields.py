@@ -1,4 +1,4 @@
-"""The fields between angle brackets of the attributes by which schedules say how a kernel is cut up."""
+"""Parses the fields between angle brackets of the attributes by which schedules say how a kernel is cut up."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ def parse_fields(
     parser: AttrParser, subject: str, known: Sequence[str], flags: Collection[str], needed: Sequence[str]
 ) -> dict[str, int]:
     """
-    `<name = number, flag, ...>` in any order: positive numbers, 1 for a flag that is there. Fails for names that are
-    not known, given twice or `needed` and not given; `subject` is what messages call the attribute.
+    Parses `<name = number, flag, ...>` in any order. Numbers are positive, and a flag that is there counts as 1.
+
+    Fails for names that are not known or given twice, and for names in `needed` that are not given. `subject` is the
+    name of the attribute in messages.
     """
     found: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""The types of the values of a schedule: handles of loops and blocks, and numbers that were sampled."""
+"""The types of the values of a schedule: handles of loops and blocks, and sampled numbers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from xdsl.irdl import irdl_attr_definition
 
 @irdl_attr_definition
 class LoopType(ParametrizedAttribute, TypeAttribute):
-    """A `tensor_loop.for` of the function that is scheduled."""
+    """The handle of a `tensor_loop.for` of the function that is scheduled."""
 
     name = "schedule.loop"
 
 
 @irdl_attr_definition
 class BlockType(ParametrizedAttribute, TypeAttribute):
-    """A `tensor_loop.block` of the function that is scheduled."""
+    """The handle of a `tensor_loop.block` of the function that is scheduled."""
 
     name = "schedule.block"
 

@@ -1,4 +1,4 @@
-"""The ops of the dialect, one per primitive. What each does and when it is legal: docs/schedules.md."""
+"""The ops of the dialect, one per primitive. docs/schedules.md says what each does and when it is legal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .staging import (
 
 @irdl_op_definition
 class GetBlockOp(InProgram):
-    """The block of that name: `%b = schedule.get_block "matmul" in @f`."""
+    """Finds the block of that name: `%b = schedule.get_block "matmul" in @f`."""
 
     name = "schedule.get_block"
     block_name = prop_def(StringAttr)
@@ -37,7 +37,9 @@ class GetBlockOp(InProgram):
 
 @irdl_op_definition
 class GetLoopsOp(InProgram):
-    """The loops around a block, outermost first: `%i, %j = schedule.get_loops %b : 2`. Grids become single loops."""
+    """
+    Finds the loops around a block, outermost first: `%i, %j = schedule.get_loops %b : 2`. Grids become single loops.
+    """
 
     name = "schedule.get_loops"
     TAKES: ClassVar = ("block",)
@@ -46,7 +48,7 @@ class GetLoopsOp(InProgram):
 
 @irdl_op_definition
 class GetProducersOp(InProgram):
-    """The blocks that write what a block reads: `%p = schedule.get_producers %b : 1`."""
+    """Finds the blocks that write what a block reads: `%p = schedule.get_producers %b : 1`."""
 
     name = "schedule.get_producers"
     TAKES: ClassVar = ("block",)
@@ -55,7 +57,7 @@ class GetProducersOp(InProgram):
 
 @irdl_op_definition
 class GetConsumersOp(InProgram):
-    """The blocks that read what a block writes: `%c = schedule.get_consumers %b : 1`."""
+    """Finds the blocks that read what a block writes: `%c = schedule.get_consumers %b : 1`."""
 
     name = "schedule.get_consumers"
     TAKES: ClassVar = ("block",)
@@ -65,8 +67,8 @@ class GetConsumersOp(InProgram):
 @irdl_op_definition
 class SplitOp(InProgram):
     """
-    `%i0, %i1 = schedule.split %i [?, 8]`, with `balanced` the inner loops only as long as needed. A factor may be a
-    handle: `[?, %n]`.
+    Replaces a loop by a nest of loops: `%i0, %i1 = schedule.split %i [?, 8]`. With `balanced` the inner loops are only
+    as long as needed. A factor may be a handle: `[?, %n]`.
     """
 
     name = "schedule.split"
@@ -91,7 +93,7 @@ class SplitOp(InProgram):
 
 @irdl_op_definition
 class FuseOp(InProgram):
-    """`%ij = schedule.fuse %i, %j`."""
+    """Replaces loops directly inside each other by one: `%ij = schedule.fuse %i, %j`."""
 
     name = "schedule.fuse"
     TAKES: ClassVar = ("loop", "loop", "...")
@@ -100,7 +102,7 @@ class FuseOp(InProgram):
 
 @irdl_op_definition
 class ReorderOp(InProgram):
-    """`schedule.reorder %j, %i`."""
+    """Puts loops of one perfect nest into another order: `schedule.reorder %j, %i`."""
 
     name = "schedule.reorder"
     TAKES: ClassVar = ("loop", "loop", "...")
@@ -108,7 +110,7 @@ class ReorderOp(InProgram):
 
 @irdl_op_definition
 class LoopPartitionOp(InProgram):
-    """`%a, %b = schedule.loop_partition %i [96]`."""
+    """Cuts the range of a loop into loops after each other: `%a, %b = schedule.loop_partition %i [96]`."""
 
     name = "schedule.loop_partition"
     points = prop_def(DenseArrayBase)
@@ -127,7 +129,7 @@ class LoopPartitionOp(InProgram):
 
 @irdl_op_definition
 class FissionOp(InProgram):
-    """`%j = schedule.fission %i, %b`."""
+    """Cuts the body of a loop after a block: `%j = schedule.fission %i, %b`."""
 
     name = "schedule.fission"
     TAKES: ClassVar = ("loop", "block")
@@ -136,7 +138,7 @@ class FissionOp(InProgram):
 
 @irdl_op_definition
 class AddUnitLoopOp(InProgram):
-    """`%u = schedule.add_unit_loop %b`."""
+    """Puts a loop of one iteration around a loop or block: `%u = schedule.add_unit_loop %b`."""
 
     name = "schedule.add_unit_loop"
     TAKES: ClassVar = ("any",)
@@ -145,7 +147,7 @@ class AddUnitLoopOp(InProgram):
 
 @irdl_op_definition
 class UnrollOp(InProgram):
-    """`schedule.unroll %i`."""
+    """Marks a loop to have its iterations written out: `schedule.unroll %i`."""
 
     name = "schedule.unroll"
     TAKES: ClassVar = ("loop",)
@@ -153,7 +155,7 @@ class UnrollOp(InProgram):
 
 @irdl_op_definition
 class VectorizeOp(InProgram):
-    """`schedule.vectorize %i`."""
+    """Marks a loop to run several iterations at a time: `schedule.vectorize %i`."""
 
     name = "schedule.vectorize"
     TAKES: ClassVar = ("loop",)
@@ -161,7 +163,7 @@ class VectorizeOp(InProgram):
 
 @irdl_op_definition
 class ParallelOp(InProgram):
-    """`schedule.parallel %i`."""
+    """Marks a loop to run its iterations on several threads: `schedule.parallel %i`."""
 
     name = "schedule.parallel"
     TAKES: ClassVar = ("loop",)
@@ -169,7 +171,7 @@ class ParallelOp(InProgram):
 
 @irdl_op_definition
 class AnnotateOp(InProgram):
-    """`schedule.annotate %i "grain" with 4 : i64`."""
+    """Sets an attribute of a loop or block: `schedule.annotate %i "grain" with 4 : i64`."""
 
     name = "schedule.annotate"
     key = prop_def(StringAttr)
@@ -180,7 +182,7 @@ class AnnotateOp(InProgram):
 
 @irdl_op_definition
 class ComputeAtOp(InProgram):
-    """`schedule.compute_at %b, %i`."""
+    """Computes in each iteration of a loop just the part of a temporary that it reads: `schedule.compute_at %b, %i`."""
 
     name = "schedule.compute_at"
     TAKES: ClassVar = ("block", "loop")
@@ -188,7 +190,10 @@ class ComputeAtOp(InProgram):
 
 @irdl_op_definition
 class ReverseComputeAtOp(InProgram):
-    """`schedule.reverse_compute_at %b, %i`."""
+    """
+    Computes a block in each iteration of a loop on just the part that it has completed: `schedule.reverse_compute_at
+    %b, %i`.
+    """
 
     name = "schedule.reverse_compute_at"
     TAKES: ClassVar = ("block", "loop")
@@ -196,7 +201,7 @@ class ReverseComputeAtOp(InProgram):
 
 @irdl_op_definition
 class ComputeInlineOp(InProgram):
-    """`schedule.compute_inline %b`."""
+    """Computes the elements of a temporary where they are loaded: `schedule.compute_inline %b`."""
 
     name = "schedule.compute_inline"
     TAKES: ClassVar = ("block",)
@@ -204,7 +209,7 @@ class ComputeInlineOp(InProgram):
 
 @irdl_op_definition
 class ReverseComputeInlineOp(InProgram):
-    """`schedule.reverse_compute_inline %b`."""
+    """Computes a block on the elements of a temporary where they are stored: `schedule.reverse_compute_inline %b`."""
 
     name = "schedule.reverse_compute_inline"
     TAKES: ClassVar = ("block",)
@@ -212,7 +217,9 @@ class ReverseComputeInlineOp(InProgram):
 
 @irdl_op_definition
 class DecomposeReductionOp(InProgram):
-    """`%init = schedule.decompose_reduction %b, %k`."""
+    """
+    Makes the init of a reduction a block of its own, before a loop: `%init = schedule.decompose_reduction %b, %k`.
+    """
 
     name = "schedule.decompose_reduction"
     TAKES: ClassVar = ("block", "loop")
@@ -221,7 +228,10 @@ class DecomposeReductionOp(InProgram):
 
 @irdl_op_definition
 class RFactorOp(InProgram):
-    """`%parts, %sum = schedule.rfactor %k axis 0`: the block of the partial sums and the one that adds them up."""
+    """
+    Sums up the iterations of a reduce loop apart: `%parts, %sum = schedule.rfactor %k axis 0`. It makes the block of
+    the partial sums and the block that adds them up.
+    """
 
     name = "schedule.rfactor"
     axis = opt_prop_def(IntegerAttr)
@@ -232,7 +242,7 @@ class RFactorOp(InProgram):
 
 @irdl_op_definition
 class BlockizeOp(InProgram):
-    """`%b = schedule.blockize %i`."""
+    """Makes the part of a nest from a loop inwards one block: `%b = schedule.blockize %i`."""
 
     name = "schedule.blockize"
     TAKES: ClassVar = ("loop",)
@@ -242,7 +252,9 @@ class BlockizeOp(InProgram):
 @irdl_op_definition
 class TensorizeOp(InProgram):
     """
-    `schedule.tensorize %b "mma" shape [8, 48]` (rows and columns of the register tile) or
+    Computes a contraction on register tiles, or the iterations of a loop as one row of a tile.
+
+    The forms are `schedule.tensorize %b "mma" shape [8, 48]`, with the rows and columns of the register tile, and
     `schedule.tensorize %j "row"`.
     """
 

@@ -1,4 +1,4 @@
-"""The program of steps, and what places a step in one."""
+"""The program of steps, and the base class of the steps in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .base import StepOp, empty_program
 
 @irdl_op_definition
 class ProgramOp(IRDLOperation):
-    """A schedule: steps in order."""
+    """A schedule, which is a program of steps in order."""
 
     name = "schedule.program"
 
@@ -31,6 +31,6 @@ class ProgramOp(IRDLOperation):
 
 
 class InProgram(StepOp):
-    """A step, which stands in a `schedule.program`."""
+    """A step that stands in a `schedule.program`."""
 
     traits = traits_def(HasParent(ProgramOp))

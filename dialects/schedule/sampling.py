@@ -1,6 +1,4 @@
-"""
-The ops of primitives that choose a number. What they chose is written into them, so that a program replays as it ran.
-"""
+"""The ops of primitives that choose a number. The choice is written into them, so that a program replays as it ran."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ from .program import InProgram
 @irdl_op_definition
 class SamplePerfectTileOp(InProgram):
     """
-    `%t0, %t1 = schedule.sample_perfect_tile %i most 16 decision [3, 4] : 2`: factors whose product is the extent of a
-    loop.
+    Chooses factors whose product is the extent of a loop: `%t0, %t1 = schedule.sample_perfect_tile %i most 16 decision
+    [3, 4] : 2`.
     """
 
     name = "schedule.sample_perfect_tile"
@@ -51,7 +49,8 @@ class SamplePerfectTileOp(InProgram):
 @irdl_op_definition
 class SampleCategoricalOp(InProgram):
     """
-    `%n = schedule.sample_categorical [1, 2, 4] weights [1, 2, 1] decision 2`: the candidate at that place, from 0 on.
+    Chooses one of several candidates: `%n = schedule.sample_categorical [1, 2, 4] weights [1, 2, 1] decision 2`. The
+    decision is the place of the candidate, counted from 0.
     """
 
     name = "schedule.sample_categorical"

@@ -1,4 +1,4 @@
-"""The ops of primitives on buffers: which copies there are, where they live, how they are laid out."""
+"""The ops of primitives on buffers: which copies there are, where they live and how they are laid out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _WHICH = Field("which", "string")
 
 @irdl_op_definition
 class CacheReadOp(InProgram):
-    """`%c = schedule.cache_read %b 0 scope "local"`: of the first buffer that the block reads."""
+    """
+    Copies the first buffer that a block reads, and has it read the copy: `%c = schedule.cache_read %b 0 scope "local"`.
+    """
 
     name = "schedule.cache_read"
     index = prop_def(IntegerAttr)
@@ -30,7 +32,7 @@ class CacheReadOp(InProgram):
 
 @irdl_op_definition
 class CacheWriteOp(InProgram):
-    """`%c = schedule.cache_write %b 0 scope "local"`: of the first buffer that the block writes."""
+    """Has a block write a copy of the first buffer that it writes: `%c = schedule.cache_write %b 0 scope "local"`."""
 
     name = "schedule.cache_write"
     index = prop_def(IntegerAttr)
@@ -48,7 +50,8 @@ def _check_which(which: StringAttr) -> None:
 @irdl_op_definition
 class ReindexOp(InProgram):
     """
-    `%c = schedule.reindex %b "read" 0`: through a buffer that has one dimension per axis that chooses the element.
+    Has a block access a buffer through one with a dimension per axis that chooses the element: `%c = schedule.reindex
+    %b "read" 0`.
     """
 
     name = "schedule.reindex"
@@ -64,7 +67,7 @@ class ReindexOp(InProgram):
 
 @irdl_op_definition
 class SetScopeOp(InProgram):
-    """`schedule.set_scope %b 0 to "local"`."""
+    """Says where a temporary that a block writes should live: `schedule.set_scope %b 0 to "local"`."""
 
     name = "schedule.set_scope"
     index = prop_def(IntegerAttr)
@@ -76,8 +79,8 @@ class SetScopeOp(InProgram):
 @irdl_op_definition
 class StorageAlignOp(InProgram):
     """
-    `schedule.storage_align %b 0 dimension 0 factor 16 offset 8`: neighbours along the dimension 16 n + 8 elements
-    apart.
+    Sets how far apart neighbours along a dimension of a temporary stand, here 16 n + 8 elements:
+    `schedule.storage_align %b 0 dimension 0 factor 16 offset 8`.
     """
 
     name = "schedule.storage_align"
@@ -102,7 +105,10 @@ class StorageAlignOp(InProgram):
 
 @irdl_op_definition
 class TransformLayoutOp(InProgram):
-    """`schedule.transform_layout %b "read" 1 by affine_map<(k, j) -> (j floordiv 16, k, j mod 16)>`."""
+    """
+    Stores the elements of a buffer at other places: `schedule.transform_layout %b "read" 1 by affine_map<(k, j) -> (j
+    floordiv 16, k, j mod 16)>`.
+    """
 
     name = "schedule.transform_layout"
     which = prop_def(StringAttr)
@@ -117,7 +123,7 @@ class TransformLayoutOp(InProgram):
 
 @irdl_op_definition
 class PadToTileOp(InProgram):
-    """`schedule.pad_to_tile %b [8, 16, 1]`."""
+    """Rounds the extents of the axes of a block up to multiples: `schedule.pad_to_tile %b [8, 16, 1]`."""
 
     name = "schedule.pad_to_tile"
     multiples = prop_def(DenseArrayBase)

@@ -16,21 +16,24 @@ from .fields import parse_fields
 
 _FLAGS = ("packed", "panels_outside")
 FIELDS = ("rows", "columns", "packed", "parts", "panels", "panels_outside")
-"""In the order in which they are printed."""
+"""The fields in the order in which they are printed."""
 
 
 @irdl_attr_definition
 class TilingAttr(ParametrizedAttribute):
     """
-    How `schedule-cpu` and `prepack-weights` cut up the contraction of the block that has it as `stepwell.tiling`, in
-    place of the rules of docs/targets.md.
+    Says how `schedule-cpu` and `prepack-weights` cut up the contraction of the block that has it as `stepwell.tiling`.
+    It replaces the rules of docs/targets.md.
 
         #schedule.tiling<rows = 6, columns = 64, packed, parts = 4, panels = 8, panels_outside>
 
-    `rows` x `columns` elements of the result are summed up in registers at once. `packed`: b is copied into panels as
-    wide as that first. k is cut into `parts` of the same size (1 when left out), b into blocks of `panels` panels (all
-    of them when left out, kept as 0). `panels_outside`: the loop over panels is outside that over rows. What fits which
-    contraction: docs/tuning.md.
+    * `rows` x `columns` elements of the result are summed up in registers at once.
+    * `packed`: b is first copied into panels of that width.
+    * `parts`: k is cut into as many parts of the same size, 1 when left out.
+    * `panels`: b is cut into blocks of as many panels. When left out, one block has all of them, which is kept as 0.
+    * `panels_outside`: the loop over panels is outside the loop over rows.
+
+    docs/tuning.md says which numbers fit which contraction.
     """
 
     name = "schedule.tiling"
@@ -52,7 +55,7 @@ class TilingAttr(ParametrizedAttribute):
         panels: int | None = None,
         panels_outside: bool = False,
     ) -> Self:
-        """The attribute with these numbers. `panels` is None for all."""
+        """Makes the attribute with these numbers. `panels` is `None` for all."""
         return cls(
             IntAttr(rows),
             IntAttr(columns),

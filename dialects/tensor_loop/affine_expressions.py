@@ -1,8 +1,8 @@
 """
 Affine expressions of SSA values: recovered from arithmetic, put in a normal form, bounded, parsed and printed.
 
-An expression is xDSL's `AffineExpr` over dimensions `d0, d1, ...`; which values the dimensions stand for is a list
-kept beside it. The normal form is a sum of atoms with integer coefficients; an atom is a dimension or a
+An expression is xDSL's `AffineExpr` over dimensions `d0, d1, ...`. The values that the dimensions stand for are a list
+kept beside it. The normal form is a sum of atoms with integer coefficients. An atom is a dimension or a
 `mod`/`floordiv`/`ceildiv` of a normal form by a constant.
 """
 
@@ -31,21 +31,21 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 Terms = dict[AffineExpr, int]
-"""Atom -> coefficient, none of them 0."""
+"""Maps each atom to its coefficient, none of which is 0."""
 
 Interval = tuple[int, int]
-"""The integers `low <= x <= high`, an empty set when `high < low`."""
+"""The integers `low <= x <= high`. The set is empty when `high < low`."""
 
 
 MAX_NODES = 200
-"""Largest expression recovered from arithmetic. Nothing that indexes a buffer by hand is near it."""
+"""The largest expression that is recovered from arithmetic. Nothing that indexes a buffer by hand is near it."""
 
 
 # Normal form
 
 
 def linear_terms(expr: AffineExpr) -> tuple[Terms, int]:
-    """`expr` as `sum(coefficient * atom) + constant`."""
+    """Returns `expr` as `sum(coefficient * atom) + constant`."""
     if expr.__class__ is AffineDimExpr:
         return {expr: 1}, 0
     terms: Terms = {}
@@ -54,8 +54,9 @@ def linear_terms(expr: AffineExpr) -> tuple[Terms, int]:
 
 
 def _collect(expr: AffineExpr, factor: int, terms: Terms) -> int:
-    """Adds `factor * expr` to `terms`; returns the constant part."""
-    # `match` and `isinstance` are Python code for these classes, which have abstract bases; this is called most of all
+    """Adds `factor * expr` to `terms`. Returns the constant part."""
+    # `match` and `isinstance` run Python code for these classes, which have abstract bases. This function is called
+    # most of all.
     if type(expr) is AffineConstantExpr:
         return factor * expr.value
     if type(expr) is AffineBinaryOpExpr:
@@ -79,7 +80,7 @@ def _atom_order(item: tuple[AffineExpr, int]) -> tuple[int, int, str]:
 
 
 def from_terms(terms: Mapping[AffineExpr, int], constant: int) -> AffineExpr:
-    """The sum of `terms` and `constant`: dimensions by position, then the other atoms, the constant last."""
+    """Returns the sum of `terms` and `constant`: dimensions by position, then the other atoms, then the constant."""
     total: AffineExpr | None = None
     for atom, factor in sorted(terms.items(), key=_atom_order):
         term = atom if factor == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, AffineConstantExpr(factor))
@@ -90,14 +91,16 @@ def from_terms(terms: Mapping[AffineExpr, int], constant: int) -> AffineExpr:
 
 
 def normal_form(expr: AffineExpr) -> AffineExpr:
-    """Equal for expressions that differ only in the order or grouping of sums and constant factors."""
+    """
+    Returns a form that is equal for expressions that differ only in the order or grouping of sums and constant factors.
+    """
     if type(expr) is AffineDimExpr or type(expr) is AffineConstantExpr:
         return expr
     return from_terms(*linear_terms(expr))
 
 
 def constant_difference(lhs: AffineExpr, rhs: AffineExpr) -> int | None:
-    """`lhs - rhs` where it is the same for all values of the dimensions, else `None`."""
+    """Returns `lhs - rhs` where it is the same for all values of the dimensions, else `None`."""
     if lhs is rhs:
         return 0
     terms, constant = linear_terms(lhs)
@@ -112,9 +115,10 @@ def is_linear(expr: AffineExpr) -> bool:
 
 def bounds(expr: AffineExpr, dims: Sequence[Interval | None]) -> Interval | None:
     """
-    An interval that holds `expr` while every dimension stays in its own; `None` when a dimension it needs is unknown.
+    Returns an interval that holds `expr` while every dimension stays in its own. It is `None` when a dimension it needs
+    is unknown.
 
-    The interval is the exact range for linear expressions, an over-approximation when there is `mod` or division.
+    The interval is the exact range for linear expressions, and an over-approximation when there is `mod` or division.
     """
     terms, constant = linear_terms(expr)
     low = high = constant
@@ -154,7 +158,7 @@ def affine_of_value(
     value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None] | None = None
 ) -> AffineExpr | None:
     """
-    `value` as a normal form over `dims` (value -> position), or `None` where it is not affine in them.
+    Returns `value` as a normal form over `dims` (value -> position), or `None` where it is not affine in them.
 
     Sees through `arith.constant addi subi muli floordivsi index_cast` on `index` and `i64`, and `affine.apply`.
     `known` keeps results between calls over one body.
@@ -162,7 +166,7 @@ def affine_of_value(
     known = {} if known is None else known
     pending = [value]
     entered: set[SSAValue] = set()
-    while pending:  # a chain of integer arithmetic may be longer than Python's stack
+    while pending:  # A chain of integer arithmetic may be longer than Python's stack.
         current = pending[-1]
         if current not in known:
             missing = _resolve(current, dims, known)
@@ -171,18 +175,18 @@ def affine_of_value(
                 pending.extend(missing)
                 continue
             if missing:
-                known[current] = None  # defined by itself; the verifier of dominance will say so
+                known[current] = None  # It is defined by itself, which the verifier of dominance will report.
         pending.pop()
     return known[value]
 
 
 def owner_of(value: SSAValue) -> Operation | Block | None:
-    """Returns what defines `value`. It is None while a parser has only seen it used."""
+    """Returns the op or block that defines `value`. It is `None` while a parser has only seen it used."""
     return None if isinstance(value, ForwardDeclaredValue) else value.owner
 
 
 def _resolve(value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]) -> list[SSAValue]:
-    """Puts `value` into `known` and returns nothing, or returns the values that are to be known first."""
+    """Puts `value` into `known` and returns nothing, or returns the values that must be known first."""
     if value in dims:
         known[value] = AffineDimExpr(dims[value])
         return []
@@ -212,7 +216,7 @@ _INDEX_ARITHMETIC = frozenset[type](
 
 
 def _wide(value: SSAValue) -> bool:
-    """Whether arithmetic on the type of `value` cannot wrap for sizes of buffers."""
+    """Returns whether arithmetic on the type of `value` cannot wrap for sizes of buffers."""
     kind = value.type
     return type(kind) is IndexType or (isinstance(kind, IntegerType) and kind.width.data >= 64)
 
@@ -290,7 +294,9 @@ def _divisors_positive(expr: AffineExpr) -> bool:
 
 
 def well_formed(expr: AffineExpr, num_dims: int) -> bool:
-    """Whether `expr` uses only dimensions below `num_dims`, no symbols, constant factors and positive divisors."""
+    """
+    Returns whether `expr` uses only dimensions below `num_dims`, no symbols, constant factors and positive divisors.
+    """
     return (
         expr.is_pure_affine()
         and _divisors_positive(expr)
@@ -309,7 +315,7 @@ class OperandCollector:
         self.operands: list[SSAValue] = []
 
     def first_of(self, names: Container[str]) -> Span | None:
-        """Where one of `names` was read first."""
+        """Returns the place where one of `names` was read first."""
         return next((span for span in self._spans if span.text in names), None)
 
     def dimension(self, span: Span) -> AffineExpr:
@@ -374,7 +380,7 @@ def _print_operand(printer: Printer, expr: AffineExpr, dims: Sequence[SSAValue],
 
 
 def _signed(addend: AffineExpr) -> tuple[str, AffineExpr]:
-    """`x * -3` is subtracted as `x * 3`: the sign to print before the addend, and the addend to print."""
+    """Returns the sign to print before an addend, and the addend to print. `x * -3` is subtracted as `x * 3`."""
     if isinstance(addend, AffineConstantExpr) and addend.value < 0:
         return "-", AffineConstantExpr(-addend.value)
     if (

@@ -55,9 +55,9 @@ from .terminators import YieldOp, complete_bodies
 @irdl_op_definition
 class InitOp(IRDLOperation):
     """
-    What a block with reduce axes does first: runs once per point of the spatial axes, before any iteration of the
-    reduce axes (also when a reduce axis has extent 0). First op of its block; uses spatial axes only. Written
-    `init {}`.
+    The init of a block with reduce axes. It runs once per point of the spatial axes, before any iteration of the reduce
+    axes, even when a reduce axis has extent 0. It is the first op of its block and uses spatial axes only. It is
+    written `init {}`.
     """
 
     name = "tensor_loop.init"
@@ -89,11 +89,11 @@ class InitOp(IRDLOperation):
 @irdl_op_definition
 class BlockOp(IRDLOperation):
     """
-    One unit of computation, executed once per iteration of the loops around it where its predicate holds.
+    A unit of computation, executed once per iteration of the loops around it where its predicate holds.
 
     The body sees the axes (its arguments), never the loop variables. Axis `a` has the value of its binding, an affine
-    expression of the loop variables; `spatial` iterations are independent of each other, `reduce` iterations
-    accumulate and may run in any order. `reads` and `writes` are inferred from the body when left out.
+    expression of the loop variables. `spatial` iterations are independent of each other. `reduce` iterations accumulate
+    and may run in any order. `reads` and `writes` are inferred from the body when left out.
 
     ```mlir
     tensor_loop.block "row_sum" spatial(%vi in 4 = %i) reduce(%vk in 8 = %k) reads(%A[%vi, %vk]) writes(%S[%vi]) {
@@ -140,7 +140,7 @@ class BlockOp(IRDLOperation):
         reads: Sequence[BufferRegion] | None = None,
         writes: Sequence[BufferRegion] | None = None,
     ):
-        """`bindings` and `constraints` are over `binding_operands`; regions are inferred where `None`."""
+        """Makes a block. `bindings` and `constraints` are over `binding_operands`. Absent regions are inferred."""
         inferred_reads, inferred_writes = (), ()
         if reads is None or writes is None:
             inferred_reads, inferred_writes = infer_regions(body.block, "reduce" in kinds)
@@ -178,12 +178,12 @@ class BlockOp(IRDLOperation):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """`spatial` or `reduce`, one per axis."""
+        """Returns `spatial` or `reduce` for each axis."""
         return tuple(kind.data for kind in self.axis_kinds)
 
     @property
     def extents(self) -> tuple[Extent, ...]:
-        """The extent of each axis: its values are `0 <= axis < extent`."""
+        """Returns the extent of each axis, whose values are `0 <= axis < extent`."""
         return join_extents(self.static_extents, self.dynamic_extents)
 
     @property
@@ -197,12 +197,12 @@ class BlockOp(IRDLOperation):
 
     @property
     def binding_exprs(self) -> tuple[AffineExpr, ...]:
-        """The value of each axis, over `binding_operands`."""
+        """Returns the value of each axis, over `binding_operands`."""
         return self.bindings.data.results
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The predicate: the block runs where all of these hold. Over `binding_operands`."""
+        """Returns the predicate over `binding_operands`. The block runs where all of these constraints hold."""
         if self.predicate is None or self.predicate_bounds is None:
             return ()
         bounds = self.predicate_bounds.get_values()
@@ -210,7 +210,7 @@ class BlockOp(IRDLOperation):
 
     @property
     def reads(self) -> tuple[BufferRegion, ...]:
-        """What the body reads, over the axes. The accumulator of a reduction is not among it."""
+        """Returns the regions that the body reads, over the axes. The accumulator of a reduction is not among them."""
         return regions_of(self.read_buffers, self.read_maps, self.read_sizes)
 
     @property
@@ -218,7 +218,7 @@ class BlockOp(IRDLOperation):
         return regions_of(self.write_buffers, self.write_maps, self.write_sizes)
 
     def refresh_regions(self) -> None:
-        """Infers `reads` and `writes` anew. Call it after a change of the body."""
+        """Infers `reads` and `writes` again. Call it after a change of the body."""
         reads, writes = infer_regions(self.body.block, self.has_reduce_axes)
         self.set_regions(reads, writes)
 
@@ -268,7 +268,7 @@ class BlockOp(IRDLOperation):
         )
 
 
-def _segment_type(op: BlockOp):
+def _segment_type(op: BlockOp) -> Attribute:
     sizes = op.properties["operandSegmentSizes"]
     assert isinstance(sizes, DenseArrayBase)
     return sizes.elt_type
@@ -329,12 +329,12 @@ def _verify_predicate(subject: str, op: BlockOp) -> None:
 
 
 def _verify_binding_ranges(subject: str, op: BlockOp) -> None:
-    """Without a predicate, a binding whose exact range is known must stay within the extent of its axis."""
+    """Verifies that without a predicate a binding whose exact range is known stays within the extent of its axis."""
     if op.predicate is not None:
         return
     ranges = [loop_variable_range(value) for value in op.binding_operands]
     if any(found is not None and found[1] < found[0] for found in ranges):
-        return  # the block never runs
+        return  # The block never runs.
     for axis, expr, extent in zip(op.axes, op.binding_exprs, op.extents, strict=True):
         found = bounds(expr, ranges)
         if found is None or not isinstance(extent, int) or not is_linear(expr):
@@ -389,7 +389,7 @@ def _verify_init(subject: str, op: BlockOp) -> None:
 
 
 def _verify_uses(subject: str, op: BlockOp) -> None:
-    """The body uses nothing that is defined inside a loop around it."""
+    """Verifies that the body uses nothing that is defined inside a loop around it."""
     checked: set[SSAValue] = set()
     for nested in op.body.block.walk():
         for operand in nested.operands:
@@ -407,7 +407,7 @@ def _what(value: SSAValue) -> str:
 
 
 def _varies_outside(value: SSAValue, op: BlockOp) -> bool:
-    """Whether `value` is defined inside a loop that is around `op`."""
+    """Returns whether `value` is defined inside a loop that is around `op`."""
     block: Block | None = value.block if isinstance(value, BlockArgument) else _block_of(value)
     parent = None if block is None else block.parent_op()
     return isinstance(parent, LoopOp) and parent.is_ancestor(op)
@@ -419,7 +419,7 @@ def _block_of(value: SSAValue) -> Block | None:
 
 
 def _verify_regions(subject: str, op: BlockOp) -> None:
-    """Declared reads and writes hold what the body touches; buffers touched by other ops are taken on trust."""
+    """Verifies that the declared regions hold what the body touches. Buffers that other ops touch are trusted."""
     reads, writes = infer_regions(op.body.block, op.has_reduce_axes)
     trusted = set(body_accesses(op.body.block).opaque)
     for keyword, declared, needed in (("reads", op.reads, reads), ("writes", op.writes, writes)):

@@ -1,6 +1,6 @@
 """
-The custom form of a block. Hand-written: axes are named before the regions that use them, and both are affine
-expressions of SSA names, which `assembly_format` cannot say.
+The custom form of a block. It is written by hand, because axes are named before the regions that use them, and both are
+affine expressions of SSA names. `assembly_format` cannot express that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .syntax import AXIS_KINDS, Constraint, Extent, parse_extent, print_extent
 
 @dataclass(frozen=True)
 class BlockParts:
-    """What the text of a block says. The fields are the arguments that make the op."""
+    """The parts of the text of a block. The fields are the arguments that make the op."""
 
     name: str
     kinds: Sequence[str]
@@ -112,7 +112,7 @@ def _parse_region(parser: Parser, axis_names: AxisNames) -> BufferRegion:
 
 
 def _parse_buffer(parser: Parser) -> SSAValue:
-    """A buffer by name alone: its type is that of its definition, which comes before the block."""
+    """Parses a buffer by name alone. Its type is that of its definition, which comes before the block."""
     operand = parser.parse_unresolved_operand("expected a buffer")
     values = parser.ssa_values.get(operand.operand_name)
     if values is None or operand.index >= len(values):
@@ -124,7 +124,7 @@ def _parse_buffer(parser: Parser) -> SSAValue:
 
 
 def print_head(printer: Printer, op: BlockParts) -> None:
-    """Prints what stands before the attributes and the body of a block."""
+    """Prints the text before the attributes and the body of a block."""
     printer.print_string(" ")
     printer.print_string_literal(op.name)
     _print_axes(printer, op)
@@ -136,7 +136,7 @@ def print_head(printer: Printer, op: BlockParts) -> None:
 
 
 def _print_axes(printer: Printer, op: BlockParts) -> None:
-    """Axes of one kind that follow each other share one pair of parentheses."""
+    """Prints the axes. Axes of one kind that follow each other share one pair of parentheses."""
 
     def print_axis(axis: int) -> None:
         printer.print_ssa_value(op.body.block.args[axis])

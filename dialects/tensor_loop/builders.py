@@ -1,4 +1,4 @@
-"""Building loop functions from Python. See the example in the package docstring."""
+"""Builds loop functions from Python. The package docstring has an example."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Fill = Callable[[Block, Sequence[SSAValue]], None]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis to be: `kind` is `spatial` or `reduce`; `name` becomes its name in the text."""
+    """An axis to be made. `kind` is `spatial` or `reduce`, and `name` becomes its name in the text."""
 
     kind: str
     extent: Extent
@@ -34,10 +34,10 @@ def build_block(
     init: Fill | None = None,
 ) -> BlockOp:
     """
-    A block whose axes have the values of `bindings` (any `index` values, as a rule loop variables).
+    Makes a block whose axes have the values of `bindings`. These are any `index` values, as a rule loop variables.
 
-    `body` and `init` are called once with the block to fill and the axes; `reads` and `writes` follow from what they
-    put there. For affine bindings or a predicate use `BlockOp(...)`.
+    `body` and `init` are called once with the block to fill and the axes. `reads` and `writes` follow from the ops that
+    they put there. For affine bindings or a predicate use `BlockOp(...)`.
     """
     block = Block(arg_types=[IndexType()] * len(axes))
     for argument, axis in zip(block.args, axes, strict=True):
@@ -65,9 +65,9 @@ def perfect_grid(
     init: Fill | None = None,
 ) -> Operation:
     """
-    A grid with one loop per axis around a block bound one to one, or the bare block when there are no axes.
+    Makes a grid with one loop per axis around a block bound one to one, or the bare block when there are no axes.
 
-    The loop variable of axis `vi` is called `i`, that of an axis without the `v` has the name of the axis.
+    The loop variable of axis `vi` is called `i`. That of an axis without the `v` has the name of the axis.
     """
     if not axes:
         return build_block(name, axes, (), body, init)

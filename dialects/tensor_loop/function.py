@@ -56,7 +56,7 @@ SCOPES = ("global", "local")
 @irdl_op_definition
 class FuncOp(IRDLOperation):
     """
-    A function over buffers: reads its inputs, writes its outputs, returns nothing. No two arguments share memory.
+    A function over buffers. It reads its inputs, writes its outputs and returns nothing. No two arguments share memory.
 
     ```mlir
     tensor_loop.func @relu(%A: memref<4xf32>) outs(%B: memref<4xf32>) { ... }
@@ -67,7 +67,7 @@ class FuncOp(IRDLOperation):
 
     sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
-    """`(types of the inputs) -> (types of the outputs)`."""
+    """The type `(types of the inputs) -> (types of the outputs)`."""
     sym_visibility = opt_prop_def(StringAttr)
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     """One dictionary per argument, inputs then outputs."""
@@ -109,7 +109,7 @@ class FuncOp(IRDLOperation):
         arg_names: Sequence[str] = (),
         visibility: str | None = None,
     ) -> FuncOp:
-        """A function with an empty body. `arg_names` names the inputs, then the outputs."""
+        """Makes a function with an empty body. `arg_names` names the inputs, then the outputs."""
         op = cls(name, input_types, output_types, visibility=visibility)
         for argument, hint in zip(op.body.block.args, arg_names, strict=False):
             argument.name_hint = hint
@@ -212,7 +212,7 @@ def _parse_arguments(parser: Parser) -> list[tuple[Parser.Argument, dict[str, At
 
 
 class CallSymbolUser(SymbolUserOpInterface):
-    """The callee of a call is a loop function of the same types."""
+    """Verifies that the callee of a call is a loop function of the same types."""
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, CallOp)
@@ -269,14 +269,15 @@ class CallOp(IRDLOperation):
     def __init__(self, callee: str | SymbolRefAttr, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
         if isinstance(callee, str):
             callee = symbol(callee)
-        # Not IRDL's: a net has a call per layer and kernel, and its checks take most of the time to make one.
+        # IRDL's constructor is not used. A net has a call per layer and kernel, and its checks take most of the time to
+        # make one.
         sizes = _segments(len(inputs), len(outputs))
         Operation.__init__(
             self, operands=[*inputs, *outputs], properties={"callee": callee, "operandSegmentSizes": sizes}
         )
 
     def verify_(self) -> None:
-        """The callee may assume that what it writes is nothing else that it is given."""
+        """Verifies that the buffers that the callee writes are nothing else that it is given, which it may assume."""
         for output, times in Counter((*dict.fromkeys(self.inputs), *self.outputs)).items():
             if times > 1:
                 raise VerifyException(
@@ -289,7 +290,7 @@ class AllocOp(IRDLOperation):
     """
     A buffer that lives until the end of the function. Its contents start undefined. One operand per `?` of the type.
 
-    The scope says where it should live: `global` in memory, `local` close to the core (stack or registers).
+    The scope says where it should live: `global` in memory, or `local` close to the core (stack or registers).
 
     ```mlir
     %T = tensor_loop.alloc : memref<8xf32>

@@ -36,7 +36,7 @@ LOOP_KINDS = ("serial", "parallel", "vectorized", "unrolled")
 
 
 def loop_body(names: Sequence[str | None]) -> Region:
-    """A region with one `index` argument per name and no ops yet."""
+    """Makes a region with one `index` argument per name and no ops yet."""
     block = Block(arg_types=[IndexType()] * len(names))
     for variable, name in zip(block.args, names, strict=True):
         variable.name_hint = name
@@ -44,7 +44,7 @@ def loop_body(names: Sequence[str | None]) -> Region:
 
 
 class LoopOp(IRDLOperation):
-    """What grid and for have in common: extents, variables, a body of one block."""
+    """The base of grid and for. It has extents, variables and a body of one block."""
 
     dynamic_extents = var_operand_def(IndexType)
     static_extents = prop_def(DenseArrayBase.constr(i64))
@@ -58,17 +58,17 @@ class LoopOp(IRDLOperation):
 
     @property
     def extents(self) -> tuple[Extent, ...]:
-        """Iterations of each loop, outermost first."""
+        """Returns the iterations of each loop, outermost first."""
         return join_extents(self.static_extents, self.dynamic_extents)
 
     @property
     def variables(self) -> tuple[BlockArgument, ...]:
-        """The loop variables, outermost first. Each runs from 0 in steps of 1."""
+        """Returns the loop variables, outermost first. Each runs from 0 in steps of 1."""
         return self.body.block.args
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kind of each loop, outermost first."""
+        """Returns the kind of each loop, outermost first."""
         return ("serial",) * len(self.variables)
 
     def verify_(self) -> None:
@@ -83,7 +83,7 @@ class LoopOp(IRDLOperation):
 @irdl_op_definition
 class GridOp(LoopOp):
     """
-    A perfect nest of serial loops: the body runs for every point of the box, in row-major order.
+    A perfect nest of serial loops. The body runs for every point of the box, in row-major order.
 
     ```mlir
     tensor_loop.grid (%i, %j) in (128, 10) { ... }
@@ -93,7 +93,9 @@ class GridOp(LoopOp):
     name = "tensor_loop.grid"
 
     def __init__(self, extents: Sequence[Extent], body: Region | Sequence[str | None]):
-        """`body` is a region with one argument per extent, or the names of the variables of an empty one."""
+        """
+        Makes a grid. `body` is a region with one argument per extent, or the names of the variables of an empty one.
+        """
         numbers, values = split_extents(extents)
         region = body if isinstance(body, Region) else loop_body(body)
         super().__init__(operands=[values], properties={"static_extents": numbers}, regions=[region])
@@ -128,9 +130,10 @@ class GridOp(LoopOp):
 @irdl_op_definition
 class ForOp(LoopOp):
     """
-    One loop. The kind says how the iterations may run: in order (serial, not printed), on several threads
-    (`parallel`), several at a time (`vectorized`), or written out (`unrolled`). All kinds compute the same, except that
-    a `vectorized` reduction may sum in another order.
+    A single loop, whose kind says how the iterations may run.
+
+    They run in order (serial, not printed), on several threads (`parallel`), several at a time (`vectorized`), or
+    written out (`unrolled`). All kinds compute the same, except that a `vectorized` reduction may sum in another order.
 
     ```mlir
     tensor_loop.for %i in 16 vectorized { ... }
@@ -142,7 +145,7 @@ class ForOp(LoopOp):
     kind = opt_prop_def(StringAttr)
 
     def __init__(self, extent: Extent, body: Region | str | None = None, kind: str = "serial"):
-        """`body` is a region with one argument, or the name of the variable of an empty one."""
+        """Makes a loop. `body` is a region with one argument, or the name of the variable of an empty one."""
         numbers, values = split_extents([extent])
         region = body if isinstance(body, Region) else loop_body([body])
         properties: dict[str, Attribute | None] = {
@@ -211,7 +214,7 @@ def _unknown_kind(kind: str) -> str:
 
 
 def loop_variable_range(value: SSAValue) -> tuple[int, int] | None:
-    """The interval of a loop variable with a known extent. It is `None` for any other value."""
+    """Returns the interval of a loop variable with a known extent. It is `None` for any other value."""
     if not isinstance(value, BlockArgument) or not isinstance(loop := value.block.parent_op(), LoopOp):
         return None
     extent = loop.extents[value.index]

@@ -1,5 +1,5 @@
 """
-Which parts of which buffers a block touches.
+Tells which parts of which buffers a block touches.
 
 A region gives for each dimension of a buffer the first index (affine in the axes of the block) and the number of
 elements. The regions of a block follow from the `memref.load`s and `memref.store`s of its body.
@@ -31,7 +31,7 @@ from .affine_expressions import affine_of_value, constant_difference, owner_of
 
 @dataclass(frozen=True)
 class BufferRegion:
-    """`buffer[lows[d] : sizes[d], ...]`, in elements; a size is `DYNAMIC_INDEX` where it is not known."""
+    """The box `buffer[lows[d] : sizes[d], ...]`, in elements. A size is `DYNAMIC_INDEX` where it is not known."""
 
     buffer: SSAValue
     lows: tuple[AffineExpr, ...]
@@ -41,12 +41,12 @@ class BufferRegion:
 @dataclass(frozen=True)
 class Access:
     """
-    One load or store of an element, or of the box of `sizes` that starts there. An index is `None` where it is not
-    affine in the axes (data-dependent, say).
+    A load or store of one element, or of the box of `sizes` that starts there. An index is `None` where it is not
+    affine in the axes, such as one that depends on data.
     """
 
     op: Any
-    """A `memref.load` or `memref.store`, or any op that accesses boxes."""
+    """The `memref.load` or `memref.store`, or any op that accesses boxes."""
     buffer: SSAValue
     indices: tuple[AffineExpr | None, ...]
     is_store: bool
@@ -55,20 +55,25 @@ class Access:
 
 @dataclass(frozen=True)
 class BodyAccesses:
-    """Everything a block does to buffers from outside it, in program order."""
+    """All that a block does to buffers from outside it, in program order."""
 
     accesses: tuple[Access, ...]
     opaque: tuple[SSAValue, ...]
-    """Buffers handed to ops that are neither loads nor stores: where they are read or written is not known."""
+    """The buffers that are handed to ops that are neither loads nor stores. Where these read or write is not known."""
 
 
 def shape_of(buffer: SSAValue) -> tuple[int, ...]:
-    """The extents of a buffer, `DYNAMIC_INDEX` where one is not known, `()` for what is no memref."""
+    """
+    Returns the extents of a buffer, with `DYNAMIC_INDEX` where one is not known. It is `()` for a value that is no
+    memref.
+    """
     return buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
 
 
 def body_accesses(body: Block) -> BodyAccesses:
-    """The accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) included."""
+    """
+    Returns the accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) are included.
+    """
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
@@ -89,9 +94,12 @@ _Box = tuple[SSAValue, Sequence[SSAValue], bool, tuple[int, ...] | None]
 
 
 def _boxes_of(op: Operation) -> Sequence[_Box] | None:
-    """What `op` itself loads and stores: buffer, indices, whether it stores, sizes; `None` where that is not known."""
+    """
+    Returns the boxes that `op` itself loads and stores, each as buffer, indices, whether it stores, and sizes. It is
+    `None` where they are not known.
+    """
     kind = op.__class__
-    if kind is memref.LoadOp:  # the buffer is the first operand, the indices follow
+    if kind is memref.LoadOp:  # The buffer is the first operand, and the indices follow.
         buffer, *indices = op.operands
         return [(buffer, indices, False, None)] if len(indices) == len(shape_of(buffer)) else None
     if kind is memref.StoreOp:
@@ -100,7 +108,7 @@ def _boxes_of(op: Operation) -> Sequence[_Box] | None:
     if issubclass(kind, AccessesBoxes):
         assert isinstance(op, AccessesBoxes)
         return [(box.buffer, box.indices, box.is_store, box.sizes) for box in op.box_accesses()]
-    # a block inside a block names its regions, but what counts for the outer one are the loads and stores
+    # A block inside a block names its regions, but only its loads and stores count for the outer one.
     return () if kind is memref.DimOp or op.name == "tensor_loop.block" else None
 
 
@@ -123,7 +131,10 @@ def _outside_buffers(op: Operation, body: Block) -> Iterator[SSAValue]:
 
 
 def accumulator_loads(accesses: Sequence[Access]) -> set[Operation]:
-    """Loads of an element that the same block stores: same buffer, same indices, all of them affine."""
+    """
+    Returns the loads of an element that the same block stores, with the same buffer and the same indices, all of them
+    affine.
+    """
     stored = {(access.buffer, access.indices) for access in accesses if access.is_store}
     return {
         access.op
@@ -134,11 +145,11 @@ def accumulator_loads(accesses: Sequence[Access]) -> set[Operation]:
 
 def infer_regions(body: Block, has_reduce_axes: bool) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
     """
-    What a block with this body reads and writes, one region per buffer in order of first access.
+    Returns the regions that a block with this body reads and writes, one per buffer in order of first access.
 
     Several accesses to a buffer are covered by one box. A dimension whose index is not affine in the axes counts as
-    touched from end to end; so do buffers handed to ops that are neither load nor store, as read and written. In
-    a block with reduce axes the read of the accumulator is no read.
+    touched from end to end. Buffers handed to ops that are neither load nor store count as read and written from end to
+    end. In a block with reduce axes the read of the accumulator is no read.
     """
     found = body_accesses(body)
     hidden = accumulator_loads(found.accesses) if has_reduce_axes else set()
@@ -157,7 +168,7 @@ def _cover(accesses: Sequence[Access], opaque: Sequence[SSAValue]) -> tuple[Buff
 
 
 def _box(buffer: SSAValue, accesses: Sequence[Access]) -> BufferRegion:
-    """The smallest known box around `accesses`; the whole buffer when there are none."""
+    """Returns the smallest known box around `accesses`, or the whole buffer when there are none."""
     lows: list[AffineExpr] = []
     sizes: list[int] = []
     for dim, extent in enumerate(shape_of(buffer)):
@@ -169,7 +180,10 @@ def _box(buffer: SSAValue, accesses: Sequence[Access]) -> BufferRegion:
 
 
 def _span(parts: Sequence[tuple[AffineExpr | None, int]]) -> tuple[AffineExpr, int] | None:
-    """First index and number of elements of all parts (index, size) whose indices differ by constants, else `None`."""
+    """
+    Returns the first index and the number of elements of all parts (index, size). It is `None` unless their indices
+    differ by constants.
+    """
     first = parts[0][0] if parts else None
     if first is None:
         return None

@@ -13,25 +13,27 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 Extent = int | SSAValue
-"""A number of iterations or elements: known, or an `index` value."""
+"""A number of iterations or elements, either known or an `index` value."""
 
 AXIS_KINDS = ("spatial", "reduce")
-"""What the axes of a block are."""
+"""The kinds of the axes of a block."""
 
 Constraint = tuple[AffineExpr, int]
-"""`expression < bound`, over the binding operands of a block."""
+"""The constraint `expression < bound`, over the binding operands of a block."""
 
 Numbers = DenseArrayBase[IntegerType]
 """A list of integers as an attribute."""
 
 
 def value_name(value: SSAValue) -> str:
-    """How messages name a value."""
+    """Returns the name of a value in messages."""
     return f"%{value.name_hint}" if value.name_hint is not None else "a value without a name"
 
 
 def split_extents(extents: Sequence[Extent]) -> tuple[Numbers, list[SSAValue]]:
-    """Extents as stored in an op: the numbers, `DYNAMIC_INDEX` for each that is a value, and the values."""
+    """
+    Returns extents as stored in an op: the numbers, with `DYNAMIC_INDEX` for each that is a value, and the values.
+    """
     numbers = [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in extents]
     values = [extent for extent in extents if isinstance(extent, SSAValue)]
     return DenseArrayBase.from_list(i64, numbers), values
@@ -49,7 +51,7 @@ def predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -
 
 
 def join_extents(numbers: Numbers, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
-    """Inverse of `split_extents`. The counts must fit (`verify_extents`)."""
+    """Returns the extents that `split_extents` has split. The counts must fit (`verify_extents`)."""
     remaining: Iterator[SSAValue] = iter(values)
     return tuple(next(remaining) if number == DYNAMIC_INDEX else int(number) for number in numbers.get_values())
 
@@ -66,7 +68,7 @@ def verify_extents(subject: str, numbers: Numbers, values: Sequence[SSAValue]) -
 
 
 def parse_extent(parser: Parser) -> Extent:
-    """`extent ::= integer | ssa-use`, the value of type `index`."""
+    """Parses `extent ::= integer | ssa-use`, where the value is of type `index`."""
     operand = parser.parse_optional_unresolved_operand()
     if operand is not None:
         return parser.resolve_operand(operand, IndexType())

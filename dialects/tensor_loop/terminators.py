@@ -9,7 +9,7 @@ from xdsl.traits import IsTerminator, Pure, SingleBlockImplicitTerminator, ensur
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends the body of a function, loop, block or init. Carries nothing; never printed in the custom form."""
+    """Ends the body of a function, loop, block or init. It carries nothing and is never printed in the custom form."""
 
     name = "tensor_loop.yield"
 
@@ -25,7 +25,7 @@ def complete_bodies(op: Operation) -> None:
     """
     Adds the implicit terminator where a region of `op` lacks it.
 
-    Not while the regions are still empty: that is how `Operation.clone` makes an op before it fills it.
+    It does nothing while the regions are still empty, which is how `Operation.clone` makes an op before it fills it.
     """
     if not all(region.blocks for region in op.regions):
         return

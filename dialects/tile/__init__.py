@@ -1,9 +1,8 @@
 """
 The tile dialect: register tiles, the innermost level of a scheduled kernel. Grammar and examples are in docs/ir.md.
 
-A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.for` by `iter_args`, computed on by
-`tile.map`, and taken apart into vector registers only by `lower-to-llvm-dialect`, so a kernel is about ten ops until
-then.
+A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.for` by `iter_args` and computed on by
+`tile.map`. Only `lower-to-llvm-dialect` takes it apart into vector registers, so a kernel is about ten ops until then.
 """
 
 from xdsl.ir import Dialect

@@ -1,4 +1,6 @@
-"""What `tile.map` can do with an element beyond `arith` and `math`: instructions of vector registers of 64 bytes."""
+"""
+Ops that `tile.map` can apply to an element beyond `arith` and `math`: instructions of vector registers of 64 bytes.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from .map import MapOp
 
 TABLE_SIZES = (16, 32)
-"""Numbers in one vector register of 64 bytes, and in two."""
+"""The sizes of tables that fit in one vector register of 64 bytes, and in two."""
 
 
 @irdl_op_definition
@@ -33,9 +35,9 @@ class ScaleOp(IRDLOperation):
 
         %y = tile.scale %p, %k : f32
 
-    Infinite where that is too large, a denormal or 0 where it is too small; an exponent of inf or -inf gives inf or 0
-    for a number that is neither; NaN if either is NaN. One instruction of AVX-512 (`vscalefps`), and of no other
-    machine.
+    The result is infinite where that is too large, and a denormal or 0 where it is too small. An exponent of inf or
+    -inf gives inf or 0 for a number that is neither. It is NaN if either is NaN. This is one instruction of AVX-512
+    (`vscalefps`), and of no other machine.
     """
 
     name = "tile.scale"
@@ -57,13 +59,13 @@ class ScaleOp(IRDLOperation):
 @irdl_op_definition
 class LimitOp(IRDLOperation):
     """
-    `result = number` where its size is at most `bound`, else `bound` with the sign of the number, on f32 in the body of
-    a `tile.map`.
+    Limits a number to a bound, on f32 in the body of a `tile.map`. `result = number` where its size is at most `bound`,
+    else `bound` with the sign of the number.
 
         %s = tile.limit %r, %bound : f32
 
-    `bound` is positive. Of a NaN the result is the bound, with either sign: finite in any case. One instruction of
-    AVX-512 (`vrangeps`), and of no other machine.
+    `bound` is positive. For a NaN the result is the bound, with either sign, so it is finite in any case. This is one
+    instruction of AVX-512 (`vrangeps`), and of no other machine.
     """
 
     name = "tile.limit"
@@ -89,8 +91,8 @@ class LookupOp(IRDLOperation):
 
         %c = tile.lookup %index, [0.0, 1.0, ...] : f32
 
-    The low 4 or 5 bits of an i32 count, so any index is one. The table stays in one or two registers, and no memory is
-    read: one instruction of AVX-512 (`vpermps`, `vpermt2ps`), and of no other machine.
+    Only the low 4 or 5 bits of an i32 count, so any index is valid. The table stays in one or two registers, and no
+    memory is read. This is one instruction of AVX-512 (`vpermps`, `vpermt2ps`), and of no other machine.
     """
 
     name = "tile.lookup"

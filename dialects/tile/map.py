@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from .ops import is_tile
 
 ON_ELEMENTS = ("tile.limit", "tile.lookup", "tile.scale")
-"""Ops of this dialect that the body of a `tile.map` may hold."""
+"""The ops of this dialect that the body of a `tile.map` may hold."""
 
 
 @irdl_op_definition
@@ -57,8 +57,8 @@ class MapOp(IRDLOperation):
           tile.yield %r : f32
         }
 
-    The body is scalar arithmetic without effects, `tile.scale`, `tile.limit` and `tile.lookup` among it; it may use
-    numbers from outside.
+    The body is scalar arithmetic without effects, which may include `tile.scale`, `tile.limit` and `tile.lookup`. It
+    may use numbers from outside.
     """
 
     name = "tile.map"
@@ -74,7 +74,7 @@ class MapOp(IRDLOperation):
 
     @property
     def yielded(self) -> SSAValue:
-        """The element of the result."""
+        """Returns the element of the result."""
         last = self.body.block.last_op
         assert isinstance(last, YieldOp)
         return last.value

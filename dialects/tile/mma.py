@@ -45,31 +45,32 @@ from .ops import box, pair, resolve, verify_pairs, verify_tile
 from .places import Place, numbers, parse_pair, parse_place, print_place, verify_place
 
 MAX_DEPTH = 64
-"""Most steps of the sum that one `tile.mma` may spell out."""
+"""The most steps of the sum that one `tile.mma` may write out."""
 
 GROUP = 4
-"""Bytes of a group: the dot product of as many is what instructions add to a 32-bit number."""
+"""The bytes of a group. Instructions add the dot product of four bytes to a 32-bit number."""
 
 
 def group_of(element: Attribute) -> int:
-    """Elements of a group: four of one byte, two bf16."""
+    """Returns the number of elements of a group: four of one byte, or two bf16."""
     return GROUP // 2 if element == bf16 else GROUP
 
 
 VPDPBUSD, AMX = "vpdpbusd", "amx"
 
 INSTRUCTIONS = (VPDPBUSD, AMX)
-"""Instructions that a `tile.mma` may name."""
+"""The instructions that a `tile.mma` may name."""
 
 AMX_ROWS = 16
 """
-Rows, columns and groups of a tile register (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1,
+The rows, columns and groups of a tile register (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1,
 chapter 18).
 """
 
 AMX_MOST = 2 * AMX_ROWS
 """
-Most rows and columns of a product by `amx`: of eight tile registers four hold sums, two rows of A and two columns of B.
+The most rows and columns of a product by `amx`. Of eight tile registers four hold sums, two rows of A and two columns
+of B.
 """
 
 
@@ -82,32 +83,32 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         %next = tile.mma %acc, %A[%i, %k], %B[%k, %j] depth 4
             : vector<8x48xf32>, memref<100x64xf32>, memref<64x96xf32>
 
-    `A(r, d)` walks the rows of the tile and the depth, `B(d, c)` the depth and the columns, as places do (`tile.load`).
-    Floats are multiplied and added with one rounding where the machine has an instruction for that; f16 and bf16
-    elements are widened to an f32 tile. Integers wrap; narrower ones are widened with their sign, those of A without
-    one after `unsigned`, those of B after `right_unsigned`.
+    `A(r, d)` walks the rows of the tile and the depth, and `B(d, c)` the depth and the columns, as places do
+    (`tile.load`). Floats are multiplied and added with one rounding where the machine has an instruction for that. f16
+    and bf16 elements are widened to an f32 tile. Integers wrap. Narrower integers are widened with their sign, except
+    those of A after `unsigned` and those of B after `right_unsigned`.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups unsigned using "vpdpbusd"
             : vector<8x48xi32>, memref<100x64xi8>, memref<16x96x4xi8>
 
     With `groups` each of the `depth` steps is a dot product of four bytes: `A(r, 4 * d + e) * B(d, c)[e]` for `e` in
-    0..3, where `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the
-    machine that does that; without it the products are exact as well, by whatever instructions there are. `vpdpbusd`
-    takes one of the operands without a sign, the other with one.
+    0..3. Here `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the
+    machine that computes it. Without it the products are exact as well, by whatever instructions there are. `vpdpbusd`
+    takes one of the operands without a sign, and the other with one.
 
         %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
             : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>
 
-    `rows [first, count]` are the rows of the tile that something is added to; A starts at the first of them. The others
-    stay as they are.
+    `rows [first, count]` are the rows of the tile that something is added to. A starts at the first of them. The other
+    rows stay as they are.
 
         %sum = tile.mma %zeros, %A[%i, %zero], %B[%p, %zero, %zero, %zero] along [1, 2] depth 256 groups using "amx"
             : vector<32x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
 
     `amx` sums up on tile registers, all of the `depth` in one op. It reads whole tile registers, 16 rows of A and 16
-    columns of B or twice as many, even where the result is smaller; the depth is a multiple of 16 groups. It also takes
-    groups of two bf16, whose products are added to an f32 tile in an order of its own; there numbers below 2**-126
-    count as zeros.
+    columns of B or twice as many, even where the result is smaller. The depth is a multiple of 16 groups. It also takes
+    groups of two bf16, whose products are added to an f32 tile in an order of its own. Numbers below 2**-126 count as
+    zeros there.
     """
 
     name = "tile.mma"
@@ -164,22 +165,22 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
     @property
     def a_place(self) -> Place:
-        """Rows and depth of the left operand."""
+        """Returns the place of the left operand, which moves with rows and depth."""
         return Place(self.a, tuple(self.a_indices), pair(self.a_along), pair(self.a_by))
 
     @property
     def b_place(self) -> Place:
-        """Depth and columns of the right operand."""
+        """Returns the place of the right operand, which moves with depth and columns."""
         return Place(self.b, tuple(self.b_indices), pair(self.b_along), pair(self.b_by))
 
     @property
     def uses_amx(self) -> bool:
-        """Returns whether tile registers do it."""
+        """Returns whether the product is computed on tile registers."""
         return self.using is not None and self.using.data == AMX
 
     @property
     def row_range(self) -> range:
-        """The rows of the tile that something is added to."""
+        """Returns the rows of the tile that something is added to."""
         if self.rows is None:
             return range(cast(VectorType, self.acc.type).get_shape()[0])
         first, count = pair(self.rows)
@@ -187,11 +188,11 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
     @property
     def sums(self) -> int:
-        """How many elements of the tile something is added to."""
+        """Returns the number of elements of the tile that something is added to."""
         return len(self.row_range) * cast(VectorType, self.acc.type).get_shape()[1]
 
     def _extents(self) -> tuple[int, int]:
-        """The rows of A and columns of B that are read."""
+        """Returns the numbers of rows of A and columns of B that are read."""
         rows, columns = len(self.row_range), cast(VectorType, self.acc.type).get_shape()[1]
         if self.uses_amx:
             return -(-rows // AMX_ROWS) * AMX_ROWS, -(-columns // AMX_ROWS) * AMX_ROWS
@@ -338,7 +339,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
 
 def _fits(left: Attribute, right: Attribute, tile: Attribute) -> bool:
-    """Whether products of these elements can be summed up in a tile of that element."""
+    """Returns whether products of these elements can be summed up in a tile of that element."""
     if isinstance(tile, IntegerType):
         widths = [each.width.data for each in (left, right) if isinstance(each, IntegerType)]
         return len(widths) == 2 and min(widths) > 1 and max(widths) <= tile.width.data

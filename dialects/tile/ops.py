@@ -41,22 +41,22 @@ from .places import (
 
 LANES = 16
 """
-Elements that one value of LLVM holds, whatever their type: a tile is cut into vectors of so many.
+The elements that one value of LLVM holds, whatever their type. A tile is cut into vectors of this size.
 
-A vector register of 64 bytes holds so many f32. LLVM cuts these vectors again where registers are narrower.
+A vector register of 64 bytes holds as many f32. LLVM cuts these vectors again where registers are narrower.
 """
 
 Pair = tuple[int, int]
 
 
 def pair(attribute: Numbers) -> Pair:
-    """Its two numbers."""
+    """Returns the two numbers of a pair."""
     first, second = attribute.get_values()
     return int(first), int(second)
 
 
 def resolve(parser: Parser, place: ParsedPlace, type_: Attribute) -> tuple[SSAValue, Pair, Pair]:
-    """The buffer of a parsed place now that its type is known, `along` and `by`."""
+    """Returns the buffer of a parsed place, whose type is now known, with `along` and `by`."""
     rank = len(type_.get_shape()) if isinstance(type_, MemRefType) else 0
     along = default_along(rank) if place.along is None else (place.along[0], place.along[1])
     by = (1, 1) if place.by is None else (place.by[0], place.by[1])
@@ -71,7 +71,7 @@ def verify_pairs(op: IRDLOperation, names: Sequence[str]) -> None:
 
 
 def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
-    """The smallest box around a place."""
+    """Returns the smallest box around a place."""
     sizes = [1] * len(place.indices)
     for dimension, step, extent in zip(place.along, place.by, shape, strict=True):
         if dimension >= 0:
@@ -80,7 +80,7 @@ def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
 
 
 def is_tile(type_: VectorType) -> bool:
-    """Returns whether the type is that of a tile: rows and columns, at least one of each, as many as are written."""
+    """Returns whether the type is that of a tile: rows and columns, at least one of each, with known sizes."""
     return type_.get_num_dims() == 2 and not type_.get_num_scalable_dims() and 0 not in type_.get_shape()
 
 
@@ -99,8 +99,9 @@ class LoadOp(IRDLOperation, AccessesBoxes):
         %b = tile.load %bias[%j] : memref<96xf32>, vector<8x48xf32>
         %p = tile.load %X[%n, %y, %x, %c] along [2, 3] by [2, 1] : memref<1x28x28x64xf32>, vector<7x64xf32>
 
-    `along` names the dimensions of the buffer in which rows and columns of the tile move, -1 for none (a broadcast);
-    the last two by default. `by` are the steps, in elements of those dimensions. Every element must be in the buffer.
+    `along` names the dimensions of the buffer in which rows and columns of the tile move, -1 for none (a broadcast).
+    These are the last two by default. `by` are the steps, in elements of those dimensions. Every element must be in the
+    buffer.
     """
 
     name = "tile.load"
@@ -129,7 +130,7 @@ class LoadOp(IRDLOperation, AccessesBoxes):
 
     @property
     def place(self) -> Place:
-        """What is loaded."""
+        """Returns the place that is loaded."""
         return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:
@@ -172,7 +173,7 @@ class StoreOp(IRDLOperation, AccessesBoxes):
 
         tile.store %t, %C[%i, %j] : vector<8x48xf32>, memref<100x96xf32>
 
-    As `tile.load`, but nothing can be broadcast: two elements would be stored in one place.
+    It works like `tile.load`, but nothing can be broadcast: two elements would be stored in one place.
     """
 
     name = "tile.store"
@@ -200,7 +201,7 @@ class StoreOp(IRDLOperation, AccessesBoxes):
 
     @property
     def place(self) -> Place:
-        """Where it is stored."""
+        """Returns the place where the tile is stored."""
         return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:

@@ -1,4 +1,4 @@
-"""Where a tile lies in a buffer: the element of its corner, and how its rows and columns walk from there."""
+"""The place of a tile in a buffer: the element of its corner, and how its rows and columns walk from there."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from xdsl.utils.exceptions import VerifyException
 Numbers = DenseArrayBase[IntegerType]
 
 BROADCAST = -1
-"""In place of a dimension: the tile does not move in the buffer, all its rows (or columns) are the same elements."""
+"""
+Stands for a dimension when the tile does not move in the buffer, so that all its rows (or columns) are the same
+elements.
+"""
 
 
 @dataclass(frozen=True)
 class Place:
     """
-    Element `(r, c)` of a tile is element `indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])` of the buffer,
-    where `e(d)` is the unit vector of dimension `d`, and 0 for `BROADCAST`.
+    The place of a tile in a buffer. Element `(r, c)` of the tile is element `indices + r * by[0] * e(along[0]) + c *
+    by[1] * e(along[1])` of the buffer. Here `e(d)` is the unit vector of dimension `d`, and 0 for `BROADCAST`.
     """
 
     buffer: SSAValue
@@ -37,7 +40,7 @@ class Place:
 
 
 def numbers(values: Sequence[int]) -> Numbers:
-    """A list of integers as an attribute."""
+    """Returns a list of integers as an attribute."""
     return _numbers(tuple(values))
 
 
@@ -47,14 +50,14 @@ def _numbers(values: tuple[int, ...]) -> Numbers:
 
 
 def default_along(rank: int) -> tuple[int, int]:
-    """The last two dimensions. Of a buffer with one the rows are broadcast, of one element all is."""
+    """Returns the last two dimensions. With one dimension the rows are broadcast, and with none everything is."""
     if rank >= 2:
         return (rank - 2, rank - 1)
     return (BROADCAST, rank - 1)
 
 
 def verify_place(place: Place, what: str, extents: Sequence[int]) -> None:
-    """Raises where the place, with so many rows and columns, is not one of its buffer."""
+    """Raises where a place with these numbers of rows and columns is not one of its buffer."""
     shape = place.type.get_shape()
     rank = len(shape)
     if len(place.indices) != rank:
@@ -102,7 +105,7 @@ def parse_place(parser: Parser) -> ParsedPlace:
 
 
 def parse_pair(parser: Parser, keyword: str) -> list[int] | None:
-    """`keyword [a, b]`, None where the keyword is not there."""
+    """Parses `keyword [a, b]`, or returns `None` where the keyword is not there."""
     if parser.parse_optional_keyword(keyword) is None:
         return None
     position = parser.pos

@@ -1,4 +1,4 @@
-"""Elements that will be needed soon."""
+"""Prefetches elements that will be needed soon."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from xdsl.utils.exceptions import VerifyException
 from ..traits import AccessesBoxes, BoxAccess
 
 MAX_COUNT = 65536
-"""Most elements that one op may ask for: each cache line of them is an instruction."""
+"""The most elements that one op may ask for. Each cache line of them takes an instruction."""
 
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation, AccessesBoxes):
     """
-    Asks for the `count` elements that lie in memory from `ahead` elements after `buffer[indices]` on, to be read soon
-    or to be written.
+    Prefetches `count` elements, to be read soon or to be written. They lie in memory from `ahead` elements after
+    `buffer[indices]` on.
 
         tile.prefetch %x[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
         tile.prefetch write %y[%i, %j] ahead 1024 count 64 : memref<512x1024xf32>
         tile.prefetch %b[%p, %k, %c] ahead 12288 count 32 second : memref<4x256x48xf32>
 
-    `buffer[indices]` is in the buffer; at most 65536 elements are asked for at once; what lies ahead need not be, and
-    nothing but the time it takes depends on it. With `second` the elements are brought into the second-level cache and
-    not into the first, and no place need be in the buffer, whose strides go on.
+    `buffer[indices]` is in the buffer, but the elements ahead need not be. At most 65536 elements are asked for at
+    once. Only the time of the program depends on this op. With `second` the elements are brought into the second-level
+    cache and not into the first. Then no place need be in the buffer, and its strides continue outside.
     """
 
     name = "tile.prefetch"

@@ -1,4 +1,4 @@
-"""All elements of a register tile as one number."""
+"""Reduces all elements of a register tile to one number."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class ReduceOp(IRDLOperation):
         %s = tile.reduce "addf", %t : vector<1x64xf32> -> f32
         %m = tile.reduce "maximumf", %t fastmath<nsz> : vector<1x64xf32> -> f32
 
-    The order of a sum is up to the machine, but the same in every run. A maximum or minimum is NaN if any element is;
-    `nsz` allows either zero. `maxnumf` is the maximum of a tile without NaNs, either zero again.
+    The order of a sum is up to the machine, but the same in every run. A maximum or minimum is NaN if any element is.
+    `nsz` allows either zero. `maxnumf` is the maximum of a tile without NaNs, and may also return either zero.
     """
 
     name = "tile.reduce"

@@ -24,7 +24,7 @@ from .ops import LANES, is_tile
 @irdl_op_definition
 class TransposeOp(IRDLOperation):
     """
-    `result[r, c] = tile[c, r]`, on a tile of 16 rows and 16 columns: 64 shuffles of two vectors.
+    Transposes a tile of 16 rows and 16 columns: `result[r, c] = tile[c, r]`. It takes 64 shuffles of two vectors.
 
         %u = tile.transpose %t : vector<16x16xf32>
     """
