@@ -268,7 +268,7 @@ class BlockOp(IRDLOperation):
         )
 
 
-def _segment_type(op: BlockOp) -> Attribute:
+def _segment_type(op: BlockOp) -> IntegerType:
     sizes = op.properties["operandSegmentSizes"]
     assert isinstance(sizes, DenseArrayBase)
     return sizes.elt_type
