@@ -96,8 +96,7 @@ class Machine:
     @property
     def pack_from_bytes(self) -> int:
         """
-        Returns the bytes of b from which copying it into panels pays, because so much no longer stays in L2 beside the
-        rest.
+        Returns the bytes of b from which copying it into panels pays, because b no longer stays in L2 beside the rest.
         """
         return self.l2_bytes // 8
 

@@ -14,12 +14,12 @@ Building a function from Python:
     nest = perfect_grid("relu", [Axis("spatial", 128, "vi"), Axis("spatial", n, "vj")], body)
     func.body.block.insert_op_before(nest, func.body.block.last_op)
 
-The fields of a block are `block.axes`, `.kinds`, `.extents`, `.binding_exprs` over `.binding_operands`, `.constraints`,
-`.reads`, `.writes` and `.init`. Those of a loop are `loop.variables`, `.extents` and `.kinds`, those of a function
-`func.inputs` and `.outputs`.
+`nest` is `tensor_loop.grid (%i, %j) in (128, %n)` around a block bound one to one, with its reads and writes inferred.
+`build_block` makes the block alone. After changing the body of a block call `block.refresh_regions()`.
 
-Reading one: `block.axes`, `.kinds`, `.extents`, `.binding_exprs` over `.binding_operands`, `.constraints`, `.reads`,
-`.writes`, `.init`; `loop.variables`, `.extents`, `.kinds`; `func.inputs`, `.outputs`.
+A block has `block.axes`, `.kinds`, `.extents`, `.binding_exprs` over `.binding_operands`, `.constraints`, `.reads`,
+`.writes` and `.init`. A loop has `loop.variables`, `.extents` and `.kinds`, and a function has `func.inputs` and
+`.outputs`.
 """
 
 from xdsl.ir import Dialect

@@ -86,7 +86,7 @@ def plain_parameters(parameters: Sequence[tuple[str, Attribute]]) -> dict[str, A
 
 
 def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> Condition:
-    """Returns the condition `name`. Raises `RuleError` when there is none, or when it cannot take so many things."""
+    """Returns the condition `name`. Raises `RuleError` when there is none, or when it cannot take `number` things."""
     found = CONDITIONS.get(name)
     if found is None:
         raise RuleError(unknown_name("condition", name, CONDITIONS))
@@ -95,7 +95,7 @@ def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attr
 
 
 def known_builder(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> BuilderFunction:
-    """Returns the builder `name`. Raises `RuleError` when there is none, or when it cannot take so many things."""
+    """Returns the builder `name`. Raises `RuleError` when there is none, or when it cannot take `number` things."""
     found = BUILDERS.get(name)
     if found is None:
         raise RuleError(unknown_name("builder", name, BUILDERS))

@@ -1,8 +1,8 @@
 """
 Reads the matching part of a `pdl.pattern` into the pattern language.
 
-Where PDL differs from the language, a condition says so. Operands do not commute, attributes are equal to the bit, a
-type variable is one type at all its places, and an op has exactly the results that are written.
+Where PDL differs from the language, a condition says so. Operands do not commute, and attributes are equal to the bit.
+A type variable is one type at all its places. An op has exactly the results that are written.
 """
 
 from __future__ import annotations

@@ -54,11 +54,11 @@ def partition(
         func.func private @partitioned0(…) attributes {graph.partitioned_from = "conv2d_relu_"}
 
     The last roots are tried first, so an outer match wins over one inside it. A match is left alone, with a remark,
-    when it shares an op with an earlier one, spans blocks, has an effect, or when an op in it is used outside. If all
-    such uses lead back into the match, that op is computed twice instead, unless `duplicate` is off. Values matched by
-    `pattern.any` become parameters in the order of the pattern, each once. Constants that the pattern names are copied.
-    A tuple of patterns is a match of several roots, whose function returns the results of all. The new functions get
-    `attributes`. Functions made by partitioning or fusion are skipped.
+    when it shares an op with an earlier one, spans blocks or has an effect. So it is when an op in it is used outside.
+    If all such uses lead back into the match, that op is computed twice instead, unless `duplicate` is off. Values
+    matched by `pattern.any` become parameters in the order of the pattern, each once. Constants that the pattern names
+    are copied. A tuple of patterns is a match of several roots, whose function returns the results of all. The new
+    functions get `attributes`. Functions made by partitioning or fusion are skipped.
     """
     if PARTITIONED in function.attributes or is_primitive(function):
         return []

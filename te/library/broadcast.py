@@ -238,7 +238,9 @@ def _require_integers(name: str, x: Tensor, y: Tensor) -> None:
 
 
 def _shift_count(count: Expr) -> tuple[Expr, Expr]:
-    """(whether the count, read as unsigned, is below the bit width; the count limited to the width less one)."""
+    """
+    Returns whether the count, read as unsigned, is below the bit width, and the count limited to the width less one.
+    """
     bits = dtypes.bit_width(count.dtype)
     unsigned = ops.cast(f"ui{bits}", count)
     return unsigned < bits, ops.cast(count.dtype, ops.minimum(unsigned, bits - 1))
