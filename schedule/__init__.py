@@ -1,4 +1,4 @@
-"""Schedules of loop functions: the primitives, the default schedule for CPUs, and what is known of a machine."""
+"""Schedules of loop functions: the primitives, the default schedule for CPUs, and the properties of a machine."""
 
 import lazy_loader
 

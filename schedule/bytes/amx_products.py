@@ -1,11 +1,11 @@
 """
-Products of bytes or bf16 summed up in 32 bits on the tile registers of AMX: 32x32 sums in four of them, 64 bytes of a
-row at a time.
+Products of bytes or bf16 summed up in 32 bits on the tile registers of AMX. Four of them hold 32x32 sums, and rows are
+read 64 bytes at a time.
 
 The instructions take bytes with and without a sign on either side and wrap, so results are exact. Rows of a are read
-where they lie; those that make no whole register, and all of them where k is not contiguous or no multiple of 64 bytes,
-are copied and filled up. b is laid out in panels of groups of four bytes (docs/decisions/009). Blocking:
-docs/targets.md. bf16 below 2**-126 count as zeros. Convolutions are one product per tap, the sums stay in their
+where they lie. Rows that make no whole register are copied and filled up. So are all rows where k is not contiguous or
+no multiple of 64 bytes. b is laid out in panels of groups of four bytes (docs/decisions/009). docs/targets.md describes
+the blocking. bf16 below 2**-126 count as zeros. Convolutions are one product per tap, and the sums stay in their
 registers in between (`byte_images.py`).
 """
 
@@ -82,7 +82,7 @@ def _groups(c: Contraction) -> int:
 
 
 def _step(c: Contraction) -> int:
-    """Steps of the sum that a row of a tile register holds."""
+    """Returns the steps of the sum that a row of a tile register holds."""
     return AMX_ROWS * group_of(c.a.type.element_type)
 
 
@@ -93,19 +93,19 @@ class _Rows:
     first: int
     count: int
     copy: SSAValue | None = None
-    """Where they were copied to, row `first` to row 0; None where they lie in `operand`."""
+    """The buffer that they were copied to, row `first` to row 0. It is `None` where they lie in `operand`."""
     operand: Operand | None = None
-    """a, or a copy of it, over the axes of the contraction."""
+    """The operand a, or a copy of it, over the axes of the contraction."""
 
 
 @dataclass(frozen=True)
 class _Panels:
-    """Blocks of as many panels, one after the other."""
+    """Blocks with the same number of panels, one after the other."""
 
     first: int
     blocks: int
     size: int
-    """Panels of a block."""
+    """The number of panels of a block."""
     width: int
 
 
@@ -145,7 +145,7 @@ class TileRegisterNest:
                             self._tiles(part, panels, n0)
 
     def _images(self, parts: list[_Rows], pack: bool) -> None:
-        """Blocks of panels; inside those all rows, so that each is read from L2 by them."""
+        """Emits blocks of panels and all rows inside each, so that every block is read from L2 by all rows."""
         layouts, c = self.layouts, self.c
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         with layouts.over(batch):
@@ -160,7 +160,7 @@ class TileRegisterNest:
                         self._tiles(part, panels, n0)
 
     def _parts_of_image(self) -> list[_Rows]:
-        """Whole registers of rows from a where that can be, the rest from a copy with room around."""
+        """Returns whole registers of rows from a where that is possible, and the rest from a copy with room around."""
         layouts, c = self.layouts, self.c
         inside = c.a.padding is None and c.a.stride_along(c.k) == 1 and layouts.depth % _step(c) == 0
         direct = layouts.rows - layouts.rows % AMX_ROWS if inside else 0
@@ -172,7 +172,7 @@ class TileRegisterNest:
         return found
 
     def _rows(self) -> list[_Rows]:
-        """Whole registers of rows from a where that can be, the rest from copies."""
+        """Returns whole registers of rows from a where that is possible, and the rest from copies."""
         layouts, c = self.layouts, self.c
         rows = layouts.rows
         inside = c.a.stride_along(c.k) == 1 and layouts.depth % _step(c) == 0
@@ -185,7 +185,7 @@ class TileRegisterNest:
         return found
 
     def _blocks(self, rows: int) -> list[_Panels]:
-        """A block of panels stays in L2 while the rows go by."""
+        """Returns the blocks of panels. A block stays in L2 while all rows are multiplied by it."""
         layouts = self.layouts
         bytes_per = layouts.panels_shape[1] * layouts.width * GROUP
         most = max(1, self.target.l2_bytes // 2 // bytes_per) if rows > AMX_MOST else layouts.columns
@@ -199,7 +199,7 @@ class TileRegisterNest:
         return found
 
     def _tiles(self, part: _Rows, panels: _Panels, n0: AffineExpr) -> None:
-        """The tiles of block `n0` of panels."""
+        """Emits the tiles of block `n0` of panels."""
         start, size, last = 0, panels.size, panels.first + panels.blocks * panels.size
         for rows, number in split_columns(part.count, AMX_MOST):
             with (
@@ -216,7 +216,7 @@ class TileRegisterNest:
             start += rows * number
 
     def _tile(self, part: _Rows, at: dict[int, Index], corner: tuple[Index, Index], type_: VectorType) -> None:
-        """A tile from row (of the part) and panel `corner` on."""
+        """Emits a tile from row (of the part) and panel `corner` on."""
         builder, c = self.builder, self.c
         row, panel = corner
         if c.m is not None:
@@ -233,7 +233,7 @@ class TileRegisterNest:
             emit_epilogue(builder, c, self.epilogue, total, at)
 
     def _multiplied(self, part: _Rows, corner: tuple[Index, Index], at: dict[int, Index], total: SSAValue) -> SSAValue:
-        """`total` and the products of a tap."""
+        """Returns `total` plus the products of a tap."""
         builder, c, groups = self.builder, self.c, self.layouts.groups
         row, panel = corner
         if part.operand is not None:

@@ -1,10 +1,10 @@
 """
-What convolutions of bytes read, in place or as copies with room around: no patches, the windows of a row of the result
-overlap in memory.
+Finds what convolutions of bytes read, in place or from copies with room around. There are no patches: the windows of a
+row of the result overlap in memory.
 
 A tap, a place in the window, reads the rows of a that lie `stride` pixels apart from its own first pixel on. Tile
-registers are read whole, 16 rows of 64 bytes; so what they read past the last row and past the channels must be there.
-The bytes past the channels meet zeros of b.
+registers are read whole, 16 rows of 64 bytes. So the elements that they read past the last row and past the channels
+must exist. The bytes past the channels meet zeros of b.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_image(c: Contraction) -> bool:
 
 def has_rows(c: Contraction) -> bool:
     """
-    Returns whether a has its k next to each other and its rows some way apart, so that copies of it are read as rows of
+    Returns whether a has contiguous k and rows that lie some way apart, so that copies of it are read as rows of
     groups.
     """
     rank = len(c.a.indices)
@@ -67,7 +67,7 @@ def copy_image(layouts: ByteLayouts, rows: Range, depth: int, flip: bool = False
 
 
 def _ranges(c: Contraction, rows: Range, depth: int) -> list[Range]:
-    """The indices of a that are read, dimension by dimension."""
+    """Returns the indices of a that are read, dimension by dimension."""
     intervals: list[Range] = [(0, extent - 1) for extent in c.extents]
     intervals[c.k] = (0, depth - 1)
     if c.m is not None:
@@ -77,7 +77,7 @@ def _ranges(c: Contraction, rows: Range, depth: int) -> list[Range]:
 
 
 def _around(inside: Sequence[Range], sizes: Sequence[int]) -> list[list[Range]]:
-    """The boxes that with the box `inside` make up all of a buffer."""
+    """Returns the boxes that together with the box `inside` make up all of a buffer."""
     found: list[list[Range]] = []
     for dimension, ((first, last), size) in enumerate(zip(inside, sizes, strict=True)):
         for part in ((0, first - 1), (last + 1, size - 1)):

@@ -25,7 +25,9 @@ class ByteLayouts:
     """Emits the nests that lay out the operands of one product, inside loops over its outer axes."""
 
     def __init__(self, builder: ScheduledNest, c: Contraction, width: int, groups: int):
-        """`width`: columns of a panel; `groups`: groups of k, those that are filled up with zeros among them."""
+        """
+        Takes `width`, the columns of a panel, and `groups`, the groups of k with those that are filled up with zeros.
+        """
         self.builder = builder
         self.c = c
         self.width = width
@@ -35,7 +37,7 @@ class ByteLayouts:
         self.group = group_of(self.element_type)
         self.taps = taps_of(c)
         self.at: dict[int, AffineExpr] = {}
-        """Where the loops over whole axes stand."""
+        """The variables of the loops over whole axes."""
 
     @property
     def panels_shape(self) -> list[int]:
@@ -126,8 +128,10 @@ class ByteLayouts:
 
     def _pack_panels(self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]) -> None:
         """
-        Panels as (first, how many, width), groups as (first, how many, rows of b in each). Rows of b are read from end
-        to end, columns where those lie in memory.
+        Copies b into panels.
+
+        Panels are given as (first, how many, width), and groups as (first, how many, rows of b in each). Rows of b are
+        read from end to end, and columns where those are contiguous in memory.
         """
         builder, c = self.builder, self.c
         (first, count, width), (first_group, number, rows) = panels, groups

@@ -1,8 +1,8 @@
 """
-Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes: tile registers
-(`amx_products.py`) where there are, else `vpdpbusd` of AVX-512 VNNI.
+Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes. These are tile registers
+(`amx_products.py`) where the machine has them, else `vpdpbusd` of AVX-512 VNNI.
 
-`vpdpbusd` takes one operand without a sign and the other with one. Where both of ours have a sign, or none, the sign
+`vpdpbusd` takes one operand without a sign and the other with one. Where both operands have a sign, or none, the sign
 bits of a are flipped, which gives a + 128 or a - 128, and
 
     sum over k of a * b = sum over k of (a + 128) * b - sum over k of 128 * b
@@ -58,8 +58,10 @@ MOST_TAPS = 64
 
 def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, flush: bool = False) -> bool:
     """
-    Returns whether `c` is a product of matrices of bytes, or with `flush` of bf16, that is large enough to be laid out
-    anew for instructions that `target` has. With `flush` numbers below 2**-126 may count as zeros.
+    Returns whether `c` is a product of matrices of bytes, or with `flush` of bf16, that is worth new layouts.
+
+    It must be large enough to be laid out for instructions that `target` has. With `flush` numbers below 2**-126 may
+    count as zeros.
     """
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
     halves = flush and types == (bf16, bf16, f32)
@@ -73,8 +75,10 @@ def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, fl
 
 def _may_be(c: Contraction, target: Machine, halves: bool) -> bool:
     """
-    Whether the block asks for nothing else. What it says of a product in single precision does not count where `flush`
-    has bf16 computed on tile registers: the default is another one there.
+    Returns whether the block asks for nothing else.
+
+    A request for a product in single precision does not count where `flush` has bf16 computed on tile registers, since
+    the default is another one there.
     """
     found = c.block.attributes.get(TILING)
     if isinstance(found, TileRegistersAttr):
@@ -144,14 +148,14 @@ def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
 
 @dataclass(frozen=True)
 class _Buffers:
-    """The operands, laid out anew."""
+    """The operands in their new layouts."""
 
     a: SSAValue | Operand
-    """a or a copy of it over the axes of the contraction, or `[m, k]`, k rounded up to whole groups."""
+    """The operand a or a copy of it over the axes of the contraction, or `[m, k]` with k rounded up to whole groups."""
     b: SSAValue
-    """`[panel, taps * k / 4, column, 4]`."""
+    """The panels `[panel, taps * k / 4, column, 4]` of b."""
     start: SSAValue | None
-    """`[n]`; None where sums start at the initial value."""
+    """The starting values `[n]`. It is `None` where sums start at the initial value."""
 
 
 class DotProductNest:
@@ -200,7 +204,7 @@ class DotProductNest:
         return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.flip else None)
 
     def _start(self, panels: SSAValue, target: SSAValue) -> None:
-        """`target[n] = initial value - sum over k of 128 * b[k, n]`, where the byte of 128 may mean -128."""
+        """Emits `target[n] = initial value - sum over k of 128 * b[k, n]`, where the byte of 128 may mean -128."""
         builder, layouts = self.builder, self.layouts
         factors = layouts.buffer("factors", i8, 1, DEPTH * GROUP)
         with (
@@ -237,7 +241,7 @@ class DotProductNest:
     # Tiles
 
     def _tiles(self, buffers: _Buffers, shared: list[int]) -> None:
-        """All tiles; `shared`: axes of rows whose loops are inside the one over panels."""
+        """Emits all tiles. `shared` are the axes of rows whose loops are inside the one over panels."""
         first = 0
         for width, count in split_columns(self.layouts.columns, self.layouts.width):
             with self.builder.loop(count, "p") as panel, self.layouts.over(shared):
@@ -254,7 +258,7 @@ class DotProductNest:
         height: tuple[int, int, AffineExpr, int],
         panels: tuple[int, int, AffineExpr, int],
     ) -> None:
-        """One tile: (rows, first row, loop, how many) and (width, first panel, loop, how many)."""
+        """Emits one tile, given as (rows, first row, loop, how many) and (width, first panel, loop, how many)."""
         builder, c = self.builder, self.c
         (rows, start, m0, number), (width, first, panel, count) = height, panels
         axes = [
@@ -286,7 +290,7 @@ class DotProductNest:
         at: dict[int, Index],
         total: SSAValue,
     ) -> SSAValue:
-        """The loops over the axes `taps`, the tile from row and panel `corner` on carried through all of them."""
+        """Emits the loops over the axes `taps`, which all carry the tile from row and panel `corner` on."""
         builder, c, groups = self.builder, self.c, self.layouts.groups
         if taps:
             axis, *others = taps
@@ -302,7 +306,7 @@ class DotProductNest:
         return self._sum(lambda k: self._left(buffers.a, row, at, k), buffers.b, (panel, first), groups, total)
 
     def _left(self, a: SSAValue | Operand, row: Index, at: dict[int, Index], k: Index) -> Place:
-        """The rows of a from step `k` of the sum on."""
+        """Returns the rows of a from step `k` of the sum on."""
         builder, c = self.builder, self.c
         if isinstance(a, Operand):
             return place_of(builder, a, at | {c.k: k}, c.m, c.k)
@@ -316,7 +320,7 @@ class DotProductNest:
         groups: int,
         total: SSAValue,
     ) -> SSAValue:
-        """`total` and the products of so many groups, from panel and group `start` on."""
+        """Returns `total` plus the products of `groups` groups, from panel and group `start` on."""
         builder, c = self.builder, self.c
         panel, first = start
 

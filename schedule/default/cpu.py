@@ -91,9 +91,11 @@ class ScheduleCPUPass(StepwellPass):
             self.count("loops parallelized", parallelize(function))
 
     def _tile_contractions(self, op: ModuleOp, target: Machine) -> None:
-        """Before all others, which may be padded copies that contractions can do without."""
+        """
+        Tiles contractions. They come first, since other grids may be padded copies that contractions can do without.
+        """
         for grid in ops_of(op, GridOp):
-            if grid.parent is None:  # taken up in the tiles of a contraction
+            if grid.parent is None:  # It has been taken up in the tiles of a contraction.
                 continue
             contraction = contraction_of(grid)
             if contraction is None:

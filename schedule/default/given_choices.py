@@ -34,7 +34,7 @@ def winograd_for(c: Contraction, target: Machine) -> tuple[Winograd, Plan] | Non
 
 
 def _given_plan(w: Winograd, given: WinogradAttr, target: Machine) -> Plan:
-    """The plan that an attribute describes. Fails at the block where it does not fit."""
+    """Returns the plan that an attribute describes. Fails at the block where it does not fit."""
     plan = plan_of(w, given, target)
     reason = reason_against_plan(w, plan, target)
     if reason is not None:

@@ -36,18 +36,20 @@ class LoopOrder:
 
 @dataclass(frozen=True)
 class _Walk:
-    """How the accesses of a block move when one loop advances, the others standing still."""
+    """The moves of the accesses of a block when one loop advances and the others stand still."""
 
     level: Level
     strides: tuple[int | None, ...]
-    """In elements, one per distinct access."""
+    """The moves in elements, one per distinct access."""
     stores: tuple[int | None, ...]
-    """Those of the stores."""
+    """The moves of the stores."""
 
     @property
     def cost(self) -> tuple[int, int, bool, int]:
         """
-        Less is better innermost: accesses that jump, then those that do not stream, stores first, then the old place.
+        Returns a key that is smaller for loops that are better innermost.
+
+        It counts accesses that jump, then those that do not stream, stores first, and then the old place.
         """
         jumps = sum(1 for stride in self.strides if stride not in (-1, 0, 1))
         streams = sum(1 for stride in self.strides if stride in (-1, 1))
@@ -61,8 +63,9 @@ class _Walk:
 
 def choose_order(grid: GridOp) -> LoopOrder | None:
     """
-    The order for `grid`, or `None` where it must stay as it is: not a perfect nest around one block, or a block whose
-    iterations may not be reordered.
+    Returns the order for `grid`, or `None` where it must stay as it is.
+
+    It must when it is not a perfect nest around one block, or when the iterations of the block may not be reordered.
 
     Spatial loops go outside, then reduce loops in their order, then the loop with the fewest jumps in memory.
     """
@@ -101,13 +104,15 @@ def _walk(block: BlockOp, level: Level) -> _Walk:
 
 
 def _order_is_free(block: BlockOp) -> bool:
-    """Whether the reduce loops may change places among each other."""
+    """Returns whether the reduce loops may change places among each other."""
     found = accumulators(block)
     return found is not None and all(is_reassociable(accumulator) for accumulator in found)
 
 
 def _calls_library(block: BlockOp) -> bool:
-    """Whether machine code for the block calls a function per element: LLVM has no vector form of those."""
+    """
+    Returns whether machine code for the block calls a function per element. LLVM has no vector form of such calls.
+    """
     return any(
         op.name in ("llvm.frem", "func.call")
         or (op.name.startswith("math.") and op.name not in INSTRUCTIONS and op.results[0].type == f64)

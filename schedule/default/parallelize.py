@@ -73,7 +73,7 @@ def _inside(block: Block) -> int:
 
 
 def _loop(op: LoopOp) -> int:
-    """Marks `op` or what is inside."""
+    """Marks `op` or the loops inside it."""
     if not isinstance(op, ForOp) or not isinstance(op.extent, int):
         return _inside(op.body.block)
     if op.extent < ENOUGH and (count := _inside(op.body.block)):
@@ -94,7 +94,10 @@ def _mark(loop: ForOp) -> int:
 
 
 def _split_vectors(loop: ForOp) -> ForOp | None:
-    """Cuts a loop of vectors into chunks, the rest behind them; the loop over the chunks, None without two of them."""
+    """
+    Cuts a loop of vectors into chunks, with the rest behind them. Returns the loop over the chunks, or `None` without
+    two of them.
+    """
     extent = loop.extent
     assert isinstance(extent, int)
     size = chunk_of(extent, nanoseconds_of_iteration(loop), grain_of(function_of(loop)))

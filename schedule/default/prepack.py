@@ -54,12 +54,12 @@ class PrepackWeightsPass(StepwellPass):
     """
     Lays out constant right operands of products and convolutions as their register tiles read them, once.
 
-    A kernel whose weight is a constant, or made by a prepare function, at every call takes the packed form instead; a
-    prepare function makes that when the program is loaded: one for all weights of a side-car that the calls of a kernel
-    take, listed in its `stepwell.instances` (docs/architecture.md). The product is cut into register tiles on the way,
-    as `schedule-cpu` does, for `target` (docs/targets.md). Filters of 3x3 are transformed where that saves time
-    (`winograd.py`), or a block asks for it, unless `winograd` is false. Subnormal weights, which processors are slow
-    with, become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
+    A kernel takes the packed form of a weight that is a constant, or made by a prepare function, at every call. A
+    prepare function makes that form when the program is loaded. One such function serves all weights of a side-car that
+    the calls of a kernel take, listed in its `stepwell.instances` (docs/architecture.md). The product is cut into
+    register tiles on the way, as `schedule-cpu` does, for `target` (docs/targets.md). Filters of 3x3 are transformed
+    where that saves time (`winograd.py`), or where a block asks for it, unless `winograd` is false. Subnormal weights
+    slow processors down, so they become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
 
     Before:
 
@@ -140,7 +140,7 @@ class _BytePanels:
 
 @dataclass(frozen=True)
 class _Filters:
-    """Filters of a convolution as `winograd.py` wants them."""
+    """The filters of a convolution in the form that `winograd.py` reads."""
 
     w: Winograd
     plan: Plan
@@ -199,18 +199,18 @@ class _Packer:
         made = self._all_prepared(list(dict.fromkeys(sources)), packing, form.type)
         for call, source in zip(calls, sources, strict=True):
             call.operands[position] = made[source]
-        for source in {source.owner: source for source in made}.values():  # several may be results of one op
+        for source in {source.owner: source for source in made}.values():  # Several may be results of one op.
             self._erase_unused(source)
         self._change_kernel(kernel, form, position)
         return True
 
     def _form(self, c: Contraction) -> _Panels | _BytePanels | _Filters:
         """
-        What becomes of the weight of `c`: filters of a convolution are transformed where that pays, others put into
-        panels.
+        Returns the form that the weight of `c` gets. Filters of a convolution are transformed where that pays, and
+        other weights are put into panels.
         """
         if not self.winograd and isinstance(c.block.attributes.get(TILING), WinogradAttr):
-            del c.block.attributes[TILING]  # the option says how results are rounded, the schedule may not
+            del c.block.attributes[TILING]  # The option says how results are rounded, which the schedule may not.
         found = winograd_for(c, self.target) if self.winograd else None
         if found is not None:
             return _Filters(*found, self.target)
@@ -219,7 +219,7 @@ class _Packer:
         return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)
 
     def _packing(self, c: Contraction, form: _Panels | _BytePanels | _Filters) -> FuncOp:
-        """The loop function that puts b into that form."""
+        """Builds the loop function that puts b into that form."""
         source_type = c.b.type
         function = FuncOp.create_named(
             self._fresh(f"pack_{form.name}"),
@@ -237,7 +237,7 @@ class _Packer:
         self, sources: list[SSAValue], packing: FuncOp, packed_type: MemRefType
     ) -> dict[SSAValue, SSAValue]:
         """
-        The packed forms of weights; one prepare function does for all that are read from the side-car
+        Returns the packed forms of weights. One prepare function makes all those that are read from the side-car
         (`merge-prepare-functions`).
         """
         made: dict[SSAValue, SSAValue] = {}
@@ -262,14 +262,14 @@ class _Packer:
 
     @staticmethod
     def _used_after(owner: Operation, use: Operation) -> SSAValue:
-        """The result of `use`, put after `owner`."""
+        """Returns the result of `use`, put after `owner`."""
         use.location = owner.location
         assert owner.parent is not None
         owner.parent.insert_op_after(use, owner)
         return use.results[0]
 
     def _prepared(self, source: SSAValue, packing: FuncOp, packed_type: MemRefType) -> SSAValue:
-        """The packed form of `source`, made by a prepare function."""
+        """Returns the packed form of `source`, made by a prepare function."""
         owner = source.owner
         assert isinstance(owner, Operation)
         result_type = TensorType(packed_type.element_type, packed_type.get_shape())
@@ -300,7 +300,7 @@ class _Packer:
         )
 
     def _erase_unused(self, source: SSAValue) -> None:
-        """Erases what only made the weight in its old form."""
+        """Erases the ops that only made the weight in its old form."""
         owner = source.owner
         assert isinstance(owner, Operation)
         if any(result.first_use is not None for result in owner.results):
@@ -316,7 +316,7 @@ class _Packer:
                 function.erase()
 
     def _inlined(self, call: Operation, source: SSAValue, body: Block) -> SSAValue:
-        """The body of the prepare function that `call` calls, copied; what stands for `source`."""
+        """Copies the body of the prepare function that `call` calls. Returns the value that stands for `source`."""
         assert isinstance(call, func.CallOp) and isinstance(source, OpResult)
         function = self._prepare[call.callee.string_value()]
         values: dict[SSAValue, SSAValue] = {}
@@ -327,7 +327,7 @@ class _Packer:
         raise AssertionError("a function without a return")
 
     def _change_kernel(self, kernel: FuncOp, form: _Panels | _BytePanels | _Filters, position: int) -> None:
-        """The kernel takes the new form: a new argument in the place of the weight."""
+        """Changes the kernel to take the new form, by a new argument in the place of the weight."""
         block = kernel.body.block
         old = block.args[position]
         new = block.insert_arg(form.type, position)

@@ -24,7 +24,7 @@ Tap = tuple[int, ...]
 @dataclass(frozen=True)
 class _Line:
     """
-    A row of inputs, by the row of outputs that it would start, and where all of that form are: from `least` to
+    A row of inputs, given by the row of outputs that it would start. All rows of this form lie from `least` to
     `greatest`.
     """
 
@@ -35,14 +35,14 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Column:
-    """What a column of vectors needs in each row."""
+    """The values that a column of vectors needs in each row."""
 
     at: dict[int, Index]
     type: VectorType
     zero: SSAValue
     weights: Mapping[Tap, SSAValue]
     loaded: Mapping[Operation, SSAValue]
-    """What the epilogue reads that is the same in all rows."""
+    """The values that the epilogue reads and that are the same in all rows."""
 
 
 class FlatDepthwiseNest:
@@ -77,7 +77,7 @@ class FlatDepthwiseNest:
                 start += height * count
 
     def _columns(self, axes: list[Bound], rows: tuple[int, int, int], run: Run) -> None:
-        """The columns of pixels with the same taps."""
+        """Emits the columns of pixels with the same taps."""
         builder, flat = self.builder, self.flat
         first = 0
         for width, number in split_columns(run.count * flat.channels, flat.lanes):
@@ -94,7 +94,7 @@ class FlatDepthwiseNest:
             first += width * number
 
     def _phase(self, place: Index, end: int) -> Index:
-        """The channel of an element of a row that starts with channel 0; all are before `end`."""
+        """Returns the channel of an element of a row that starts with channel 0. All elements are before `end`."""
         builder, channels = self.builder, self.flat.channels
         if isinstance(place, int):
             return place % channels
@@ -103,7 +103,7 @@ class FlatDepthwiseNest:
         return builder.add(arith.RemUIOp(place, builder.value(channels))).result
 
     def _column(self, at: dict[int, Index], rows: tuple[int, int, int], band: Index, width: int, run: Run) -> None:
-        """Down a band of `rows` (where the first band starts, rows of each, how many)."""
+        """Emits a column down a band of `rows` (where the first band starts, rows of each, how many)."""
         builder, c, window = self.builder, self.c, self.flat.window
         start, height, count = rows
         type_ = VectorType(c.tile_element, [1, width])
@@ -133,7 +133,9 @@ class FlatDepthwiseNest:
             sums = sums[1:]
 
     def _middle(self, column: _Column, top: Index, height: int, sums: list[SSAValue]) -> list[SSAValue]:
-        """The rows of inputs that complete a sum and begin another; the sums that are not complete after them."""
+        """
+        Emits the rows of inputs that complete a sum and begin another. Returns the sums that are incomplete after them.
+        """
         builder, window = self.builder, self.flat.window
 
         def step(place: Index, carried: Sequence[SSAValue]) -> list[SSAValue]:
@@ -154,8 +156,9 @@ class FlatDepthwiseNest:
 
     def _ask(self, column: _Column, place: Index) -> None:
         """
-        Asks for what the column after the next one reads of a row: rows are too far apart for the processor to see the
-        pattern.
+        Prefetches the elements of a row that the column after the next one reads.
+
+        Rows are too far apart for the processor to see the pattern.
         """
         reduce, width = self.flat.d.reduce, self.flat.lanes
         last: dict[int, Index] = {
@@ -167,7 +170,7 @@ class FlatDepthwiseNest:
     # Rows of inputs
 
     def _guarded(self, column: _Column, line: _Line, sums: list[SSAValue], tap: int) -> list[SSAValue]:
-        """`_added`, or the sums as they are where the row is outside the image."""
+        """Returns the sums of `_added`, or the sums unchanged where the row is outside the image."""
         builder, flat = self.builder, self.flat
         inside: SSAValue | None = None
         for outside, everywhere, predicate, limit in (
@@ -197,8 +200,9 @@ class FlatDepthwiseNest:
 
     def _added(self, column: _Column, place: Index, sums: Sequence[SSAValue], tap: int) -> list[SSAValue]:
         """
-        The sums with the products of a row of inputs: for the first of them by row `tap` of the window, then the rows
-        above that.
+        Returns the sums with the products of a row of inputs added.
+
+        The first sum takes row `tap` of the window, and the others the rows above that.
         """
         c, flat, reduce = self.c, self.flat, self.flat.d.reduce
         images: dict[Tap, SSAValue] = {}
@@ -222,7 +226,7 @@ class FlatDepthwiseNest:
         return made
 
     def _finish(self, column: _Column, total: SSAValue, place: Index) -> None:
-        """Stores a row of sums, or what the epilogue makes of them."""
+        """Stores a row of sums, or the result of the epilogue on them."""
         builder, c, at = self.builder, self.c, {**column.at, self.flat.y: place}
         if self.epilogue is None or self.epilogue.keeps_result:
             to = place_of(builder, c.out, at, None, c.n)

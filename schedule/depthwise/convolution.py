@@ -98,7 +98,7 @@ class Depthwise:
         return found or [Run(0, self.c.extents[axis], frozenset(taps))]
 
     def _lines(self, index: AffineExpr, axis: int, taps: Taps) -> tuple[int, list[int]]:
-        """`index` by step of `axis`: how far it moves, and for each tap where it starts."""
+        """Returns how far `index` moves by step of `axis`, and where it starts for each tap."""
         terms, constant = linear_terms(index)
         step, factors = 0, [0] * len(self.reduce)
         for atom, factor in terms.items():
@@ -146,14 +146,14 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
 
 
 def _is_short(block: BlockOp, extents: Sequence[int]) -> bool:
-    """Whether the taps can be spelled out."""
+    """Returns whether the taps can be written out."""
     return prod(e for e, kind in zip(extents, block.kinds, strict=True) if kind == "reduce") <= MOST_TAPS
 
 
 def _roles(
     block: BlockOp, extents: Sequence[int], a: Operand, b: Operand, out: Operand
 ) -> tuple[int, int, tuple[int, ...]] | None:
-    """Axes m and n and the other spatial ones."""
+    """Returns the axes m and n and the other spatial ones."""
     spatial = [axis for axis, kind in enumerate(block.kinds) if kind == "spatial"]
     columns = [
         axis
@@ -172,7 +172,7 @@ def _roles(
 
 
 def _moves_apart(operand: Operand, axis: int, columns: int) -> bool:
-    """Whether `axis` moves in one dimension, forwards, which is not that of the columns."""
+    """Returns whether `axis` moves forwards in one dimension, which is not that of the columns."""
     first, second = operand.dimension_along(axis), operand.dimension_along(columns)
     return first is not None and second is not None and first[1] > 0 and first[0] != second[0]
 
@@ -181,7 +181,7 @@ def _moves_apart(operand: Operand, axis: int, columns: int) -> bool:
 
 
 def _without_copy(d: Depthwise) -> Depthwise:
-    """`d` on the image itself where it reads a padded copy and the runs at the borders are few."""
+    """Returns `d` on the image itself, if it reads a padded copy and the runs at the borders are few."""
     contraction, grid = without_copy(d.c)
     direct = Depthwise(contraction, grid)
     return direct if grid is not None and has_runs(direct) else d
@@ -189,8 +189,9 @@ def _without_copy(d: Depthwise) -> Depthwise:
 
 def has_runs(d: Depthwise) -> bool:
     """
-    Returns whether what is outside the image can be left out: it is zero, each padded index moves with one axis, and
-    runs are few.
+    Returns whether the elements outside the image can be left out.
+
+    They can when they are zero, each padded index moves with one axis, and runs are few.
     """
     assert d.c.m is not None
     if d.c.a.padding is None:
@@ -215,5 +216,5 @@ def has_runs(d: Depthwise) -> bool:
 
 
 def _units(d: Depthwise) -> set[int]:
-    """The spatial axes of extent 1."""
+    """Returns the spatial axes of extent 1."""
     return {axis for axis in d.spatial if d.c.extents[axis] == 1}

@@ -2,15 +2,15 @@
 Depthwise convolutions whose channels do not fill vectors, on vectors that run on from one pixel to the next.
 
 A row of an image is contiguous over pixels and channels, `x[h, w, c] = row[h][w * C + c]`, and a tap reads `C` elements
-per pixel further on. So a vector may hold the last channels of one pixel and the first ones of the next: with 33
-channels and 16 lanes a row of 28 pixels takes 58 vectors, and 84 where each pixel starts anew. Its weights repeat every
-`C` elements; they are copied once, with the first of them behind the last, so that a vector of them starts at any
-channel (`place of the first lane mod C`).
+per pixel further on. So a vector may hold the last channels of one pixel and the first ones of the next. With 33
+channels and 16 lanes a row of 28 pixels takes 58 vectors, and 84 where each pixel starts a new one. Its weights repeat
+every `C` elements. They are copied once, with the first of them again behind the last, so that a vector of them starts
+at any channel (`place of the first lane mod C`).
 
-A column of such vectors goes down the image with its weights in registers. A row of inputs is read once: it completes
-the sum of one row of outputs, goes on with those of the rows below and starts a new one; the sums begun are carried
-from row to row. Borders are as in `tile_depthwise.py`: taps left and right that would read padding are left out, rows
-above and below too.
+A column of such vectors goes down the image with its weights in registers. A row of inputs is read once. It completes
+the sum of one row of outputs, adds to those of the rows below and starts a new one. The incomplete sums are carried
+from row to row. Borders are as in `tile_depthwise.py`: taps left and right that would read padding are left out, and so
+are rows above and below.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def flat_of(d: Depthwise, epilogue: Epilogue | None, target: Machine) -> Flat | 
 
 
 def _lines(d: Depthwise, y: int, lanes: int) -> Flat | None:
-    """How rows of outputs and of the window move down the image, where that is a row per step."""
+    """Returns how rows of outputs and of the window move down the image, where that is a row per step."""
     place = d.c.a.dimension_along(y)
     if place is None or place[1] != 1:
         return None
@@ -134,14 +134,19 @@ def _lines(d: Depthwise, y: int, lanes: int) -> Flat | None:
 
 
 def _fits(flat: Flat, target: Machine) -> bool:
-    """Whether the weights, the sums of a row of inputs, two of those, and what an epilogue needs stay in registers."""
+    """
+    Returns whether the weights, the sums of a row of inputs, two of those, and the values for an epilogue stay in
+    registers.
+    """
     needed = len(flat.d.taps()) + flat.window + 2 + (0 if target.fma else 2)
     return needed <= target.registers - 2
 
 
 def _is_inside(flat: Flat) -> bool:
     """
-    Whether only the rows of inputs before a sum is complete, and after the last one is begun, can be outside the image.
+    Returns whether only the first and the last rows of inputs of a column can be outside the image.
+
+    These are the rows before a sum is complete and after the last one is begun.
     """
     rows = flat.d.c.extent(flat.y)
     heights = [height for height, _ in split_evenly(rows, MOST_LINES)]
@@ -149,7 +154,7 @@ def _is_inside(flat: Flat) -> bool:
 
 
 def _is_row(operand: Operand, flat: Flat) -> bool:
-    """Whether pixels and channels are the last two dimensions, the pixels right after each other."""
+    """Returns whether pixels and channels are the last two dimensions, with pixels right after each other."""
     c, shape = flat.d.c, operand.type.get_shape()
     assert c.m is not None
     if len(shape) < 2 or shape[-1] != flat.channels or not _is_channel(operand.indices[-1], flat):
@@ -163,7 +168,7 @@ def _is_row(operand: Operand, flat: Flat) -> bool:
 
 
 def _is_channel(index: AffineExpr, flat: Flat) -> bool:
-    """Whether an index is that of the channel, from the first one on."""
+    """Returns whether an index is that of the channel, from the first one on."""
     terms, start = linear_terms(index)
     extents = flat.d.c.extents
     moving = {
@@ -175,7 +180,7 @@ def _is_channel(index: AffineExpr, flat: Flat) -> bool:
 
 
 def _repeats(operand: Operand, flat: Flat) -> bool:
-    """Whether the channel alone chooses the element."""
+    """Returns whether the channel alone chooses the element."""
     extents = flat.d.c.extents
     moving = {axis for axis in operand.axes() if extents[axis] > 1}
     return moving == {flat.d.c.n} and all(is_linear(index) for index in operand.indices)
@@ -213,7 +218,7 @@ class FlatOperands:
         return replace(operand, buffer=self._view(operand.buffer), indices=(*indices, place))
 
     def _view(self, buffer: SSAValue) -> SSAValue:
-        """Pixels and channels as one dimension."""
+        """Returns a view with pixels and channels as one dimension."""
         if buffer not in self._views:
             assert isinstance(buffer.type, MemRefType)
             *outer, pixels, channels = buffer.type.get_shape()

@@ -1,8 +1,8 @@
 """
-Depthwise convolutions as loops over register tiles: some rows by some pixels by one vector of channels.
+Depthwise convolutions as loops over register tiles of some rows by some pixels by one vector of channels.
 
-An input pixel is loaded once per tile and added to every sum of the tile that it counts for, a vector of weights serves
-all of them: with 3 rows of 4 pixels that is 39 loads for 108 multiply-adds. The vectors of channels are innermost, so
+An input pixel is loaded once per tile and added to every sum of the tile that it counts for. A vector of weights serves
+all of them. With 3 rows of 4 pixels that is 39 loads for 108 multiply-adds. The vectors of channels are innermost, so
 that memory is read in order.
 """
 
@@ -78,24 +78,25 @@ def tile_depthwise(d: Depthwise, target: Machine = X86_64_V4) -> None:
 @dataclass(frozen=True)
 class _InputRow:
     """
-    Inputs at the same distance from the first row of a tile, and which sums of the tile they count for with which tap.
+    The inputs at the same distance from the first row of a tile. It tells which sums of the tile they count for, and
+    with which tap.
     """
 
     distance: int
     uses: tuple[tuple[Tap, tuple[tuple[int, Tap], ...]], ...]
-    """By the taps along other axes, in which the inputs differ: the row of the tile and the tap of each sum."""
+    """The row of the tile and the tap of each sum, by the taps along other axes, in which the inputs differ."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What a row of inputs adds to neighbouring pixels of a tile."""
+    """The terms that a row of inputs adds to neighbouring pixels of a tile."""
 
     segment: Segment
     row: _InputRow
     type: VectorType
     weights: Mapping[Tap, SSAValue]
     sums: list[SSAValue]
-    """By row of the tile."""
+    """The sums by row of the tile."""
 
 
 class DepthwiseNest(DepthwiseTiles):
@@ -109,7 +110,7 @@ class DepthwiseNest(DepthwiseTiles):
         """The first rows of the first and the last tile that are being emitted."""
 
     def _input_rows(self, height: int, taps: frozenset[Tap]) -> list[_InputRow]:
-        """The rows of the image that a tile of that height reads, in order."""
+        """Returns the rows of the image that a tile of that height reads, in order."""
         found: dict[int, dict[Tap, list[tuple[int, Tap]]]] = {}
         step = 0 if self.y is None else self._down(self.y)
         for row in range(height):
@@ -143,7 +144,7 @@ class DepthwiseNest(DepthwiseTiles):
                 start += height * count
 
     def _pixels(self, places: list[Bound], rows: tuple[int, int]) -> None:
-        """The tiles of some rows of an image."""
+        """Emits the tiles of some rows of an image."""
         for start, size, number, segments in self._across_image(self.pixels):
             with self.builder.loop(number, "x") as x:
                 first = 0
@@ -180,7 +181,7 @@ class DepthwiseNest(DepthwiseTiles):
                     self._finish(sums[number], here | {c.m: builder.sum(pixel, segment.first)})
 
     def _finish(self, total: SSAValue, at: dict[int, Index]) -> None:
-        """Stores sums, or what the epilogue makes of them."""
+        """Stores sums, or the result of the epilogue on them."""
         builder, c = self.builder, self.c
         if self.epilogue is None or self.epilogue.keeps_result:
             place = place_of(builder, c.out, at, c.m, c.n)
@@ -191,7 +192,7 @@ class DepthwiseNest(DepthwiseTiles):
     def _sums(
         self, at: dict[int, Index], corner: tuple[Index, Index], height: int, width: int, segments: Segments
     ) -> list[list[SSAValue]]:
-        """The sums of each segment by row, computed row by row of the image."""
+        """Returns the sums of each segment by row, computed row by row of the image."""
         c, builder = self.c, self.builder
         number = c.init.value.data  # pyright: ignore[reportAttributeAccessIssue]
         types = [VectorType(c.tile_element, [segment.count, width]) for segment in segments]
@@ -240,7 +241,7 @@ class DepthwiseNest(DepthwiseTiles):
                 part.sums[place] = next(chosen)
 
     def _add(self, at: dict[int, Index], corner: tuple[Index, Index], part: _Part) -> None:
-        """The multiply-adds of a row of inputs with neighbouring pixels."""
+        """Emits the multiply-adds of a row of inputs with neighbouring pixels."""
         (row, pixel), builder = corner, self.builder
         assert self.c.m is not None
         images: list[SSAValue] = []
@@ -257,7 +258,7 @@ class DepthwiseNest(DepthwiseTiles):
                 part.sums[place] = builder.add(tile.MapOp(operands, part.type, sum_of_products(self.c, 1))).result
 
     def _inside(self, row: Index, distance: int) -> SSAValue | bool:
-        """Whether a row of inputs is in the image."""
+        """Returns whether a row of inputs is in the image."""
         if self.vertical is None or self.c.a.padding is None or self.y is None:
             return True
         builder, (dimension, index) = self.builder, self.vertical

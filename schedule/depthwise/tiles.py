@@ -64,12 +64,12 @@ class DepthwiseTiles:
         self.rows, self.pixels = self._given(target) or self._shape(target)
 
     def _vertical(self) -> tuple[int, AffineExpr] | None:
-        """The dimension of the image that y moves in, and its index."""
+        """Returns the dimension of the image that y moves in, and its index."""
         place = None if self.y is None else self.c.a.dimension_along(self.y)
         return None if place is None else (place[0], self.c.a.indices[place[0]])
 
     def _down(self, axis: int) -> int:
-        """Rows of the image per step of an axis."""
+        """Returns the rows of the image per step of an axis."""
         return self._terms_down.get(AffineDimExpr(axis), 0)
 
     @cached_property
@@ -77,7 +77,7 @@ class DepthwiseTiles:
         return {} if self.vertical is None else linear_terms(self.vertical[1])[0]
 
     def _across(self, axis: int) -> int:
-        """Pixels of a row of the image per step of an axis."""
+        """Returns the pixels of a row of the image per step of an axis."""
         return self._terms_across.get(AffineDimExpr(axis), 0)
 
     @cached_property
@@ -88,7 +88,7 @@ class DepthwiseTiles:
         return linear_terms(self.c.a.indices[place[0]])[0]
 
     def _given(self, target: Machine) -> tuple[int, int] | None:
-        """Rows and pixels of a tile as the block asks for; fails at the block where that does not fit."""
+        """Returns the rows and pixels of a tile that the block asks for. Fails at the block where they do not fit."""
         found = self.c.block.attributes.get(TILING)
         if found is None:
             return None
@@ -125,7 +125,7 @@ class DepthwiseTiles:
         ]
 
     def _shape(self, target: Machine) -> tuple[int, int]:
-        """Rows and pixels of a tile: the fewest cycles for an image, as far as the registers go."""
+        """Returns the rows and pixels of a tile that take the fewest cycles for an image and fit in registers."""
         widest = 1 if self._is_far(target) else target.registers
         choices = [shape for shape in self.legal_shapes(target) if shape[1] <= widest]
         return min(choices, key=lambda shape: self.cost(shape, target))
@@ -141,15 +141,16 @@ class DepthwiseTiles:
 
     def _is_far(self, target: Machine) -> bool:
         """
-        Whether image and result do not stay in L2. Then a tile is one pixel wide: what it reads of a row is one stream
-        of memory, the other pixels having been read for the tile before, where several streams by turns are not
-        recognised (measured).
+        Returns whether image and result do not stay in L2, so that a tile is one pixel wide.
+
+        Its reads of a row are then one stream of memory, since the other pixels have been read for the tile before. The
+        processor does not recognise several streams by turns (measured).
         """
         size = self.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
         return sum(prod(each.type.get_shape()) for each in (self.c.a, self.c.out)) * size > target.near_bytes
 
     def _inputs(self, height: int, width: int) -> tuple[int, int]:
-        """Rows and columns of the image that a tile reads."""
+        """Returns the rows and columns of the image that a tile reads."""
         assert self.c.m is not None
         down, across, _ = self._reach
         stride = self._down(self.y) if self.y is not None else 0
@@ -157,7 +158,7 @@ class DepthwiseTiles:
 
     @cached_property
     def _reach(self) -> tuple[int, int, int]:
-        """How far down and across a tap reaches along one axis, and how many taps differ across."""
+        """Returns how far down and across a tap reaches along one axis, and how many taps differ across."""
         places = [
             [(self._down(axis) * t, self._across(axis) * t) for axis, t in zip(self.d.reduce, tap, strict=True)]
             for tap in self.taps
@@ -171,14 +172,16 @@ class DepthwiseTiles:
 
     def _registers(self, height: int, width: int, target: Machine) -> int:
         """
-        Sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not added at
-        once.
+        Returns the registers of a tile.
+
+        They hold sums, a row of inputs, the weights that this row is multiplied by, and the products where they are not
+        added at once.
         """
         kept = min(len(self.taps), self._reach[2] * height)
         return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
 
     def _cycles(self, height: int, width: int, target: Machine) -> float:
-        """Multiply-adds, two a cycle, or loads, two a cycle; or the latency of a sum."""
+        """Returns the cycles of a tile: multiply-adds or loads, at two a cycle, or the latency of a sum."""
         added = height * width * len(self.taps) * (1 if target.fma else 2)
         rows, columns = self._inputs(height, width)
         return (
@@ -186,7 +189,10 @@ class DepthwiseTiles:
         )
 
     def _across_image(self, most: int) -> list[tuple[int, int, int, Segments]]:
-        """Tiles side by side: where they start, pixels of each, how many with the same segments, those."""
+        """
+        Returns the tiles side by side, each as its start, its pixels, the number with the same segments, and the
+        segments.
+        """
         found: list[tuple[int, int, int, Segments]] = []
         start = 0
         for size, number in split_evenly(self.c.extent(self.c.m), most):

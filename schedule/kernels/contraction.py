@@ -173,7 +173,7 @@ def factors_of(accumulator: Accumulator, block: BlockOp, unsigned: bool = False)
 
 
 def _contracts(op: Operation) -> bool:
-    """Whether a multiplication and an addition may be rounded once."""
+    """Returns whether a multiplication and an addition may be rounded once."""
     flags = op.properties.get("fastmath")
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data
 
@@ -229,7 +229,7 @@ def _padded(guard: scf.IfOp, dims: dict[SSAValue, int], block: BlockOp) -> Opera
 
 
 def _conditions(value: SSAValue, dims: dict[SSAValue, int]) -> frozenset[AffineExpr] | None:
-    """The expressions all of which must be at least 0; `None` for a condition of another form."""
+    """Returns the expressions all of which must be at least 0, or `None` for a condition of another form."""
     found: set[AffineExpr] = set()
     stack = [value]
     while stack:
@@ -262,7 +262,10 @@ def _at_least_zero(compare: arith.CmpiOp, dims: dict[SSAValue, int]) -> AffineEx
 
 
 def _in_bounds(operand: Operand, block: BlockOp) -> frozenset[AffineExpr]:
-    """What must be at least 0 for the element to be in the buffer, without what always is."""
+    """
+    Returns the expressions that must be at least 0 for the element to be in the buffer. Those that always are are left
+    out.
+    """
     needed: set[AffineExpr] = set()
     for low, high, index, size in index_ranges(operand, block):
         if low < 0:
@@ -287,7 +290,10 @@ def index_ranges(operand: Operand, block: BlockOp) -> Iterator[tuple[int, int, A
 def _axes(
     block: BlockOp, extents: tuple[int, ...], a: Operand, b: Operand, out: Operand
 ) -> tuple[int | None, int, int, tuple[int, ...], tuple[int, ...]] | None:
-    """Axes m, n, k, other spatial ones and other reduce ones; `None` when this order of operands does not fit."""
+    """
+    Returns the axes m, n, k, other spatial ones and other reduce ones. It is `None` when this order of operands does
+    not fit.
+    """
     if b.padding is not None:
         return None
     spatial = [axis for axis, kind in enumerate(block.kinds) if kind == "spatial"]
@@ -313,7 +319,7 @@ def _axes(
 
 
 def _apart(operand: Operand, first: int, second: int) -> bool:
-    """Whether two axes move in one dimension each, and not in the same."""
+    """Returns whether two axes move in one dimension each, and not in the same."""
     places = operand.dimension_along(first), operand.dimension_along(second)
     return None not in places and places[0][0] != places[1][0]  # pyright: ignore[reportOptionalSubscript]
 

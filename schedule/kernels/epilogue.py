@@ -56,7 +56,7 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     results = [access for access in accesses if access.buffer is c.out.buffer]
     if len(stores) != 1 or all(access.is_store for access in results):
         return None
-    if stores[0].buffer in (c.a.buffer, c.b.buffer):  # other tiles want those as they were
+    if stores[0].buffer in (c.a.buffer, c.b.buffer):  # Other tiles need those buffers unchanged.
         return None
     axes = _axes(c, block, results)
     operands = None if axes is None else _operands(c, accesses, axes)
@@ -78,7 +78,7 @@ def _following(grid: GridOp) -> GridOp | None:
 
 
 def _maps_only(block: BlockOp) -> bool:
-    """Whether the block has loads, one store, and elementwise ops on numbers between them."""
+    """Returns whether the block has loads, one store, and elementwise ops on numbers between them."""
     for op in body_ops(block.body.block):
         if isinstance(op, memref.LoadOp | memref.StoreOp):
             continue
@@ -93,7 +93,7 @@ def _maps_only(block: BlockOp) -> bool:
 
 
 def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineExpr] | None:
-    """For each axis of `block` the axis of the contraction that it is, from how both index the result."""
+    """Returns for each axis of `block` the axis of the contraction that it is, from how both index the result."""
     found: dict[int, AffineExpr] = {}
     for access in results:
         if access.indices != results[0].indices:
@@ -141,7 +141,7 @@ def _operands(c: Contraction, accesses: tuple[Access, ...], axes: list[AffineExp
 
 
 def _is_needed(c: Contraction, grid: GridOp) -> bool:
-    """Whether anything but the contraction and `grid` uses the result."""
+    """Returns whether anything but the contraction and `grid` uses the result."""
     buffer = c.out.buffer
     if not isinstance(buffer.owner, AllocOp):
         return True
@@ -157,8 +157,8 @@ def emit_epilogue(
     loaded: Mapping[Operation, SSAValue] | None = None,
 ) -> None:
     """
-    Emits the body of the epilogue on the tile `total`, whose corner is at `at`. `loaded` are tiles that stand for loads
-    of it.
+    Emits the body of the epilogue on the tile `total`, whose corner is at `at`. `loaded` holds tiles that stand for its
+    loads.
     """
     known = loaded or {}
     assert isinstance(total.type, VectorType)

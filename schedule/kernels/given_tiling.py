@@ -26,7 +26,7 @@ _UNFIT: dict[type, str] = {
     DotsAttr: "the block is no product of bytes that the target has dot products for",
     TileRegistersAttr: "the block is no product that tile registers of the target are made for",
 }
-"""Why a block has no use for an attribute."""
+"""The reason why a block has no use for an attribute."""
 
 
 def tiling_for(c: Contraction, prepacked: bool, target: Machine) -> Tiling:

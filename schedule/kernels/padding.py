@@ -100,7 +100,7 @@ def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:
 
 
 def _ancestor_in(block: Block | None, op: Operation) -> Operation | None:
-    """The op of `block` that `op` is in."""
+    """Returns the op of `block` that `op` is in."""
     current: Operation | None = op
     while current is not None and current.parent is not block:
         current = current.parent_op()

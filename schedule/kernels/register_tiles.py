@@ -1,8 +1,8 @@
 """
-The register tile of a contraction: how many rows and columns of the result are summed up in registers at once.
+Chooses the register tile of a contraction: how many rows and columns of the result are summed up in registers at once.
 
-Chosen by counting what an out-of-order core does per step of the sum: one multiply-add per register of the tile (two a
-cycle), one load per row and per vector of columns (two a cycle), and at least the latency of a multiply-add.
+The choice counts what an out-of-order core does per step of the sum. This is one multiply-add per register of the tile
+(two a cycle), one load per row and per vector of columns (two a cycle), and at least the latency of a multiply-add.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ class RegisterTile:
 
 def steps_at_once(tile: RegisterTile, element_bytes: int, target: Machine = X86_64_V4, integers: bool = False) -> int:
     """
-    Steps of the sum that one `tile.mma` spells out: `DEPTH`, which saves most of the work of the loop, or one.
+    Returns the steps of the sum that one `tile.mma` writes out: `DEPTH`, which saves most of the work of the loop, or
+    one.
 
-    Between the steps of one loop body LLVM moves sums to other registers and loads early, which short of registers ends
-    on the stack: where a product is several instructions; and in tall tiles, where an element of a takes a register of
-    its own and its one product ends in it, unless products take elements from memory. One step at a time is as fast
-    there or faster (measured: floats 0 to 11 %, integers 0 to 3 %), as the loop is little beside so many instructions.
+    Between the steps of one loop body LLVM moves sums to other registers and loads early. When registers are short,
+    that spills to the stack. This happens where a product is several instructions. It also happens in tall tiles, where
+    an element of a takes a register of its own and its one product ends in it, unless products take elements from
+    memory. There one step at a time is as fast or faster (measured: floats 0 to 11 %, integers 0 to 3 %), as the loop
+    is little work beside the instructions inside.
     """
     vectors = ceil(tile.columns / target.lanes(element_bytes))
     tall = tile.rows > 6 * vectors and not target.broadcasts
@@ -45,8 +47,10 @@ def steps_at_once(tile: RegisterTile, element_bytes: int, target: Machine = X86_
 
 def temporaries(target: Machine, integers: bool = False) -> int:
     """
-    Registers beside sums and a row of b: an element of a; a product that is not added at once; of integers what is
-    widened, too, and without FMA (SSE2) the halves of a product.
+    Returns the registers beside sums and a row of b.
+
+    They hold an element of a, and a product that is not added at once. For integers they hold widened operands too, and
+    without FMA (SSE2) the halves of a product.
     """
     if integers:
         return 3 if target.fma else 4
@@ -57,8 +61,9 @@ def fits(rows: int, vectors: int, target: Machine = X86_64_V4, integers: bool = 
     """
     Returns whether a tile leaves room for the vectors of a row of b and `temporaries`.
 
-    With 32 registers LLVM spills one register earlier than the count says, with three vectors or more, or elements of a
-    in registers of their own, two; and integers of one vector when they take half of the registers (all measured).
+    With 32 registers LLVM spills one register earlier than the count says. With three vectors or more, or elements of a
+    in registers of their own, it spills two registers earlier. So it does with integers of one vector when they take
+    half of the registers (all measured).
     """
     kept = 1 if target.registers < 32 else 2 if vectors < 3 and target.broadcasts else 3
     if integers and vectors == 1 and 2 * rows >= target.registers:
@@ -95,7 +100,7 @@ def choose_tile(
                 for each, count in split_evenly(rows, height)
                 for width, wide in split_columns(columns, vectors * lanes)
             )
-            cost = round(cost, 6)  # the same loads in another order are a tie
+            cost = round(cost, 6)  # The same loads in another order are a tie.
             tile = RegisterTile(height, min(columns, vectors * lanes))
             if best is None or (cost, -most) < best[:2]:
                 best = (cost, -most, tile)
@@ -105,8 +110,8 @@ def choose_tile(
 
 def _is_cut_well(columns: int) -> bool:
     """
-    Whether the last of the pieces of 16 elements that a row is cut into fills its registers: LLVM rounds it up to a
-    power of 2.
+    Returns whether the last of the pieces of 16 elements that a row is cut into fills its registers. LLVM rounds it up
+    to a power of 2.
     """
     rest = columns % LANES
     return rest & (rest - 1) == 0
@@ -114,9 +119,11 @@ def _is_cut_well(columns: int) -> bool:
 
 def _cycles(rows: int, columns: int, lanes: int, target: Machine, far: bool, fused: bool) -> float:
     """
-    Cycles per step of the sum of one tile. On top of what the units take comes a part of a cycle per load, as not all
-    of that overlaps (measured): rows of a are many streams, vectors of b come from L2, or from beyond. Where products
-    and sums are instructions of their own, so is what puts an element of a in all lanes.
+    Returns the cycles per step of the sum of one tile.
+
+    A part of a cycle per load is added to the time of the units, as not all loads overlap (measured). Rows of a are
+    many streams, and vectors of b come from L2 or from beyond. Where products and sums are separate instructions, so is
+    the one that puts an element of a in all lanes.
     """
     vectors = ceil(columns / lanes)
     instructions = rows * vectors if fused else 2 * rows * vectors + rows

@@ -1,8 +1,8 @@
 """
 Loop nests that are written op by op.
 
-Outside blocks an index is an affine expression of the loop variables around; a block takes such expressions as the
-bindings of its axes, and inside it index arithmetic is ops on the axes, with what is known now folded.
+Outside blocks an index is an affine expression of the loop variables around. A block takes such expressions as the
+bindings of its axes. Inside it, index arithmetic is ops on the axes, with known values folded.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ScheduledNest:
         self.origin = origin
         self._variables: list[SSAValue] = []
         self._known: dict[tuple[Block, object, Index, Index], SSAValue] = {}
-        """Index arithmetic by the IR block it stands in, op and operands: each is done once."""
+        """Index arithmetic by the IR block that it stands in, op and operands. Each is done once."""
         self._names = _names_of_others(origin)
 
     def add(self, op: AnyOp) -> AnyOp:
@@ -125,7 +125,7 @@ class ScheduledNest:
         )
 
     def _fresh(self, name: str) -> str:
-        """`name`, with a number when another block has it."""
+        """Returns `name`, with a number when another block has it."""
         fresh = next(n for n in chain((name,), (f"{name}_{number}" for number in count(1))) if n not in self._names)
         self._names.add(fresh)
         return fresh
@@ -201,8 +201,8 @@ class ScheduledNest:
         name: str,
     ) -> SSAValue:
         """
-        Emits an `scf.for` over the whole steps below `extent` with one carried value, and returns what is carried after
-        it.
+        Emits an `scf.for` over the whole steps below `extent` with one carried value. Returns the value that is carried
+        out of it.
         """
         whole = extent - extent % step
         if whole <= step:
@@ -217,7 +217,7 @@ class ScheduledNest:
 
 
 def _names_of_others(origin: Operation) -> set[str]:
-    """The names of the blocks of the function around `origin` but its own."""
+    """Returns the names of the blocks of the function around `origin` except its own."""
     function: Operation | None = origin
     while function is not None and not isinstance(function, FuncOp):
         function = function.parent_op()

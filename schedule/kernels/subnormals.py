@@ -1,9 +1,9 @@
 """
 Constant factors below the least normal number count as zeros.
 
-Processors take a hundred cycles and more for a product with a subnormal number, and trained weights have them: weight
-decay brings channels that do nothing there. A convolution with such filters took 40 times as long as with zeros in
-their place.
+Processors take a hundred cycles and more for a product with a subnormal number, and trained weights have such numbers:
+weight decay leaves channels that contribute nothing. A convolution with such filters took 40 times as long as with
+zeros in their place.
 """
 
 from __future__ import annotations

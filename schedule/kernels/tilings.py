@@ -20,7 +20,7 @@ LINE_BYTES = 64
 
 FEW_SWEEPS = 4
 MANY_SWEEPS = 20
-"""Tiles of rows that read b: from so many on it pays to copy a large b into panels, or any b."""
+"""The number of tiles of rows that read b from which it pays to copy a large b into panels, or any b."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Machine = X86
         once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
         room = (
             2 * target.a_bytes if prepacked else target.a_bytes
-        )  # b as it came is in L2 too while its panels are copied
+        )  # b as it came is in L2 too while its panels are copied.
         outside = rows * (depth // blocks) * bytes_per <= room and (near or once)
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
@@ -87,7 +87,8 @@ def steps_of(c: Contraction, tile: RegisterTile, target: Machine) -> int:
 
 def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Machine) -> int:
     """
-    As many as stay in L2 with what they were copied from and, where it takes half of L2 at most, a; `part_bytes` of k.
+    Returns how many panels stay in L2 with the part of b that they were copied from. Where a takes at most half of L2,
+    it must stay there as well. `part_bytes` are the bytes of a part of k.
     """
     a_bytes = rows * part_bytes
     room = target.near_bytes - (a_bytes if 2 * a_bytes <= target.l2_bytes else 0)
@@ -96,9 +97,10 @@ def _panels_per_block(rows: int, part_bytes: int, columns: int, target: Machine)
 
 def lines_ahead(c: Contraction, tiling: Tiling, target: Machine) -> int:
     """
-    Returns how many lines the next tile is to ask for, so that the tiles of rows together ask for a whole panel. There
-    are none where all of b stays in L2, two panels do not, one tile reads each, or the share of a tile in one step at a
-    time is less than a line.
+    Returns how many lines the next tile is to prefetch, so that the tiles of rows together prefetch a whole panel.
+
+    There are none where all of b stays in L2, or two panels do not, or one tile reads each. There are none either where
+    the share of a tile in one step at a time is less than a line.
     """
     bytes_per = c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     tiles = ceil(c.extent(c.m) / tiling.tile.rows) * prod(c.extents[axis] for axis in c.outer)
@@ -114,9 +116,10 @@ def lines_ahead(c: Contraction, tiling: Tiling, target: Machine) -> int:
 
 def rows_ahead(c: Contraction, tiling: Tiling, target: Machine) -> bool:
     """
-    Returns whether the rows of a that the next tile reads are to be asked for. They are where a is far larger than L2,
-    a tile of rows reads it once (one panel), and the rows of the next tile follow in memory. The processor's own
-    prefetching loses track of several rows read side by side.
+    Returns whether the rows of a that the next tile reads are to be prefetched.
+
+    They are where a is far larger than L2, a tile of rows reads it once (one panel), and the rows of the next tile
+    follow in memory. The processor's own prefetching loses track of several rows read side by side.
     """
     bytes_per = c.a.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     one_panel = tiling.depth_blocks == 1 and c.extent(c.n) <= tiling.tile.columns

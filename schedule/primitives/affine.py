@@ -30,10 +30,10 @@ def quotient(atom: AffineExpr) -> tuple[AffineBinaryOpKind, AffineExpr, int] | N
 
 def simplify(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
     """
-    The normal form of `expr` with divisions removed where the ranges allow it.
+    Returns the normal form of `expr` with divisions removed where the ranges allow it.
 
-    `(a * c + b) floordiv c = a + b floordiv c`, which is `a` where `0 <= b < c`; likewise for `mod`; and
-    `x floordiv c * c + x mod c = x`.
+    `(a * c + b) floordiv c = a + b floordiv c`, which is `a` where `0 <= b < c`. The same holds for `mod`. Also `x
+    floordiv c * c + x mod c = x`.
     """
     terms, constant = linear_terms(expr)
     result: dict[AffineExpr, int] = {}
@@ -66,7 +66,7 @@ def _simplify_atom(atom: AffineExpr, ranges: Ranges) -> AffineExpr:
 
 
 def _join_quotients(terms: dict[AffineExpr, int]) -> None:
-    """`x floordiv c * c + x mod c` becomes `x`."""
+    """Replaces `x floordiv c * c + x mod c` by `x`."""
     for atom, factor in list(terms.items()):
         found = quotient(atom)
         if found is None or found[0] is not MOD:
@@ -117,7 +117,7 @@ def _tells(terms: Mapping[AffineExpr, int], slack: int, ranges: Ranges) -> bool:
     for atom, factor in sorted(terms.items(), key=lambda item: (abs(item[1]), str(item[0]))):
         interval = bounds(atom, ranges)
         if interval is not None and interval[0] == interval[1]:
-            continue  # the variable of a loop of one iteration: its factor may be that of another
+            continue  # The variable of a loop of one iteration is skipped, because its factor may be that of another.
         if abs(factor) <= reach:
             return False
         reach = reach + abs(factor) * (interval[1] - interval[0]) if interval is not None else 1 << 62
@@ -140,7 +140,8 @@ class Coverage:
 
     def extent(self, expr: AffineExpr) -> int | None:
         """
-        Returns `n` when `expr` takes exactly the values 0 … n - 1, whatever what was asked before takes, else `None`.
+        Returns `n` when `expr` takes exactly the values 0 … n - 1, whatever values the expressions before it take, else
+        `None`.
         """
         terms, constant = linear_terms(expr)
         if constant != 0:

@@ -81,7 +81,7 @@ def loop_partition(loop: ForOp, points: Sequence[Number]) -> list[ForOp]:
 
 
 def _check_inits_of_parts(loop: ForOp) -> None:
-    """Refuses where the init of a later part would undo what the first part has done."""
+    """Refuses where the init of a later part would undo the work of the first part."""
     for block in blocks_of(loop):
         if block.init is None:
             continue
@@ -97,7 +97,7 @@ def _check_inits_of_parts(loop: ForOp) -> None:
         first = next((n for n, each in enumerate(around) if each.variable in nest.reduce), len(around))
         if around.index(loop) <= first:
             continue
-        # The parts stand in a reduce loop together: each runs its init in the first iteration of that, loop by loop.
+        # The parts stand in a reduce loop together. Each runs its init in the first iteration of that, loop by loop.
         blame = shared_inits(block, [each for each in around[first:] if each.variable not in nest.reduce])
         if blame is not None:
             refuse(f"every part would run the init of {block_name(block)}: {blame.reason}", loop, block)

@@ -166,7 +166,7 @@ class Dependences:
         return parent is not None and self.outer.is_ancestor(parent)
 
     def _tells(self, loop: ForOp, group: Sequence[Touch]) -> bool:
-        """Whether the elements touched tell the iteration of `loop`."""
+        """Returns whether the elements touched tell the iteration of `loop`."""
         if len({touch.buffer for touch in group}) > 1:
             return False
         variable = self._dim(loop.variable)
@@ -188,7 +188,7 @@ class Dependences:
     def _equation(
         self, loose: set[int], group: Sequence[tuple[Touch, int]]
     ) -> tuple[Mapping[AffineExpr, int], int] | None:
-        """What one dimension says: terms, and how far the rest, in the dimensions `loose`, reaches."""
+        """Returns what one dimension says: its terms, and how far the rest, in the dimensions `loose`, reaches."""
         kept: list[dict[AffineExpr, int]] = []
         spans: list[Interval] = []
         for touch, dimension in group:
@@ -250,7 +250,7 @@ def shared_inits(block: BlockOp, loops: Sequence[ForOp]) -> Blame | None:
 
 
 def _is_common(value: SSAValue, group: Sequence[Touch]) -> bool:
-    """Whether `value` is the variable of a loop around all the blocks of `group`."""
+    """Returns whether `value` is the variable of a loop around all the blocks of `group`."""
     parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
     return parent is not None and all(parent.is_ancestor(touch.block) for touch in group)
 
@@ -284,7 +284,7 @@ def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:
 
 
 def _order_counts(accumulator: Accumulator) -> str:
-    """Why updates that may not be regrouped may not."""
+    """Returns the reason why updates may not be regrouped."""
     update = accumulator.store.value.owner
     values = [load.res for load in accumulator.loads]
     if len(values) != 1 or not isinstance(update, Operation) or values[0] not in update.operands:

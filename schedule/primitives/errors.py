@@ -19,8 +19,8 @@ EXCERPT_LINES = 10
 
 class ScheduleError(OperationError):
     """
-    A primitive is not legal here. `str()` is the reason; the diagnostic adds the headers of the loops and blocks of the
-    function, those that are to blame marked by `>`.
+    Raised for a primitive that is not legal here. `str()` is the reason. The diagnostic adds the headers of the loops
+    and blocks of the function, and marks those that are to blame by `>`.
     """
 
     def __init__(self, message: str, culprits: tuple[Operation, ...], hint: str | None = None):
@@ -67,7 +67,7 @@ class _NamedPrinter:
         self._printer.print_op(function)
 
     def header(self, op: Operation) -> str:
-        """The first line of `op` as printed."""
+        """Returns the first line of `op` as printed."""
         start = self._stream.tell()
         self._printer.print_op(op)
         self._stream.seek(start)

@@ -185,7 +185,7 @@ def _check_pair(block: BlockOp, producer: BlockOp, buffer: SSAValue) -> None:
 
 
 def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: list[int | None]) -> None:
-    """Both blocks visit every element of the buffer."""
+    """Checks that both blocks visit every element of the buffer."""
     stored = axes_at(producer, only_store(producer).indices, buffer)
     for each, places in ((block, axes), (producer, stored)):
         if not covers_axes(each):

@@ -251,8 +251,9 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
 
 def _check_pads_written(block: BlockOp, out: SSAValue) -> None:
     """
-    The result of the padded block, cut off, is what the block wrote: all of its buffer, nothing of what was there
-    before.
+    Checks that the result of the padded block, cut off, is what the block wrote.
+
+    It must write all of its buffer and keep nothing of the old contents.
     """
     if any(load.memref is out for load in loads_in(block)) and block.init is None:
         refuse(f"{block_name(block)} reads {value_name(out)} as it was before", block)
@@ -271,7 +272,7 @@ def _mentions(index: SSAValue, block: BlockOp, axes: set[int]) -> bool:
 
 
 def _adds_zeros(block: BlockOp, axis: int) -> bool:
-    """Whether iterations of the axis beyond its extent, in which all that it chooses is zero, add nothing."""
+    """Returns whether iterations of the axis beyond its extent, in which all that it chooses is zero, add nothing."""
     found = accumulators(block)
     if found is None or len(found) != 1:
         return False

@@ -60,7 +60,7 @@ class Span:
 
 
 def _is_inside(value: SSAValue, loop: ForOp) -> bool:
-    """Whether `value` changes while one iteration of `loop` runs."""
+    """Returns whether `value` changes while one iteration of `loop` runs."""
     owner = value.owner
     place = owner if isinstance(owner, Operation) else owner.parent_op()
     return place is not None and place is not loop and loop.is_ancestor(place)
@@ -69,7 +69,7 @@ def _is_inside(value: SSAValue, loop: ForOp) -> bool:
 def _parts(
     touch: Touch, dimension: int, loop: ForOp
 ) -> tuple[dict[AffineExpr, int], dict[AffineExpr, int], int] | None:
-    """The terms of an index that stand still in an iteration of `loop`, those that move, and the constant."""
+    """Returns the terms of an index that stand still in an iteration of `loop`, those that move, and the constant."""
     low = touch.lows[dimension]
     if low is None or touch.sizes[dimension] == DYNAMIC_INDEX:
         return None
@@ -84,7 +84,10 @@ def _parts(
 
 
 def region_under(loop: ForOp, group: Sequence[Touch], dimension: int, extent: int) -> Span:
-    """Returns what the touches need of one dimension in one iteration of `loop`, all of it where that is not known."""
+    """
+    Returns the part of one dimension that the touches need in one iteration of `loop`. It is all of it where that is
+    not known.
+    """
     whole = Span(AffineConstantExpr(0), (), extent)
     values: list[SSAValue] = []
     bases: list[AffineExpr] = []
@@ -219,7 +222,7 @@ def _check_producer(block: BlockOp, axes: list[int | None], buffer: SSAValue) ->
 
 
 def _axes_of(block: BlockOp, loop: ForOp) -> list[int]:
-    """The reduce axes that have the value of the loop variable."""
+    """Returns the reduce axes that have the value of the loop variable."""
     return [
         axis
         for axis, (expr, kind) in enumerate(zip(block.binding_exprs, block.kinds, strict=True))
@@ -236,7 +239,7 @@ def _binds_plainly(block: BlockOp, loop: ForOp) -> bool:
 def _axis_spans(
     block: BlockOp, axes: list[int | None], buffer: SSAValue, loop: ForOp, group: Sequence[Touch]
 ) -> list[Span | None]:
-    """Per axis of `block` what is needed of it; `None` for all."""
+    """Returns per axis of `block` the part of it that is needed, or `None` for all."""
     assert isinstance(buffer.type, MemRefType)
     spans: list[Span | None] = [None] * len(block.axes)
     for dimension, (axis, extent) in enumerate(zip(axes, buffer.type.get_shape(), strict=True)):
@@ -248,7 +251,9 @@ def _axis_spans(
 
 
 def _rebuild(block: BlockOp, spans: Sequence[Span | None], at: InsertPoint) -> None:
-    """Moves `block` to `at` with new loops: over the span of each axis, over all of it where there is none."""
+    """
+    Moves `block` to `at` with new loops. They go over the span of each axis, or over all of it where there is none.
+    """
     old: Operation = block
     while isinstance(parent := old.parent_op(), ForOp):
         old = parent
@@ -259,7 +264,7 @@ def _rebuild(block: BlockOp, spans: Sequence[Span | None], at: InsertPoint) -> N
     variables = {axis: loop.variable for axis, loop in zip(looped, loops, strict=True)}
     block.detach()
     if old is not block:
-        old.detach()  # erased once the block is bound anew
+        old.detach()  # It is erased once the block has new bindings.
     operands: list[SSAValue] = []
     bindings: list[AffineExpr] = []
     constraints: list[Constraint] = []
@@ -293,7 +298,7 @@ def _loop_size(block: BlockOp, axis: int, span: Span | None) -> int:
 def _merge(
     bindings: list[AffineExpr], constraints: list[Constraint], operands: list[SSAValue]
 ) -> tuple[list[AffineExpr], list[Constraint], list[SSAValue]]:
-    """The same over operands that are all different."""
+    """Returns the same bindings and constraints over operands that are all different."""
     unique = list(dict.fromkeys(operands))
     dims = [AffineDimExpr(unique.index(value)) for value in operands]
     return (
@@ -346,7 +351,7 @@ def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
 
 
 def _source_under(block: BlockOp, loop: ForOp) -> tuple[SSAValue, BlockOp]:
-    """The buffer that `block` reads and a block under `loop` writes, and that block."""
+    """Returns the buffer that `block` reads and a block under `loop` writes, and that block."""
     found: list[tuple[SSAValue, BlockOp]] = []
     for buffer in dict.fromkeys(load.memref for load in loads_in(block)):
         writers = [user.block for user in users_of(buffer, block) if user.stores and user.block is not block]
@@ -368,7 +373,8 @@ def _completed(
     block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: list[int | None], loop: ForOp
 ) -> list[Span | None]:
     """
-    Per axis of `block` the part of the buffer that an iteration of `loop` completes; refuses where that is not known.
+    Returns per axis of `block` the part of the buffer that an iteration of `loop` completes. Refuses where that is not
+    known.
     """
     assert isinstance(buffer.type, MemRefType)
     stored = axes_at(producer, only_store(producer).indices, buffer)

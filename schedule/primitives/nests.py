@@ -271,7 +271,7 @@ def covers_axes(block: BlockOp, axes: Sequence[int] | None = None) -> bool:
 
 def runs_once(block: BlockOp) -> bool:
     """Returns whether no two iterations of the loops around `block` run it for the same values of its axes."""
-    loops = loops_of(block)  # first: it gives grids other variables
+    loops = loops_of(block)  # This comes first, since it gives grids other variables.
     operands = list(block.binding_operands)
     ranges = ranges_of(operands)
     exprs = [simplify(expr, ranges) for expr in block.binding_exprs]

@@ -96,7 +96,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
 
 
 def _check_init_alone(block: BlockOp, loop: ForOp) -> None:
-    """Nothing but `block` under `loop` touches what the init writes or writes what it reads."""
+    """Checks that nothing but `block` under `loop` touches what the init writes or writes what it reads."""
     assert block.init is not None
     written = {root_buffer(op.memref) for op in block.init.walk() if isinstance(op, memref.StoreOp)}
     read = {root_buffer(op.memref) for op in block.init.walk() if isinstance(op, memref.LoadOp)}
@@ -114,7 +114,7 @@ def _check_init_alone(block: BlockOp, loop: ForOp) -> None:
 
 
 def _init_block(block: BlockOp, init: InitOp, variables: dict[SSAValue, SSAValue], reduced: set[SSAValue]) -> BlockOp:
-    """The init as a block over the spatial axes, loop variables replaced."""
+    """Returns the init as a block over the spatial axes, with loop variables replaced."""
     spatial = [axis for axis, kind in enumerate(block.kinds) if kind == "spatial"]
     operands = [variables.get(value, value) for value in block.binding_operands]
     dropped = {n for n, value in enumerate(block.binding_operands) if value in reduced}
@@ -206,7 +206,7 @@ def _accumulator(block: BlockOp) -> Accumulator:
 
 
 def _identity(accumulator: Accumulator, block: BlockOp) -> Attribute:
-    """The number that the update leaves everything else as it is with."""
+    """Returns the neutral number of the update, which leaves every other number as it is."""
     update = accumulator.store.value.owner
     assert isinstance(update, Operation)
     type_ = update.results[0].type
@@ -242,8 +242,9 @@ def _identity(accumulator: Accumulator, block: BlockOp) -> Attribute:
 
 def _rest_of_axes(block: BlockOp, loop: ForOp) -> list[tuple[AffineExpr, AffineExpr | None]]:
     """
-    Per axis what it is bound to without `loop`, and what is to be added for each of its iterations: over (loop,).
-    Refuses an axis that mixes the loop with others other than by a sum.
+    Returns per axis its binding without `loop`, and the term to add for each iteration of `loop`.
+
+    The term is over (loop,). Refuses an axis that mixes the loop with others other than by a sum.
     """
     dim = list(block.binding_operands).index(loop.variable)
     result: list[tuple[AffineExpr, AffineExpr | None]] = []
@@ -265,7 +266,7 @@ def _rest_of_axes(block: BlockOp, loop: ForOp) -> list[tuple[AffineExpr, AffineE
 def _final_block(
     block: BlockOp, loop: ForOp, accumulator: Accumulator, partial: SSAValue, axis: int, extent: int
 ) -> BlockOp:
-    """The block that sums up the partial sums, after the nest of `block`; it takes over its name and init."""
+    """Makes the block that sums up the partial sums, after the nest of `block`. It takes over its name and init."""
     spatial = [number for number, kind in enumerate(block.kinds) if kind == "spatial"]
     body = axes_block(len(spatial) + 1)
     values: dict[SSAValue, SSAValue] = {
@@ -310,7 +311,7 @@ def _final_block(
 
 
 def _combine(update: Operation, old: SSAValue, part: SSAValue) -> Operation:
-    """The update of two numbers; of a multiply-add that is the addition."""
+    """Makes the update of two numbers. For a multiply-add that is the addition."""
     if update.name == "math.fma":
         flags = update.properties.get("fastmath")
         return arith.AddfOp(old, part, flags=flags if isinstance(flags, arith.FastMathFlagsAttr) else None)
@@ -332,7 +333,8 @@ def _factor_block(
     identity: Attribute,
 ) -> None:
     """
-    Has `block` sum up into the partial sums: the loop is a spatial axis of it, the other parts of its axes reduce.
+    Has `block` sum up into the partial sums. The loop becomes a spatial axis of it, and the other parts of its axes
+    reduce.
     """
     body, init = block.body.block, block.init
     assert init is not None
@@ -360,7 +362,7 @@ def _factor_block(
 
 
 def _extents_of_parts(block: BlockOp, rest: Sequence[tuple[AffineExpr, AffineExpr | None]]) -> list[Extent]:
-    """The extents of the axes of `block` without what the loop adds to them."""
+    """Returns the extents of the axes of `block` without what the loop adds to them."""
     ranges = ranges_of(block.binding_operands)
     extents = list(block.extents)
     for number, (expr, added) in enumerate(rest):
@@ -401,7 +403,7 @@ def _redirect(
     factored: SSAValue,
     identity: Attribute | None,
 ) -> None:
-    """Has an access of the accumulator access the partial sum; a store of the init stores the neutral element."""
+    """Has an access of the accumulator access the partial sum. A store of the init stores the neutral element."""
     indices = list(op.indices)
     indices.insert(axis, factored)
     if isinstance(op, memref.LoadOp):

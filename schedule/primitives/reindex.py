@@ -80,7 +80,9 @@ def reindex(block: BlockOp, which: str, index: int) -> BlockOp:
 
 
 def _indices(block: BlockOp, buffer: SSAValue, type_: MemRefType) -> list[AffineExpr]:
-    """Where the block accesses the buffer, over its axes; refuses several places, and places that may lie outside."""
+    """
+    Returns where the block accesses the buffer, over its axes. Refuses several places, and places that may lie outside.
+    """
     found = {access.indices for access in body_accesses(block.body.block).accesses if access.buffer is buffer}
     if len(found) != 1:
         refuse(f"{block_name(block)} accesses {value_name(buffer)} at {len(found)} places, expected one", block)
@@ -119,7 +121,9 @@ def _copy(
     shape: list[int],
     which: str,
 ) -> BlockOp:
-    """The nest that copies between the buffer at its places and the new one, before or after the nest of the block."""
+    """
+    Makes the nest that copies between the buffer at its places and the new one, before or after the nest of the block.
+    """
     buffer, places = place
     body = axes_block(len(shape))
     if which == "read":

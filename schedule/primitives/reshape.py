@@ -189,7 +189,8 @@ def fuse(*loops: ForOp) -> ForOp:
 
 def _check_inits_before(loops: Sequence[ForOp], extents: Sequence[int]) -> None:
     """
-    Refuses loops of which outer ones start the reduction anew that inner ones do: together they would start it once.
+    Refuses loops of which an outer one restarts the reduction that an inner one runs. Together they would start it only
+    once.
     """
     for block in blocks_of(loops[-1]):
         outer = before_reduction(block, loops) if block.init is not None else []

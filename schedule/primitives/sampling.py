@@ -122,7 +122,8 @@ def _divisors(number: int) -> list[int]:
 
 def _ways(number: int, count: int) -> int:
     """
-    In how many ways `number` is a product of `count` factors, their order counting: stars and bars for each prime.
+    Returns in how many ways `number` is a product of `count` factors, counting their order: stars and bars for each
+    prime.
     """
     if count == 0:
         return 1

@@ -146,7 +146,7 @@ def check_reads_own(block: BlockOp, buffer: SSAValue) -> None:
 
 
 def _check_writes_all(block: BlockOp, buffer: SSAValue) -> None:
-    """Every element is written before it is read."""
+    """Checks that every element is written before it is read."""
     assert isinstance(buffer.type, MemRefType)
     check_reads_own(block, buffer)
     store = only_store(block)

@@ -187,7 +187,7 @@ def _tensorize_mma(block: BlockOp, shape: Sequence[int] | None, packed: bool) ->
     tiling = replace(tiling, pack_b=packed)
     if not packed:
         tiling = replace(tiling, depth_blocks=1, panels=None)
-    tile_contraction(found, tiling, keeps_copy=True)  # the block that makes it may have a handle
+    tile_contraction(found, tiling, keeps_copy=True)  # The block that makes the copy may have a handle.
     names = set[str]()
     for each in blocks_of(function):
         name = each.block_name.data
@@ -197,7 +197,7 @@ def _tensorize_mma(block: BlockOp, shape: Sequence[int] | None, packed: bool) ->
 
 
 def _difference(block: BlockOp) -> str:
-    """The first thing in which a block differs from a product of matrices (or the like) that is summed up."""
+    """Returns the first difference between a block and a product of matrices (or the like) that is summed up."""
     found = accumulators(block) if block.has_reduce_axes else ()
     if not block.has_reduce_axes:
         return "it has no reduce axes"
@@ -223,7 +223,7 @@ def _difference(block: BlockOp) -> str:
 
 
 def _as_grid(block: BlockOp) -> GridOp:
-    """A grid with one loop per axis around a copy of `block`."""
+    """Makes a grid with one loop per axis around a copy of `block`."""
     grid = GridOp(block.extents, [short_name(axis) for axis in block.axes])
     grid.location = block.location
     copy = clone_located(block, {})
@@ -262,7 +262,7 @@ def _tensorize_row(loop: ForOp) -> None:
 
 
 def _row_axis(block: BlockOp, loop: ForOp) -> int:
-    """The axis that is the loop variable plus something else; no other may depend on it."""
+    """Returns the axis that is the loop variable plus something else. No other axis may depend on that variable."""
     if loop.variable not in block.binding_operands:
         refuse(f"no axis of {block_name(block)} depends on {loop_name(loop)}", loop, block)
     dim = list(block.binding_operands).index(loop.variable)
@@ -283,7 +283,7 @@ def _row_axis(block: BlockOp, loop: ForOp) -> int:
 
 
 def _step(block: BlockOp, axis: int, op: memref.LoadOp | memref.StoreOp) -> tuple[int, int]:
-    """The dimension in which the axis moves an access, and by how much; (-1, 1) for none."""
+    """Returns the dimension in which the axis moves an access, and by how much. It is (-1, 1) for none."""
     dims: dict[SSAValue, int] = {argument: number for number, argument in enumerate(block.axes)}
     found: list[tuple[int, int]] = []
     for dimension, index in enumerate(op.indices):

@@ -1,13 +1,13 @@
 """
-Convolutions on register tiles without a padded copy of the image: what would read padding is left out.
+Convolutions on register tiles without a padded copy of the image. Reads of padding are left out.
 
     tap 0 of an image with one column of padding, step 2:      rows of the tile   0  1  2  3  4  5
                                                                columns           -1  1  3  5  7  9
                                                                added to              1  2  3  4  5
 
-Along the axis of the rows of tiles, tiles at a border get code of their own, in which each tap is added to the rows
-that it finds inside the image (`rows` of `tile.mma`). Along other axes a tap that finds nothing inside is passed over
-when the kernel runs.
+Along the axis of the rows of tiles, tiles at a border get code of their own. In it each tap is added to the rows that
+it finds inside the image (`rows` of `tile.mma`). Along other axes a tap that finds nothing inside is skipped when the
+kernel runs.
 """
 
 from __future__ import annotations
@@ -130,8 +130,10 @@ class Borders:
 
 def borders_of(c: Contraction) -> Borders | None:
     """
-    The borders of `c`, `None` where what is outside cannot be left out: it is not zero, or an index that may be outside
-    moves with other axes than one spatial and one reduce axis that is not k.
+    Returns the borders of `c`, or `None` where the elements outside cannot be left out.
+
+    They cannot when they are not zero. They cannot either when an index that may be outside moves with other axes than
+    one spatial axis and one reduce axis that is not k.
     """
     if c.a.padding is None or not is_zero(c.a.padding):
         return None
@@ -183,7 +185,7 @@ def emit_where_inside(
 
 
 def _inside(builder: ScheduledNest, borders: Borders, tap: int, at: dict[int, Index]) -> SSAValue | bool:
-    """Whether a tap is inside the image, as far as other axes than the rows of tiles say."""
+    """Returns whether a tap is inside the image, as far as other axes than the rows of tiles tell."""
     found: list[SSAValue] = []
     for border in borders.down:
         if border.tap != tap:

@@ -25,7 +25,7 @@ from ..kernels.tilings import Tiling
 
 @dataclass(frozen=True)
 class _Panels:
-    """A run of blocks of panels: panel `first + block * count + number` is what number `number` of a block is."""
+    """A run of blocks of panels. Panel `first + block * count + number` is panel `number` of a block."""
 
     first: int
     count: int
@@ -42,12 +42,14 @@ class PackedPanels:
         self.columns = tiling.tile.columns
         self.depth = c.extent(c.k) // tiling.depth_blocks
         self.at: dict[int, AffineExpr] = {}
-        """Where the loops over whole axes stand."""
+        """The variables of the loops over whole axes."""
         self.packed = packed
         self.clean = False
-        """Whether subnormal numbers become zeros on the way into panels."""
+        """True where subnormal numbers become zeros on the way into panels."""
         self.whole = packed is not None
-        """Whether `packed` holds all of b, or the panels and the part of k of the current block."""
+        """
+        True where `packed` holds all of b, and false where it holds the panels and the part of k of the current block.
+        """
 
     def pack_all(self) -> None:
         """Copies all of b."""
@@ -57,7 +59,7 @@ class PackedPanels:
             self._pack()
 
     def _runs(self) -> list[_Panels]:
-        """Blocks of panels; the last, narrower panel of b is in a run of one block."""
+        """Returns blocks of panels. The last, narrower panel of b is in a run of one block."""
         whole, tail = divmod(self.c.extent(self.c.n), self.columns)
         count = min(whole + (tail > 0), self.tiling.panels or whole + 1)
         blocks, rest = divmod(whole, count)
@@ -73,7 +75,7 @@ class PackedPanels:
             yield
 
     def _widths(self) -> list[tuple[int, int, int]]:
-        """The panels of a block of the current run as (number of the first, how many, width)."""
+        """Returns the panels of a block of the current run as (number of the first, how many, width)."""
         run, extent = self.run_, self.c.extent(self.c.n)
         if run.blocks > 1 or (run.first + run.count) * self.columns <= extent:
             return [(0, run.count, self.columns)]
@@ -126,7 +128,7 @@ class PackedPanels:
         builder.add(tile.StoreOp(loaded, self.packed, self._packed_indices(at, n0, panel, k)))
 
     def _packed_indices(self, at: dict[int, Index], n0: Index, panel: Index, k: Index) -> list[SSAValue]:
-        """Where a row of a panel starts; `k` counts from the start of the current part."""
+        """Returns where a row of a panel starts. `k` counts from the start of the current part."""
         if self.whole:
             panel, k = self._panel(n0, panel), at[self.c.k]
         indices = (panel, *(at[axis] for axis in self.c.reduce), k, 0)
@@ -151,11 +153,11 @@ class PackedPanels:
         return dict(zip(axes, values, strict=False)), values[len(axes) :]
 
     def _column(self, n0: Index, panel: Index) -> Index:
-        """The first column of a panel."""
+        """Returns the first column of a panel."""
         return self.builder.scaled(self._panel(n0, panel), self.columns)
 
     def _panel(self, n0: Index, panel: Index) -> Index:
-        """The number of a panel of a block among all panels."""
+        """Returns the number of a panel of a block among all panels."""
         builder, run = self.builder, self.run_
         return builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
 

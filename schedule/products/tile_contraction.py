@@ -43,7 +43,7 @@ def tile_contraction(
     if epilogue is not None and tiling.depth_blocks > 1:
         if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element:
             epilogue = None
-        else:  # the parts are summed up where the result goes in the end
+        else:  # The parts are summed up where the result goes in the end.
             c = replace(c, out=epilogue.out)
     ContractionNest(builder, c, tiling, epilogue, prepacked, borders).run()
     replace_grids(source, epilogue, block)
@@ -66,12 +66,12 @@ class ContractionNest(PackedPanels):
         super().__init__(builder, c, tiling, prepacked)
         self.epilogue = epilogue
         self.number: Index = 0
-        """Of the current tile among those that read the same panel."""
+        """The number of the current tile among those that read the same panel."""
         self.borders = Borders(c, None, ()) if borders is None else borders
         self.runs: list[Run] = []
         """The taps of the current tile along the axis of its rows."""
         self.here: Run | None = None
-        """Those that are being emitted."""
+        """The taps that are being emitted."""
 
     def run(self) -> None:
         """Emits loops over batches, parts of k and blocks of panels. Inside those stand the tiles."""
@@ -92,8 +92,10 @@ class ContractionNest(PackedPanels):
 
     def _tiles(self, inner: list[int]) -> None:
         """
-        Per panel all tiles of rows, or the other way round; `inner` are the axes that b does not have: where the loops
-        over them are outside, the rows of one value of them stay in L1 for all panels.
+        Emits all tiles of rows per panel, or the other way round.
+
+        `inner` are the axes that b does not have. Where the loops over them are outside, the rows of one value of them
+        stay in L1 for all panels.
         """
         builder = self.builder
         for widths in self._widths():
@@ -110,11 +112,11 @@ class ContractionNest(PackedPanels):
                         self._tile(height, m0, widths, panel)
 
     def _heights(self) -> list[tuple[int, int, int]]:
-        """The tiles of a column as (rows, first row, how many)."""
+        """Returns the tiles of a column as (rows, first row, how many)."""
         return self.borders.heights(self.tiling.tile.rows)
 
     def _number(self, values: list[Index], height: tuple[int, int, int], vm0: Index) -> Index:
-        """The number of a tile among all that read the same panel."""
+        """Returns the number of a tile among all that read the same panel."""
         c, builder = self.c, self.builder
         heights = self._heights()
         before = sum(number for _, start, number in heights if start < height[1])
@@ -158,7 +160,7 @@ class ContractionNest(PackedPanels):
             self._finish(self._sum(list(c.reduce), at, (k0, n0, vp), total), k0, at)
 
     def _finish(self, total: SSAValue, k0: Index, at: dict[int, Index]) -> None:
-        """Stores the sum, or what the epilogue makes of it when this is the last part."""
+        """Stores the sum, or the result of the epilogue on it when this is the last part."""
         builder, epilogue = self.builder, self.epilogue
         if epilogue is None:
             self._store(total, at)
@@ -195,7 +197,7 @@ class ContractionNest(PackedPanels):
     def _sum(
         self, reduce: list[int], at: dict[int, Index], block: tuple[Index, Index, Index], total: SSAValue
     ) -> SSAValue:
-        """The loops over the reduce axes, k innermost, the tile carried through all of them."""
+        """Emits the loops over the reduce axes, k innermost, which all carry the tile."""
         builder, c, steps = self.builder, self.c, self.tiling.steps
         if reduce:
             axis, *others = reduce
@@ -228,7 +230,7 @@ class ContractionNest(PackedPanels):
         block: tuple[Index, Index, Index],
         total: SSAValue,
     ) -> SSAValue:
-        """The loop over some steps along a reduce axis; those outside the image are passed over."""
+        """Emits the loop over some steps along a reduce axis. Steps outside the image are skipped."""
         builder = self.builder
 
         def tap(index: Index, carried: SSAValue) -> SSAValue:
@@ -265,7 +267,10 @@ class ContractionNest(PackedPanels):
         return builder.add(mma).result
 
     def _rows(self, total: SSAValue) -> tuple[int, int] | None:
-        """The first row of a tile that the current taps find inside the image and how many do, None where all do."""
+        """
+        Returns the first row of a tile that the current taps find inside the image and how many do, or `None` where all
+        do.
+        """
         run = self.here
         if run is None or run.rows == total.type.get_shape()[0]:  # pyright: ignore[reportAttributeAccessIssue]
             return None
@@ -273,8 +278,8 @@ class ContractionNest(PackedPanels):
 
     def _look_ahead(self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index) -> None:
         """
-        Asks for a part of the panel that comes after those in use: each tile of rows for another, each step for some
-        lines.
+        Prefetches a part of the panel that comes after those in use. Each tile of rows prefetches another part, and
+        each step some lines of it.
         """
         c, builder, packed = self.c, self.builder, self.packed
         lines, at_once = self.tiling.lines_ahead, self.tiling.steps
@@ -299,7 +304,7 @@ class ContractionNest(PackedPanels):
         builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
 
     def _rows_ahead(self, at: dict[int, Index], k: Index, rows: int) -> None:
-        """Asks for a part of the next rows of a, which lie behind those of this tile."""
+        """Prefetches a part of the next rows of a, which lie behind those of this tile."""
         place = place_of(self.builder, self.c.a, at | {self.c.k: self.builder.scaled(k, rows)}, None, self.c.k)
         ahead, count = rows * self.c.extent(self.c.k), rows * self.tiling.steps
         self.builder.add(tile.PrefetchOp(place.buffer, list(place.indices), ahead, count, second=True))

@@ -66,7 +66,7 @@ def transpose_of(grid: GridOp) -> Transpose | None:
 
 
 def _copied(block: BlockOp) -> tuple[Operand, Operand] | None:
-    """What a block that does nothing but copy loads and stores."""
+    """Returns the operands that a block loads and stores which does nothing but copy."""
     numbers = [op for op in body_ops(block.body.block) if isinstance(op, memref.LoadOp | memref.StoreOp)]
     if len(numbers) != 2:
         return None
@@ -85,7 +85,7 @@ def _copied(block: BlockOp) -> tuple[Operand, Operand] | None:
 
 
 def _is_tiled(t: Transpose) -> bool:
-    """Whether rows and columns of a tile move in dimensions of their own, forwards, in both buffers."""
+    """Returns whether rows and columns of a tile move in dimensions of their own, forwards, in both buffers."""
     for operand in (t.source, t.out):
         places = [operand.dimension_along(axis) for axis in (t.row, t.column)]
         known = [place for place in places if place is not None and place[1] > 0]
@@ -130,7 +130,7 @@ def _names(t: Transpose) -> list[str]:
 
 
 def _tiles(builder: ScheduledNest, t: Transpose, rows: int, columns: int) -> None:
-    """The tiles: beside the other axes, a few columns of tiles at a time, from the first row to the last."""
+    """Emits the tiles. Beside the other axes, a few columns of tiles come at a time, from the first row to the last."""
     others = [axis for axis in range(len(t.extents)) if axis not in (t.row, t.column)]
     side = LINE_TILES if columns % LINE_TILES == 0 else 1
     extents = [*(t.extents[axis] for axis in others), columns // side, rows, side]
@@ -158,7 +158,8 @@ def _bounds(t: Transpose, bindings: dict[int, AffineExpr], counts: dict[int, int
 
 def _rest(builder: ScheduledNest, t: Transpose, ranges: dict[int, int]) -> None:
     """
-    Element by element: for each axis in `ranges` from that index to its end, or if it is negative, below minus it.
+    Emits copies element by element. Each axis in `ranges` goes from that index to its end, or from 0 to minus the index
+    if it is negative.
     """
     starts = [max(0, ranges.get(axis, 0)) for axis in range(len(t.extents))]
     ends = [-ranges[axis] if ranges.get(axis, 0) < 0 else size for axis, size in enumerate(t.extents)]

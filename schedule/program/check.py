@@ -76,7 +76,7 @@ def _widened(array: Any, element: Attribute) -> Any:
 
 
 def _arguments(function: FuncOp, seed: int) -> list[Any]:
-    """Small whole numbers for the arguments; such that lie inside the buffers where they choose elements."""
+    """Returns small whole numbers for the arguments. Where they choose elements, they lie inside the buffers."""
     import numpy as np
 
     runs = sum(_runs(op) for op in ops_of(function, BlockOp))
@@ -100,7 +100,9 @@ def _arguments(function: FuncOp, seed: int) -> list[Any]:
 
 
 def _chooses_elements(argument: SSAValue) -> bool:
-    """Whether numbers loaded from `argument` become indices, as in a gather: they must lie inside the buffers."""
+    """
+    Returns whether numbers loaded from `argument` become indices, as in a gather. These must lie inside the buffers.
+    """
     pending = [use.operation for use in argument.uses]
     values = [op.res for op in pending if isinstance(op, memref.LoadOp) and op.memref is argument]
     seen = set[SSAValue](values)
@@ -117,7 +119,7 @@ def _chooses_elements(argument: SSAValue) -> bool:
 
 
 def _least_extent(function: FuncOp) -> int:
-    """The least extent of the buffers of `function`: indices below it lie inside all of them."""
+    """Returns the least extent of the buffers of `function`. Indices below it lie inside all of them."""
     types = [operand.type for op in ops_of(function, memref.LoadOp) for operand in op.operands[:1]]
     extents = [extent for type_ in types if isinstance(type_, MemRefType) for extent in type_.get_shape()]
     return max(1, min((extent for extent in extents if extent > 0), default=1))

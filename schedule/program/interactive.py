@@ -31,12 +31,11 @@ from .replay import Replay, run_primitive
 
 class Schedule(PrimitiveMethods):
     """
-    Schedules the loop functions of `module` in place. With `check` every step is tried on random inputs. What is
-    sampled follows from `seed`: the same seed and calls give the same program, which holds the decisions and so replays
-    as it ran.
+    Schedules the loop functions of `module` in place. With `check` every step is tried on random inputs. Samples follow
+    from `seed`. The same seed and calls give the same program, which holds the decisions and so replays as it ran.
 
-    A primitive that is not legal raises `PassFailedException` with the loop or block to blame; the module and the
-    program stay as they were before it.
+    A primitive that is not legal raises `PassFailedException` with the loop or block to blame. The module and the
+    program then stay as they were before it.
     """
 
     def __init__(self, module: ModuleOp, check: bool = False, seed: int = 0):
@@ -48,7 +47,7 @@ class Schedule(PrimitiveMethods):
         self._replay = Replay(module, observer, seed)
 
     def program(self) -> ProgramOp:
-        """The trace: the steps so far with what was sampled, as a copy."""
+        """Returns the trace as a copy: the steps so far, with the samples."""
         return self._program.clone()
 
     def _record(self, primitive: Primitive, arguments: dict[str, Any]) -> Any:
@@ -130,7 +129,7 @@ def _kind_of(target: object) -> type[Handle]:
 
 
 def _numbers(numbers: Sequence[Number | None]) -> tuple[DenseArrayBase, list[Handle]]:
-    """A list of numbers as a parameter, and the handles that stand in it."""
+    """Returns a list of numbers as a parameter, and the handles that stand in it."""
     for number in numbers:
         if not isinstance(number, int | NumberHandle | None):
             raise TypeError(f"{number!r} is no number, expected an int, None or what a step has sampled")
@@ -139,6 +138,6 @@ def _numbers(numbers: Sequence[Number | None]) -> tuple[DenseArrayBase, list[Han
 
 
 def _identifier(name: str) -> str | None:
-    """A name for a handle: letters, digits and underscores."""
+    """Returns a name for a handle, made of letters, digits and underscores."""
     cleaned = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
     return cleaned if cleaned and not cleaned[0].isdigit() else None

@@ -27,7 +27,7 @@ class PrimitiveMethods:
 
 
 def signature_of(primitive: Primitive) -> inspect.Signature:
-    """Returns the signature of the method: that of the function, with handles for loops, blocks and what is sampled."""
+    """Returns the signature of the method: that of the function, with handles for loops, blocks and samples."""
     parameters = [each.replace(annotation=_in_handles(each.annotation)) for each in primitive.parameters]
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     returned = _in_handles(inspect.signature(primitive.function).return_annotation).replace("int", "NumberHandle")

@@ -72,7 +72,7 @@ class Replay:
         return made
 
     def _fail_by_count(self, op: StepOp, made: Sequence[Operation | int]) -> NoReturn:
-        """The program names another number of handles than the step makes here."""
+        """Raises because the program names another number of handles than the step makes here."""
         targets = tuple(each for each in made if isinstance(each, Operation))
         kind = "loop" if targets and isinstance(targets[0], ForOp) else "block"
         names = ", ".join(loop_name(t) if isinstance(t, ForOp) else block_name(_block(t)) for t in targets)
@@ -126,7 +126,7 @@ def _is_attached(op: Operation, module: ModuleOp) -> bool:
 
 
 def _explained(error: OperationError, op: StepOp) -> OperationError:
-    """`error` with the name of the step in front, and a note where the step is written."""
+    """Returns `error` with the name of the step in front, and a note where the step is written."""
     message = error.reason if isinstance(error, ScheduleError) else str(error)
     text = f"'{op.name}': {message}"
     if isinstance(error, ScheduleError):

@@ -25,7 +25,8 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
         %d = arith.subf %x, %max : f32
         %e = math.exp %d : f32
 
-    After:
+    With `wide` it becomes `arith.maxnumf`, which passes over NaNs, where those reach all results in other ways
+    (`rows_nan.py`). `wide` stands for registers of 64 bytes, where `vectorize-loops` takes it up.
 
         %m = arith.maximumf %max, %x fastmath<nsz> : f32
 
@@ -50,18 +51,18 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
 
 
 def _replace(update: arith.MaximumfOp) -> None:
-    """A maximum of numbers in place of one that may be NaN."""
+    """Replaces a maximum that may be NaN by one of numbers."""
     relaxed = arith.MaxnumfOp(update.lhs, update.rhs, SIGN_FREE)
     relaxed.location = update.location
     Rewriter.replace_op(update, relaxed)
 
 
 def _only_before_exp(accumulator: Accumulator, update: Operation, block: BlockOp) -> bool:
-    """Whether all that is loaded from the accumulator goes into `update`, or in other blocks into exponentials."""
+    """Returns whether all values loaded from the accumulator go into `update`, or in other blocks into exponentials."""
     if any(not _only_used_by(load.res, update) for load in accumulator.loads):
         return False
     others = [use.operation for use in accumulator.buffer.uses if not block.is_ancestor(use.operation)]
-    others = [op for op in others if not isinstance(op, BlockOp)]  # which only name their regions
+    others = [op for op in others if not isinstance(op, BlockOp)]  # blocks only name their regions
     return all(isinstance(op, memref.LoadOp) and _is_subtracted(op.res) for op in others)
 
 
@@ -70,7 +71,7 @@ def _only_used_by(value: SSAValue, op: Operation) -> bool:
 
 
 def _is_subtracted(value: SSAValue) -> bool:
-    """Whether `value` is only subtracted from something, and `exp` taken of the differences."""
+    """Returns whether `value` is only subtracted from something, and `exp` taken of the differences."""
     differences = [use.operation for use in value.uses]
     return all(
         isinstance(op, arith.SubfOp) and all(isinstance(use.operation, math.ExpOp) for use in op.result.uses)

@@ -16,12 +16,13 @@ Access = memref.LoadOp | memref.StoreOp
 
 def nan_reaches_the_row(block: BlockOp, maximum: Accumulator) -> bool:
     """
-    Returns whether a NaN among the numbers of which `block` takes the maximum makes all results of its row NaN,
-    whatever the maximum is.
+    Returns whether a NaN among the numbers of which `block` takes the maximum makes all results of its row NaN.
 
-    So it is in softmax: the maximum is only subtracted before an exponential, of the very numbers it was taken of; the
-    exponentials are summed up along the row; and each is multiplied with a number that is computed from the sum, or
-    divided by the sum, and is not used otherwise.
+    The value of the maximum does not matter for that.
+
+    Softmax is such a case. The maximum is only subtracted before an exponential, from the very numbers it was taken of.
+    The exponentials are summed up along the row. Each is multiplied by a number that is computed from the sum, or
+    divided by the sum, and has no other use.
 
         m[i] = max x[i, k];  e[i, j] = exp(x[i, j] - m[i]);  s[i] = sum e[i, k];  s[i] = 1 / s[i];
             y[i, j] = e[i, j] * s[i]
@@ -54,13 +55,13 @@ class _Row:
 
 
 class _Pairs:
-    """Axes of one block to the axes of another that they stand for."""
+    """The axes of one block, with the axes of another that they stand for."""
 
     def __init__(self, known: dict[SSAValue, SSAValue]):
         self.known = known
 
     def matches(self, first: Access, second: Access) -> bool:
-        """Whether two accesses of one buffer are at the same axes."""
+        """Returns whether two accesses of one buffer are at the same axes."""
         return first.memref is second.memref and all(
             self.same(a, b) for a, b in zip(first.indices, second.indices, strict=True)
         )
@@ -73,7 +74,7 @@ class _Pairs:
         return self.known.setdefault(first, second) is second
 
     def is_whole(self, first: BlockOp, second: BlockOp) -> bool:
-        """Whether all axes of both blocks stand for one another, and have the same extents."""
+        """Returns whether all axes of both blocks stand for one another and have the same extents."""
         if set(self.known) != set(first.axes) or set(self.known.values()) != set(second.axes):
             return False
         sizes = dict(zip(second.axes, second.extents, strict=True))
@@ -84,7 +85,7 @@ class _Pairs:
 
 
 def _accesses(buffer: SSAValue, outside: BlockOp | None = None) -> list[Operation]:
-    """The ops that use a buffer, but for those in `outside` and the blocks, which only name their regions."""
+    """Returns the ops that use a buffer, except those in `outside` and the blocks, which only name their regions."""
     users = [use.operation for use in buffer.uses if outside is None or not outside.is_ancestor(use.operation)]
     return [op for op in users if not isinstance(op, BlockOp)]
 
@@ -100,7 +101,7 @@ def _only_user(value: SSAValue) -> Operation | None:
 
 
 def _exponential(maximum: memref.LoadOp) -> _Row | None:
-    """What becomes of a loaded maximum: it is subtracted, the exponential is taken and stored."""
+    """Returns the block in which a loaded maximum is subtracted and the exponential is taken and stored."""
     difference = _only_user(maximum.res)
     if not isinstance(difference, arith.SubfOp) or difference.rhs is not maximum.res:
         return None
@@ -113,7 +114,7 @@ def _exponential(maximum: memref.LoadOp) -> _Row | None:
 
 
 def _same(first: SSAValue, second: SSAValue, pairs: _Pairs) -> bool:
-    """Whether two values of two blocks are computed alike from the same elements."""
+    """Returns whether two values of two blocks are computed alike from the same elements."""
     pending = [(first, second)]
     while pending:
         a, b = pending.pop()
@@ -139,7 +140,9 @@ def _same(first: SSAValue, second: SSAValue, pairs: _Pairs) -> bool:
 
 
 def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
-    """Whether the stored exponentials go into a sum along the row and, scaled by what that gives, into results."""
+    """
+    Returns whether the stored exponentials go into a sum along the row and, scaled by a number from it, into results.
+    """
     buffer = row.store.memref
     across = [number for number, index in enumerate(row.store.indices) if index not in rows]
     along = [list(row.store.indices).index(index) for index in rows if index in row.store.indices]
@@ -167,7 +170,7 @@ def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
 
 
 def _is_sum(load: memref.LoadOp, along: list[int]) -> bool:
-    """Whether the only use of `load` is a sum over all of its row."""
+    """Returns whether the only use of `load` is a sum over all of its row."""
     block = _block_of(load)
     found = None if block is None else accumulators(block)
     update = _only_user(load.res)
@@ -185,7 +188,7 @@ def _is_sum(load: memref.LoadOp, along: list[int]) -> bool:
 
 
 def _keeps_nan(total: SSAValue, block: BlockOp | None) -> bool:
-    """Whether all that is stored in the place of a sum is computed by dividing by it."""
+    """Returns whether all values that are stored in the place of a sum are computed by dividing by it."""
     for op in _accesses(total, outside=block):
         if isinstance(op, memref.StoreOp):
             value = op.value.owner
@@ -199,8 +202,9 @@ def _keeps_nan(total: SSAValue, block: BlockOp | None) -> bool:
 
 def _scaled(load: memref.LoadOp, total: SSAValue, along: list[int]) -> bool:
     """
-    Whether the only use of `load` is a product with what became of the sum of its row, or a quotient, that is not part
-    of a choice.
+    Returns whether `load` has a single use, which scales it by the sum of its row.
+
+    The use is a product with a number computed from the sum, or a quotient by it, that is not part of a choice.
     """
     product = _only_user(load.res)
     if not isinstance(product, arith.MulfOp | arith.DivfOp):

@@ -17,7 +17,8 @@ from ..primitives.dependences import Touch, orderless, touches
 
 MIN_ROW = 64
 """
-Iterations per row from which a row is worth a loop of its own: what is done once per row is no longer done in vectors.
+The iterations per row from which a row is worth a loop of its own. Work that is done once per row is then no longer
+done in vectors.
 """
 
 
@@ -50,7 +51,7 @@ def fuse_rows(function: FuncOp) -> int:
 
 
 def _groups(block: Block) -> Iterator[list[ForOp]]:
-    """The runs of two and more loops to fuse, in order."""
+    """Yields the runs of two and more loops to fuse, in order."""
     group: list[ForOp] = []
     for op in body_ops(block):
         if isinstance(op, AllocOp):
@@ -66,13 +67,16 @@ def _groups(block: Block) -> Iterator[list[ForOp]]:
 
 
 def _has_rows(group: Sequence[ForOp]) -> bool:
-    """Whether one loop of the group has rows, and all that have are long enough."""
+    """Returns whether one loop of the group has rows, and all that have are long enough."""
     sizes = [_row_size(loop) for loop in group]
     return any(size > 1 for size in sizes) and all(size == 1 or size >= MIN_ROW for size in sizes)
 
 
 def _row_size(loop: ForOp) -> int:
-    """Most iterations of the loops inside one another in `loop`; 1 where there are none, -1 where that is not known."""
+    """
+    Returns the most iterations of the loops inside one another in `loop`. It is 1 where there are none, and -1 where
+    that is not known.
+    """
     size = 1
     ops = body_ops(loop.body.block)
     inner = [op for op in ops if isinstance(op, LoopOp)]
@@ -88,7 +92,7 @@ def _row_size(loop: ForOp) -> int:
 
 
 def _is_candidate(loop: ForOp) -> bool:
-    """Whether `loop` may be of a group: its blocks only compute, load and store."""
+    """Returns whether `loop` may be in a group, because its blocks only compute, load and store."""
     if not isinstance(loop.extent, int) or loop.kind_name not in ("serial", "vectorized"):
         return False
     if any(orderless(block) is not None for block in ops_of(loop.body, BlockOp)):
@@ -97,7 +101,7 @@ def _is_candidate(loop: ForOp) -> bool:
 
 
 def _around_blocks(loop: ForOp) -> Iterator[Operation]:
-    """The ops in `loop` that are in no block, loops and blocks among them."""
+    """Yields the ops in `loop` that are in no block, loops and blocks among them."""
     pending: list[LoopOp] = [loop]
     while pending:
         for op in body_ops(pending.pop().body.block):
@@ -107,7 +111,7 @@ def _around_blocks(loop: ForOp) -> Iterator[Operation]:
 
 
 def _may_join(group: Sequence[ForOp], loop: ForOp) -> bool:
-    """Whether `loop` may run its iteration %i right after that of the loops of `group`."""
+    """Returns whether `loop` may run its iteration %i right after that of the loops of `group`."""
     if loop.extent != group[0].extent:
         return False
     if not _is_candidate(loop) or (len(group) == 1 and not _is_candidate(group[0])):
@@ -134,7 +138,7 @@ def _touches(loop: ForOp) -> Iterator[Touch]:
 
 
 def _row_dimensions(touch: Touch, variable: SSAValue) -> set[int]:
-    """The dimensions of the buffer in which the index is `variable` itself."""
+    """Returns the dimensions of the buffer in which the index is `variable` itself."""
     operands = touch.block.binding_operands
     return {
         dimension
@@ -144,7 +148,7 @@ def _row_dimensions(touch: Touch, variable: SSAValue) -> set[int]:
 
 
 def _fused(group: Sequence[ForOp]) -> ForOp:
-    """One loop in place of the last of `group`, with the bodies of all of them."""
+    """Makes one loop in place of the last of `group`, with the bodies of all of them."""
     last = group[-1]
     assert isinstance(last.extent, int)
     region = loop_body([group[0].variable.name_hint])

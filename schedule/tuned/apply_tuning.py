@@ -80,7 +80,9 @@ class ApplyTuningPass(StepwellPass):
         return True
 
     def _try(self, ctx: Context, program: ProgramOp, kernel: Kernel) -> None:
-        """Runs a schedule on a copy of the kernel, and what takes up its attributes. Raises where it is not legal."""
+        """
+        Runs a schedule on a copy of the kernel, and the passes that use its attributes. Raises where it is not legal.
+        """
         copy = kernel.module.clone()
         replay(program, copy)
         with collecting_statistics():

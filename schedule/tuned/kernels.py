@@ -1,5 +1,5 @@
 """
-The kernels of a module, each as a module of its own that says all that decides its machine code.
+Extracts the kernels of a module, each as a module of its own that holds everything that decides its machine code.
 
     func.func @main(%a0: tensor<16x256xf32>) -> tensor<16x64xf32> {
       %w1 = graph.weight "w1" : tensor<256x64xf32>
@@ -8,7 +8,7 @@ The kernels of a module, each as a module of its own that says all that decides 
     }
     tensor_loop.func private @kernel(...) outs(...) { ... "block0" ... "block1" ... }
 
-Names are as above whatever they were, so that equal kernels of different models have the same structural hash, and a
+Kernels always get the names above, so that equal kernels of different models have the same structural hash, and a
 schedule that fits one fits the other.
 """
 
@@ -98,8 +98,10 @@ class Kernel:
 
 def kernels_of(module: ModuleOp) -> list[Kernel]:
     """
-    The loop functions whose schedules can be looked for by themselves: on whole buffers of known sizes, calling no
-    others, and not run only once, by functions that prepare weights.
+    Returns the loop functions whose schedules can be searched separately.
+
+    They work on whole buffers of known sizes and call no other functions. Functions that run only once, because only
+    functions that prepare weights call them, are left out.
     """
     calls: dict[str, list[CallKernelOp]] = {}
     for call in ops_of(module, CallKernelOp):
@@ -115,7 +117,7 @@ def kernels_of(module: ModuleOp) -> list[Kernel]:
 
 
 def _constants(function: FuncOp, calls: list[CallKernelOp], module: ModuleOp) -> Iterator[bool]:
-    """As `prepack-weights` sees it, which changes private functions only."""
+    """Yields for each input whether `prepack-weights`, which changes private functions only, sees it as constant."""
     private = bool(calls) and function.sym_visibility is not None
     for number in range(len(function.inputs)):
         yield private and all(is_constant(call.inputs[number], module) for call in calls)

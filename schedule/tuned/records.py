@@ -72,7 +72,7 @@ def append_record(path: Path, record: Record) -> None:
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             size = os.fstat(handle).st_size
-            # What a crash has cut off stays a line of its own.
+            # A line that a crash has cut off stays a line of its own.
             start = "" if size == 0 or os.pread(handle, 1, size - 1) == b"\n" else "\n"
             data = f"{start}{record.line()}".encode()
             if os.write(handle, data) < len(data):
@@ -105,7 +105,7 @@ def read_records(path: Path, kind: str | None = None) -> list[Record]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise StepwellError(Diagnostic(f"cannot read tuning database '{path}': {reason_of(error)}")) from error
-    # Most lines are trials, which compilation need not take apart.
+    # Most lines are trials, which compilation need not parse.
     lines = (line for line in text.split("\n") if kind is None or f'"{kind}"' in line)
     found = (_record(line) for line in lines)
     return [record for record in found if record is not None and kind in (None, record.kind)]
@@ -141,7 +141,7 @@ def _record(line: str) -> Record | None:
 
 
 def _is_typed(record: Record) -> bool:
-    """Whether the fields of a line are of their types."""
+    """Returns whether the fields of a line are of their types."""
     interval = () if record.interval is None else record.interval
     ratio = () if record.ratio is None else (record.ratio,)
     return (

@@ -41,7 +41,7 @@ ENOUGH_SQUARES = 48
 """Squares of a block: with fewer, reading the filters again for each block costs more than it saves."""
 
 CYCLES_OF_TRANSFORM = 120
-"""Cycles that it takes to transform a vector of a square, one way (measured with all of it in L2)."""
+"""The cycles that it takes to transform a vector of a square, one way (measured with all of it in L2)."""
 
 MOST_PARTS = 16
 """Rooms for parts, however many cores there are."""
@@ -102,7 +102,7 @@ class Plan:
     """Rows of squares, less than all only of one image."""
     tile: RegisterTile
     parts: int = 1
-    """Equal shares of the blocks, for as many threads. Each has its own room for what is worked on."""
+    """The number of equal shares of the blocks, for as many threads. Each has its own working memory."""
     steps: int = DEPTH
     """Steps of the sum that one `tile.mma` of the products spells out."""
 
@@ -129,7 +129,9 @@ def winograd_of(c: Contraction) -> Winograd | None:
 
 
 def _slides(a: Operand, axis: int, tap: int) -> bool:
-    """Whether `axis` and `tap` move in the same dimension, which nothing else moves in, one element at a time."""
+    """
+    Returns whether `axis` and `tap` move in the same dimension, which nothing else moves in, one element at a time.
+    """
     for index in a.indices:
         if axis in index.used_dims():
             terms, _ = linear_terms(index)
@@ -138,13 +140,13 @@ def _slides(a: Operand, axis: int, tap: int) -> bool:
 
 
 def _on_image(w: Winograd) -> Winograd:
-    """`w` on the image itself where it reads a padded copy."""
+    """Returns `w` on the image itself where it reads a padded copy."""
     direct, grid = without_copy(w.c)
     return w if grid is None else replace(w, c=direct, pad=grid)
 
 
 def _is_plain(w: Winograd) -> bool:
-    """Whether what is outside the image is zero, above, below, left and right only."""
+    """Returns whether the elements outside the image are zero, and lie above, below, left and right only."""
     c = w.c
     if c.a.padding is not None and not is_zero(c.a.padding):
         return False
@@ -160,7 +162,7 @@ def _is_plain(w: Winograd) -> bool:
 
 
 def _is_zero_or_unit(c: Contraction, index: AffineExpr) -> bool:
-    """Whether an index is always 0: that number, or an axis of extent 1."""
+    """Returns whether an index is always 0, either as that number or as an axis of extent 1."""
     if isinstance(index, AffineDimExpr):
         return c.extents[index.position] == 1
     return linear_terms(index) == ({}, 0)
@@ -208,19 +210,22 @@ def blocks_of(w: Winograd) -> list[tuple[int, int]]:
 
 
 def shares_of(w: Winograd, block: tuple[int, int], target: Machine) -> int:
-    """The parts that blocks of so many images and rows are shared in."""
+    """Returns the number of parts in which blocks with these numbers of images and rows are shared."""
     return _parts(w, block, _most_parts(w, target))
 
 
 def _most_parts(w: Winograd, target: Machine) -> int:
-    """One per core where the work is worth sharing."""
+    """Returns one part per core where the work is worth sharing."""
     c = w.c
     added = w.images * prod(w.squares) * SQUARE**2 * c.extent(c.k) * c.extent(c.n)
     return min(target.cores, MOST_PARTS) if added * NANOSECONDS_OF_MULTIPLY_ADD >= WORTH_SHARING else 1
 
 
 def _parts(w: Winograd, block: tuple[int, int], most: int) -> int:
-    """The parts of the images, else of the rows, that blocks of so many images and rows can be shared in."""
+    """
+    Returns the parts of the images, else of the rows, in which blocks with these numbers of images and rows can be
+    shared.
+    """
     images, rows = w.images // block[0], w.squares[0] // block[1]
     shared = images if images > 1 else rows
     return max(parts for parts in range(1, most + 1) if shared % parts == 0)
@@ -228,8 +233,10 @@ def _parts(w: Winograd, block: tuple[int, int], most: int) -> int:
 
 def _pays(w: Winograd, lanes: int, size: int, target: Machine) -> bool:
     """
-    Whether this takes fewer cycles than the convolution itself: of multiply-adds, two vectors a cycle, and of
-    transforms; or of filters that come from beyond the second-level cache, if those are more.
+    Returns whether this takes fewer cycles than the convolution itself.
+
+    It counts multiply-adds, two vectors a cycle, and transforms, or the filters that come from beyond the second-level
+    cache if those take longer.
     """
     depth, vectors = w.c.extent(w.c.k), ceil(w.c.extent(w.c.n) / lanes)
     squares = w.images * prod(w.squares)

@@ -107,7 +107,8 @@ class WinogradNest:
 
     def _kept(self) -> tuple[int, int, int]:
         """
-        The columns of the strip that are in the image: how many are left and right of them, and how many they are.
+        Returns the columns of the strip that are in the image: how many are left and right of them, and how many they
+        are.
         """
         _, size, start = self.w.inputs(self.w.x)
         columns = SQUARE + OUTPUTS * (self.across - 1)
@@ -121,14 +122,14 @@ class WinogradNest:
         return builder.sum(builder.scaled(n0, self.plan.images), n1)
 
     def _row(self, t: Index, y0: Index, y1: Index) -> Index:
-        """The number of a row of squares in its image."""
+        """Returns the number of a row of squares in its image."""
         builder = self.builder
         if not self.of_images:
             y0 = builder.sum(builder.scaled(t, self.blocks[1] // self.plan.parts), y0)
         return builder.sum(builder.scaled(y0, self.plan.rows), y1)
 
     def _square(self, n1: Index, y1: Index, x: Index) -> Index:
-        """The number of a square in its block."""
+        """Returns the number of a square in its block."""
         builder = self.builder
         row = builder.sum(builder.scaled(n1, self.plan.rows), y1)
         return builder.sum(builder.scaled(row, self.across), x)
@@ -139,7 +140,7 @@ class WinogradNest:
     # Inputs
 
     def _borders(self, chunks: int, columns: int) -> None:
-        """Zeros left and right of the image, which stay there."""
+        """Emits zeros left and right of the image, which stay there."""
         left, right, _ = self._kept()
         for first, count in ((0, left), (columns - right, right)):
             if not count:
@@ -158,8 +159,8 @@ class WinogradNest:
 
     def _transform_inputs(self) -> None:
         """
-        A strip of four rows at a time: first down the rows, then along them, for as many channels as keep it in the
-        first-level cache.
+        Transforms a strip of four rows at a time, first down the rows and then along them. It does so for as many
+        channels as keep it in the first-level cache.
         """
         first = 0
         for width, count in split_columns(self.c.extent(self.c.k), self.width):
@@ -189,7 +190,7 @@ class WinogradNest:
                 store_row(builder, value, self.strip, (t, c, i, builder.sum(vx, left), 0))
 
     def _input(self, image: Index, row: Index, i: int, x: Index, channel: Index, width: int) -> SSAValue:
-        """A pixel of the image, zeros above and below it. `row` is that of the square and `i`."""
+        """Returns a pixel of the image, with zeros above and below it. `row` is that of the square and `i`."""
         builder = self.builder
         dimension, size, start = self.w.inputs(self.w.y)
         low, high = i + start, OUTPUTS * (self.down - 1) + i + start
@@ -287,7 +288,10 @@ class WinogradNest:
     # Outputs
 
     def _transform_outputs(self) -> None:
-        """Squares that reach over the right edge in runs of their own; those over the lower edge are tested."""
+        """
+        Transforms the products back. Squares that reach over the right edge are in runs of their own, and those over
+        the lower edge are tested.
+        """
         most = self.most
         whole, rest = divmod(self.c.extents[self.w.x], OUTPUTS)
         extents = [self.plan.images, self.plan.rows]
@@ -341,7 +345,7 @@ class WinogradNest:
             builder.add(scf.IfOp(inside, [], Region(then)))
 
     def _finish(self, tiles: list[SSAValue], at: dict[int, Index], x: Index) -> None:
-        """Stores outputs side by side, or what the epilogue makes of them."""
+        """Stores outputs side by side, or the result of the epilogue on them."""
         builder, c, epilogue = self.builder, self.c, self.epilogue
         for j, value in enumerate(tiles):
             here = at | {self.w.x: builder.sum(x, j)}

@@ -36,7 +36,7 @@ def _map(builder: ScheduledNest, tiles: Sequence[SSAValue], body: Callable[[Bloc
 
 
 def combined(builder: ScheduledNest, tiles: Sequence[SSAValue], signs: Sequence[int], halved: bool = False) -> SSAValue:
-    """The sum of the tiles with these signs, the first of them that counts having +, or half of it."""
+    """Returns the sum of the tiles with these signs, or half of it. The first tile that counts has the sign +."""
     ordered = sorted((place for place, sign in enumerate(signs) if sign), key=lambda place: -signs[place])
     if len(ordered) == 1 and not halved:
         return tiles[ordered[0]]
@@ -111,7 +111,10 @@ def _filters(
     place: tuple[Index, Index, Index],
     width: int,
 ) -> None:
-    """Those from one place (panel, k, column of the panel) on: first down the columns of taps, then along the rows."""
+    """
+    Emits the filters from one place (panel, k, column of the panel) on. It transforms first down the columns of taps,
+    then along the rows.
+    """
     panel, k, column = place
     at = {w.c.k: k, w.c.n: builder.sum(builder.scaled(panel, plan.tile.columns), column)}
     columns: list[list[SSAValue]] = []
