@@ -1,12 +1,12 @@
 """
-Arena planning: where in one block of memory each buffer lies, so that buffers alive at the same time never overlap.
+Plans the arena: where in one block of memory each buffer lies, so that buffers alive at the same time never overlap.
 
 The least memory is an instance of dynamic storage allocation, which is NP-hard. The lower bound is the most bytes alive
-at one time. Buffers are placed one after the other, each at the lowest offset that is free during its whole life, in
-several orders (by size and by breadth as in Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
-Inference", 2020; by time; by bytes times duration). The order with the smallest arena wins. While it is above the
-bound, some more rounds place earlier what ends at the top. The first order that meets the bound ends the
-search. The same buffers always give the same plan.
+at one time. Buffers are placed one after the other, each at the lowest offset that is free during its whole life. They
+are placed in several orders: by size and by breadth as in Pisarchyk and Lee, "Efficient Memory Management for Deep
+Neural Net Inference", 2020, by time, and by bytes times duration. The order with the smallest arena wins. While it is
+above the bound, some more rounds place buffers earlier that end at the top. The first order that meets the bound ends
+the search. The same buffers always give the same plan.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _top(lifetimes: Sequence[Lifetime], offsets: Sequence[int]) -> int:
 
 
 def _by_time(lifetimes: Sequence[Lifetime]) -> list[int]:
-    """Offsets, first buffer first."""
+    """Returns offsets, first buffer first."""
     offsets = [0] * len(lifetimes)
     alive: list[int] = []
     for i in sorted(range(len(lifetimes)), key=lambda i: (lifetimes[i].start, -lifetimes[i].size, i)):
@@ -104,7 +104,7 @@ def _by_time(lifetimes: Sequence[Lifetime]) -> list[int]:
 
 
 def _best(lifetimes: Sequence[Lifetime], bound: int) -> list[int]:
-    """The offsets of the order that needs least."""
+    """Returns the offsets of the order that needs the least memory."""
     neighbours = _neighbours(lifetimes)
     pairs = sum(map(len, neighbours)) + len(lifetimes)
     budget = MOST_COMPARISONS
@@ -136,7 +136,7 @@ def _best(lifetimes: Sequence[Lifetime], bound: int) -> list[int]:
 
 
 def _neighbours(lifetimes: Sequence[Lifetime]) -> list[list[int]]:
-    """For each buffer those alive at some time with it."""
+    """Returns for each buffer those that are alive at some time with it."""
     neighbours: list[list[int]] = [[] for _ in lifetimes]
     alive: list[int] = []
     for i in sorted(range(len(lifetimes)), key=lambda i: lifetimes[i].start):
@@ -149,7 +149,7 @@ def _neighbours(lifetimes: Sequence[Lifetime]) -> list[list[int]]:
 
 
 def _orders(lifetimes: Sequence[Lifetime], neighbours: list[list[int]]) -> Iterator[list[int]]:
-    """Orders to place the buffers in, each buffer once."""
+    """Yields orders to place the buffers in, each with every buffer once."""
     indices = range(len(lifetimes))
 
     def duration(i: int) -> int:
@@ -168,7 +168,7 @@ def _orders(lifetimes: Sequence[Lifetime], neighbours: list[list[int]]) -> Itera
 
 
 def _highest_first(lifetimes: Sequence[Lifetime], order: list[int], offsets: Sequence[int]) -> list[int]:
-    """`order` with what ends at the top of the arena moved to its front."""
+    """Returns `order` with the buffers that end at the top of the arena moved to its front."""
     top = _top(lifetimes, offsets)
     highest = [i for i in order if offsets[i] + aligned(lifetimes[i].size) == top]
     return highest + [i for i in order if i not in highest]
@@ -177,7 +177,7 @@ def _highest_first(lifetimes: Sequence[Lifetime], order: list[int], offsets: Seq
 def _with_highest_earlier(
     lifetimes: Sequence[Lifetime], order: list[int], offsets: list[int], generator: Random
 ) -> list[int]:
-    """`order` with one buffer that ends at the top of the arena moved to an earlier place."""
+    """Returns `order` with one buffer that ends at the top of the arena moved to an earlier place."""
     top = _top(lifetimes, offsets)
     highest = [k for k, i in enumerate(order) if offsets[i] + aligned(lifetimes[i].size) == top]
     position = generator.choice(highest)
@@ -187,7 +187,7 @@ def _with_highest_earlier(
 
 
 def _place(lifetimes: Sequence[Lifetime], neighbours: list[list[int]], order: Sequence[int]) -> list[int]:
-    """Offsets: each buffer of `order` at the lowest place that those before it leave."""
+    """Returns offsets, with each buffer of `order` at the lowest place that those before it leave."""
     offsets = [-1] * len(lifetimes)
     for i in order:
         taken = [(offsets[j], offsets[j] + aligned(lifetimes[j].size)) for j in neighbours[i] if offsets[j] >= 0]
@@ -196,7 +196,7 @@ def _place(lifetimes: Sequence[Lifetime], neighbours: list[list[int]], order: Se
 
 
 def _lowest_gap(size: int, taken: list[tuple[int, int]]) -> int:
-    """The lowest offset at which `size` bytes fit beside what is `taken` (from, to)."""
+    """Returns the lowest offset at which `size` bytes fit beside those `taken` (from, to)."""
     offset = 0
     for low, high in sorted(taken):
         if offset + size <= low:

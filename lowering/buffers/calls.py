@@ -42,7 +42,7 @@ def call_order(functions: Sequence[func.FuncOp]) -> list[func.FuncOp]:
 
 
 def _callees(function: func.FuncOp, by_name: dict[str, func.FuncOp]) -> list[tuple[func.CallOp, func.FuncOp]]:
-    """The calls of bufferised functions inside `function`, last first."""
+    """Returns the calls of bufferised functions inside `function`, last first."""
     calls = [
         (op, by_name[op.callee.root_reference.data])
         for op in walk(function)

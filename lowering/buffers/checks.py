@@ -17,8 +17,9 @@ MOST_BYTES = 2**62
 
 def check_function(function: func.FuncOp) -> None:
     """
-    Raises an error for a function on tensors without a body or with several blocks, and for a tensor of unknown size
-    or of an element type that no graph op has.
+    Raises an error for a function on tensors without a body or with several blocks.
+
+    It also raises one for a tensor of unknown size or of an element type that no graph op has.
     """
     name = function.sym_name.data
     if not function.body.blocks:

@@ -37,9 +37,9 @@ class FlattenDynamicBuffersPass(StepwellPass):
     Gives functions the sizes and strides of their buffers as arguments where types have `?`.
 
     A buffer with a `?` becomes a vector of its elements in memory, `memref<?xf32, strided<[1]>>`, followed by one
-    `index` per unknown size and stride, in elements. Loads and stores compute the place; `memref.dim` is the argument.
-    Of an entry these arguments have the roles `size` and `stride`, of the dimension `stepwell.axis`. A size of a
-    row-major buffer counts for its strides. Functions without `?` stay as they are.
+    `index` per unknown size and stride, in elements. Loads and stores compute the place, and `memref.dim` becomes the
+    argument. In an entry these arguments have the roles `size` and `stride`, and `stepwell.axis` gives their dimension.
+    A size of a row-major buffer counts for its strides. Functions without `?` stay as they are.
 
     Before:
         func.func @main(%A: memref<?x?xf32, strided<[?, 1]>>, %B: memref<?xf32>) {
@@ -81,7 +81,7 @@ def flat_type(type_: MemRefType) -> MemRefType:
 
 
 def _types(function: func.FuncOp) -> list[Attribute]:
-    """The types of all values in a function and of its parameters, each object once."""
+    """Returns the types of all values in a function and of its parameters, each object once."""
     found: dict[int, Attribute] = {id(type_): type_ for type_ in function.function_type.inputs}
     for op in walk(function):
         for result in op.results:
@@ -242,7 +242,7 @@ class _Flattening:
         op.operands = [*kept[:start], places.value(place), *kept[start + len(op.indices) :]]
 
     def _call(self, op: func.CallOp) -> None:
-        """Passes the numbers of each buffer on. The callee has the same types and so wants the same numbers."""
+        """Passes the numbers of each buffer on. The callee has the same types and so takes the same numbers."""
         operands: list[SSAValue] = []
         for value in op.operands:
             operands.append(value)
@@ -252,7 +252,9 @@ class _Flattening:
 
 
 def _added(type_: MemRefType, attributes: DictionaryAttr) -> list[tuple[str, int, DictionaryAttr]]:
-    """The numbers that a buffer comes with: what of which dimension, and the attributes of the argument."""
+    """
+    Returns the numbers that a buffer comes with, each as its kind, its dimension and the attributes of the argument.
+    """
     numbers = [("size", axis) for axis, dim in enumerate(type_.get_shape()) if dim == DYNAMIC_INDEX]
     numbers += [("stride", axis) for axis in _unknown_strides(type_)]
     if ROLE not in attributes.data:
@@ -263,7 +265,7 @@ def _added(type_: MemRefType, attributes: DictionaryAttr) -> list[tuple[str, int
 
 
 def _named(attributes: DictionaryAttr, argument: SSAValue | None) -> DictionaryAttr:
-    """The attributes of an argument of an entry, with the name that it has in the text."""
+    """Returns the attributes of an argument of an entry, with the name that it has in the text."""
     hint = None if argument is None else argument.name_hint
     if ROLE not in attributes.data or NAME in attributes.data or hint is None:
         return attributes
@@ -271,7 +273,7 @@ def _named(attributes: DictionaryAttr, argument: SSAValue | None) -> DictionaryA
 
 
 class _Places:
-    """Arithmetic on places, before an op."""
+    """Emits arithmetic on places, before an op."""
 
     def __init__(self, before: Operation):
         self._before = before

@@ -148,7 +148,7 @@ class FunctionBufferizer:
             attributes.append(kept | self._role(index, argument, plan, kept, weights))
         for stale in ("arg_attrs", "res_attrs"):
             self.function.properties.pop(stale, None)
-        self.function.attributes.pop("graph.primitive", None)  # a group that fuse-loops left alone
+        self.function.attributes.pop("graph.primitive", None)  # fuse-loops has left this group alone.
         is_entry = self.function.sym_visibility is None or self.function.sym_visibility.data != "private"
         if is_entry or PREPARE in self.function.attributes:
             self.function.attributes.setdefault(SIGNATURE, self.types)
@@ -295,7 +295,10 @@ class FunctionBufferizer:
         self._drop_tensor_results(op, scf.ForOp(op.lb, op.ub, op.step, initial, body))
 
     def _copy_yielded(self, block: Block, results: list[SSAValue | None]) -> None:
-        """Copies what a region yields into the buffers of the op's results, through temporaries where they cross."""
+        """
+        Copies the values that a region yields into the buffers of the op's results, through temporaries where they
+        cross.
+        """
         terminator = block.last_op
         assert terminator is not None
         moves = [
@@ -330,7 +333,7 @@ class FunctionBufferizer:
     # Buffers
 
     def _buffer_for(self, value: SSAValue) -> SSAValue:
-        """The buffer that `value` is computed into: an output argument, or new bytes of the arena."""
+        """Returns the buffer that `value` is computed into: an output argument, or new bytes of the arena."""
         if value not in self.buffers:
             assert isinstance(value.type, TensorType) and isinstance(value.owner, Operation)
             first = self.sharing.first(value)
@@ -342,17 +345,17 @@ class FunctionBufferizer:
         return self.buffers[value]
 
     def _end_of_life(self, value: SSAValue) -> int:
-        """The time of the last use of a tensor that has the buffer of `value`, the first of them."""
+        """Returns the time of the last use of any tensor that has the buffer of `value`, which is the first of them."""
         block = value.owner.parent_block()
         assert block is not None and isinstance(value.owner, Operation)
         uses = [self.clock.last_use(member, block) for member in self.sharing.members(value)]
         return max(*uses, self.clock.end[value.owner])
 
     def _allocate(self, before: Operation, type_: MemRefType, until: int) -> SSAValue:
-        """A view into the arena for a buffer used from now until time `until`."""
+        """Makes a view into the arena for a buffer that is used from now until time `until`."""
         size = byte_size(type_)
         offset = arith.ConstantOp.create(result_types=[_ZERO.type], properties={"value": _ZERO})
-        if size > MOST_BYTES:  # to print the type takes as long as all the rest
+        if size > MOST_BYTES:  # To print this type would take as long as all the rest.
             check_size(before, size, f"a buffer of type {type_}")
         # A buffer without elements gets a place, too: buffers alive together are then different values for every pass.
         self.requests.append((offset, Lifetime(max(size, 1), self.time, until)))

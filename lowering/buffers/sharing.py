@@ -1,9 +1,9 @@
 """
-The choice of tensors that share one buffer: results that take the place of an operand that nobody reads again.
+Chooses tensors that share one buffer: results that take the place of an operand that nobody reads again.
 
-Before: `%b = graph.call_kernel @exp(%a)`, the last use of `%a`, `@exp` reads each element before it writes it. After:
-`%a` and `%b` are one buffer, and the call is that of `@exp_in_place() outs(%a)`, which has one argument less: no two
-arguments of a kernel share memory, so LLVM may go on believing that.
+Before: `%b = graph.call_kernel @exp(%a)` is the last use of `%a`, and `@exp` reads each element before it writes it.
+After: `%a` and `%b` are one buffer, and the call becomes that of `@exp_in_place() outs(%a)`. It has one argument less,
+since no two arguments of a kernel share memory, so LLVM may still rely on that.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Sharing:
     """Groups of the tensors of a function. Each group is one buffer, named by its first tensor."""
 
     def __init__(self, block: Block, clock: Clock, kernels: InPlaceKernels | None, prepares: set[str]):
-        """Without `kernels` every tensor has a buffer of its own."""
+        """Starts with no choices. Without `kernels` every tensor has a buffer of its own."""
         self.calls: dict[Operation, InPlaceCall] = {}
         self._first: dict[SSAValue, SSAValue] = {}
         self._members: dict[SSAValue, list[SSAValue]] = {}

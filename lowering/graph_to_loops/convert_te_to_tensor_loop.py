@@ -73,7 +73,7 @@ def convert_te_to_tensor_loop(
 
 def _named_sizes(tensors: Sequence[te.Tensor]) -> ArrayAttr[DictionaryAttr] | None:
     """Returns the names of symbolic sizes, as attributes of the arguments, or None where all sizes are numbers."""
-    owners: dict[str, te.Dim] = {}  # another variable of the same name is another size
+    owners: dict[str, te.Dim] = {}  # Another variable of the same name is another size.
     names = [
         [
             size.name if isinstance(size, Var) and owners.setdefault(size.name, size) is size else ""
@@ -87,7 +87,7 @@ def _named_sizes(tensors: Sequence[te.Tensor]) -> ArrayAttr[DictionaryAttr] | No
 
 
 def _distinct(outputs: Sequence[te.Tensor]) -> list[te.Tensor]:
-    """`outputs` with a copy stage for each that is an input, or stands among them before."""
+    """Returns `outputs` with a copy stage for each that is an input or has come before."""
     result: list[te.Tensor] = []
     for tensor in outputs:
         if tensor.source is None or any(tensor is known for known in result):
@@ -126,7 +126,7 @@ class _LoopFunction:
         return op
 
     def _extent(self, size: te.Dim) -> tensor_loop.Extent:
-        """A number, or the value of a symbolic size at the top of the function."""
+        """Returns a number, or the value of a symbolic size at the top of the function."""
         if isinstance(size, int):
             return size
         if size not in self.sizes:
@@ -167,7 +167,7 @@ class _LoopFunction:
         self._add(tensor_loop.perfect_grid(fresh_name(stage.name, self.block_names), specs, fill.body, init))
 
     def _targets(self, stage: te.Compute) -> list[SSAValue]:
-        """The buffers of a stage: one per result, or, for a reduction, one per component of its running value."""
+        """Returns the buffers of a stage: one per result, or for a reduction one per component of its running value."""
         if not stage.reduce_axes:
             return [self._target(stage, i) for i in range(len(stage.bodies))]
         by_component = {
@@ -182,7 +182,7 @@ class _LoopFunction:
         ]
 
     def _target(self, stage: te.Compute, index: int) -> SSAValue:
-        """The buffer for result `index` of a stage: that of an output, else a new one."""
+        """Returns the buffer for result `index` of a stage, which is that of an output or else a new one."""
         for tensor, buffer in self.buffers.items():
             if tensor.source is stage and tensor.index == index:
                 return buffer

@@ -1,8 +1,8 @@
 """
-The lowering of graph ops to loop functions: pass `lower-graph-to-loops`.
+Lowers graph ops to loop functions: pass `lower-graph-to-loops`.
 
-Every op that says what it means becomes a call of a loop function: one made from its tensor expression
-(`LoopSemantics`), or the one that it gives (`LoopTemplate`). There are no lowerings per op.
+Every op with a stated meaning becomes a call of a loop function. The function is made from its tensor expression
+(`LoopSemantics`), or the op gives it (`LoopTemplate`). There are no lowerings per op.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _identity(op: Operation) -> str:
 
 
 def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
-    """The placeholders and results of an op's tensor expression. Raises errors at the op."""
+    """Returns the placeholders and results of an op's tensor expression. Raises errors at the op."""
     assert isinstance(op, LoopSemantics)
     operands = [_placeholder(op, value, index) for index, value in enumerate(op.operands)]
     try:
@@ -163,7 +163,7 @@ def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
 
 
 def _instantiated(op: Operation) -> LoopFuncOp:
-    """The loop function of an op that gives one. Its ops stand where `op` stands."""
+    """Returns the loop function of an op that gives one. Its ops get the location of `op`."""
     assert isinstance(op, LoopTemplate)
     for index, value in enumerate(op.operands):
         _static_type(op, value, index)

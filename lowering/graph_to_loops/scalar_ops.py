@@ -67,7 +67,7 @@ def _float_literal(value: float, type_: Attribute) -> FloatAttr:
     """Returns `value` rounded to the float type `type_`. A number that overflows it becomes infinite."""
     try:
         return FloatAttr(value, type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
-    except OverflowError:  # from Python's packing of f16 and f32
+    except OverflowError:  # Python's packing of f16 and f32 raises this.
         return FloatAttr(copysign(inf, value), type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
 
 

@@ -29,7 +29,7 @@ def emit_cast(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAV
 
 
 def _float_to_float(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
-    """Rounds once, to nearest even. f16 and bf16 meet in f32, which holds both exactly."""
+    """Rounds once, to nearest even. Conversions between f16 and bf16 go through f32, which holds both exactly."""
     widths = dtypes.bit_width(source), dtypes.bit_width(target)
     if widths[0] == widths[1]:
         return _float_to_float(ops, _float_to_float(ops, value, source, "f32"), "f32", target)

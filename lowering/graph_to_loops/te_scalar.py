@@ -207,7 +207,8 @@ class ScalarExpression(ScalarOps):
 
     def _signed_floormod(self, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
         """
-        The remainder takes the sign of the divisor: `r = lhs rem rhs`, plus `rhs` when r is not 0 and signs differ.
+        Emits `r = lhs rem rhs`, plus `rhs` when r is not 0 and signs differ. So the remainder takes the sign of the
+        divisor.
         """
         zero = self.constant(0, dtype)
         remainder = self.add(arith.RemSIOp(lhs, rhs))

@@ -198,8 +198,8 @@ def loop_hint(builder: LLVMBody, op: Operation) -> StringAttr | None:
     """
     Returns the attribute `stepwell.loop` of a loop, or None when it is malformed.
 
-    A loop that does not ask for vectors gets none: the schedule decides, and short loops that LLVM vectorises on its
-    own accord end in masked stores, which it miscompiles (`llvm_text.tables.LOOP_METADATA`).
+    A loop that does not ask for vectors gets none, since the schedule decides. LLVM would vectorise short loops too and
+    end them in masked stores, which it miscompiles (`llvm_text.tables.LOOP_METADATA`).
     """
     hint = op.attributes.get(LOOP_ATTRIBUTE)
     if hint is None:
@@ -251,7 +251,7 @@ def counted_loop(
     builder.start(start)
     results = body(start.args[0], list(start.args[1:]))
     builder.source = op
-    # The sum cannot wrap for an index: it is below the upper bound plus the step, both sizes of memory.
+    # The sum cannot wrap for an index. It is below the upper bound plus the step, and both are sizes of memory.
     following = builder.add(start.args[0], step, NSW if isinstance(bounds[0].type, IndexType) else 0)
     again = builder.icmp("slt", following, upper)
     back = builder.branch_if(again, start, (following, *results), done, results)

@@ -189,7 +189,7 @@ def entry_wrapper(function: func.FuncOp, signature: Signature, builder: LLVMBody
     start = Block(arg_types=[PTR])
     start.args[0].name_hint = "args"
     builder.start(start)
-    pointers = [  # sizes and strides lie there themselves
+    pointers = [  # sizes and strides are there themselves
         builder.load(builder.gep(start.args[0], index, PTR) if index else start.args[0], type_, 8)
         for index, type_ in enumerate(signature.arguments)
     ]

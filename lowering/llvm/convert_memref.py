@@ -80,7 +80,7 @@ def convert_alloca(builder: LLVMBody, op: memref.AllocaOp) -> None:
     Makes a stack slot.
 
     Slots lie at the start of the function, so that a loop does not grow the stack. In a function of several blocks only
-    those of the entry block can (a block may be entered again while an older slot is still in use).
+    slots of the entry block can, because another block may be entered again while an older slot is still in use.
     """
     layout = layout_of(builder, op.memref)
     alignment = _alignment_of(op)

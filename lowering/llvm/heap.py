@@ -26,8 +26,8 @@ def heap_slots(function: FuncOp) -> dict[memref.AllocOp, SSAValue] | None:
     Returns an empty table, or None when the function allocates nothing or frees buffers of unknown origin.
 
     In the table each `memref.alloc` gets a stack slot, which holds the live buffer or null. The failing return frees
-    every slot. So every `memref.dealloc` of the function must name its allocation: a slot could keep a pointer that was
-    freed through another name, and leaking is better than freeing twice.
+    every slot. So every `memref.dealloc` of the function must name its allocation. Otherwise a slot could keep a
+    pointer that was freed through another name, and leaking is better than freeing twice.
     """
     allocates = False
     for op in ops_of(function, memref.AllocOp, memref.DeallocOp):
@@ -57,7 +57,7 @@ def note_freed(builder: LLVMBody, op: memref.DeallocOp) -> None:
 
 
 def free_live_buffers(builder: LLVMBody) -> None:
-    """Frees what is live. `free(null)` does nothing."""
+    """Frees the buffers that are live. `free(null)` does nothing."""
     for slot in (builder.heap or {}).values():
         symbol = builder.state.external("free", [PTR], None)
         builder.call(symbol, (builder.load(slot, PTR, 8),), None)

@@ -59,21 +59,21 @@ class LLVMBody:
         self.blocks: list[Block] = []
         self.block = Block()
         self.source: Operation | None = None
-        """The op being converted: new ops take its location, errors name it."""
+        """The op being converted. New ops take its location, and errors name it."""
         self.values: dict[SSAValue, SSAValue] = {}
         self.pieces: dict[SSAValue, list[SSAValue]] = {}
         """The registers that stand for a tile (`pieces.py`)."""
         self.uses_tile_registers = False
-        """Whether the function multiplies on the tile registers of AMX (`tiles/registers.py`)."""
+        """True when the function multiplies on the tile registers of AMX (`tiles/registers.py`)."""
         self.tile_slot: SSAValue | None = None
-        """Stack memory by way of which these become values."""
+        """The stack memory through which these registers become values."""
         self.alignment: dict[SSAValue, int] = {}
-        """Bytes to which a pointer is known to be aligned, beyond the size of its element."""
+        """The bytes to which a pointer is known to be aligned, beyond the size of its element."""
         self.fail_block: Block | None = None
         self.heap: dict[memref.AllocOp, SSAValue] | None = None
         """The stack slots of buffers that the function must free on its failing return (`heap.py`)."""
         self.prologue: list[Operation] = []
-        """Ops that belong at the start of the entry block: stack slots."""
+        """The ops that belong at the start of the entry block, which are stack slots."""
         self.block_map: dict[Block, Block] = {}
         self.yield_targets: list[Block] = []
         self._cache: dict[Any, SSAValue] = {}
@@ -180,7 +180,7 @@ class LLVMBody:
     def _emit_maybe(
         self, op_type: type[Operation], operands: Sequence[SSAValue], result: Attribute | None, properties: Properties
     ) -> SSAValue | None:
-        """Appends an op with one result, or none when its type is None."""
+        """Appends an op with one result, or without a result when its type is `None`."""
         if result is None:
             self.emit_void(op_type, operands, properties)
             return None

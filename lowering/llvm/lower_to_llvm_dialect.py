@@ -81,7 +81,7 @@ _TAKE_TILES = frozenset(
         scf.YieldOp,
     }
 )
-"""Ops whose conversions know of tiles, values that several registers stand for."""
+"""The ops whose conversions know of tiles, values that several registers stand for."""
 
 
 class FunctionConverter:

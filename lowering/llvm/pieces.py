@@ -1,8 +1,8 @@
 """
-The pieces of register tiles: a `vector<ROWSxCOLUMNSxT>` is cut into registers.
+Cuts register tiles into pieces: a `vector<ROWSxCOLUMNSxT>` becomes several registers.
 
-A row is cut into vectors of `LANES` elements, whatever their type, so that the pieces of all tiles of one shape belong
-together, and a last, shorter one. LLVM cuts them again where registers are narrower.
+A row is cut into vectors of `LANES` elements, whatever their type, and a last, shorter one. So the pieces of all tiles
+of one shape belong together. LLVM cuts them again where registers are narrower.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class TypeConverter:
 
     @contextmanager
     def cut_to(self, lanes: int) -> Iterator[None]:
-        """Converts numbers as vectors of so many lanes inside the `with` block (the body of a `tile.map`)."""
+        """Converts numbers as vectors of `lanes` lanes inside the `with` block (the body of a `tile.map`)."""
         self.lanes = lanes
         try:
             yield

@@ -34,7 +34,7 @@ class FunctionText:
         self.lines: list[str] = []
         self.phis: dict[Block, list[tuple[str, Sequence[SSAValue]]]] = {}
         self.edges: list[str] = []
-        """Blocks that only branch on: they tell two edges between the same two blocks apart."""
+        """The blocks that only branch on. They keep two edges between the same two blocks apart."""
         self.type = module.type_text
 
     # Names

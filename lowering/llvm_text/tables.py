@@ -196,6 +196,6 @@ LOOP_METADATA: dict[str, tuple[str, ...]] = {
 """
 The metadata of a loop for each word of `stepwell.loop`.
 
-Vector loops end in a scalar rest, never in a masked step: LLVM 22 stores a masked `<8 x i16>` of which one lane is
-on as 32 bits when it was truncated from `<8 x i32>` (x86 with AVX-512), beyond the end of the buffer.
+Vector loops end in a scalar rest, never in a masked step. The reason is LLVM 22 on x86 with AVX-512. When a masked `<8
+x i16>` of which one lane is on was truncated from `<8 x i32>`, it stores 32 bits, beyond the end of the buffer.
 """

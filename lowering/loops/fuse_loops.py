@@ -164,7 +164,7 @@ def _inline_kernel(
             if isinstance(new, tensor_loop.BlockOp):
                 make_unique(new, names)
                 if len(set(call.operands)) < len(call.operands):
-                    new.refresh_regions()  # what were two buffers is one now
+                    new.refresh_regions()  # Two buffers have become one.
         Rewriter.insert_op(clone, InsertPoint.before(end))
 
 

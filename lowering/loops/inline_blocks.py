@@ -35,7 +35,7 @@ _MOVES = frozenset(
         "arith.trunci",
     }
 )
-"""Ops that cost nothing beside the load they surround."""
+"""The ops that cost nothing beside the load that they surround."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,9 @@ def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[t
     Returns no blocks when that is not allowed or not cheap. The caller refreshes the regions of these blocks, then
     erases the temporary.
 
-    The rewrite is legal when one block writes the buffer, at every point once (spatial axes bound one to one, a single
-    store at the axes), without effects but loads from buffers that nobody writes later, and all readers come after it.
+    The rewrite is legal when one block writes the buffer at every point once: its spatial axes are bound one to one,
+    and a single store is at the axes. Its only effects are loads from buffers that nobody writes later, and all readers
+    come after it.
     """
     found = accessors(alloc.memref, facts.times)
     if found is None:
@@ -104,9 +105,9 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     """
     Lets a temporary live in the buffer that its last reader writes, or returns False when that is not allowed.
 
-    The rewrite is legal when the last nest that touches the temporary is one elementwise block, visits every element
-    once, loads the temporary only at the index at which it stores the other buffer as its last act, and nobody touches
-    the other buffer before or beside it. Both buffers have the same type, of known size.
+    The rewrite is legal when the last nest that touches the temporary is one elementwise block that visits every
+    element once. It must load the temporary only at the index at which it stores the other buffer as its last act, and
+    nobody may touch the other buffer before or beside it. Both buffers have the same type, of known size.
     """
     found = accessors(alloc.memref)
     if not found or found[-1].stores or len(found) < 2:
@@ -124,7 +125,7 @@ def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) 
     indices = tuple(store.indices)
     if not _is_identity(last.block, indices) or any(tuple(load.indices) != indices for load in last.loads):
         return False
-    if not _is_perfect(last):  # alone in its nest, so what touches the buffers at another time is all there is
+    if not _is_perfect(last):  # A block alone in its nest is the only user of the buffers at that time.
         return False
     if isinstance(target.owner, tensor_loop.AllocOp):
         target.owner.detach()

@@ -52,9 +52,10 @@ def _weight_of(op: Operation) -> int:
 
 class VectorAxes:
     """
-    The axes along which the blocks of a function run on vectors, found once per block and kept while producers join it.
+    The axes along which the blocks of a function run on vectors. They are found once per block and kept while producers
+    join it.
 
-    Along such an axis all accesses stand still or walk through memory, and the stores agree: they walk along a spatial
+    Along such an axis all accesses stand still or walk through memory, and the stores agree. They walk along a spatial
     axis and stand still along a reduce axis.
     """
 

@@ -48,7 +48,8 @@ class InlineLoopsPass(StepwellPass):
         changed: dict[tensor_loop.BlockOp, None] = {}
         inlined: list[tensor_loop.AllocOp] = []
         facts = FunctionFacts(function)
-        # The last temporary first: a long chain is then copied into its end op by op, not over and over as it grows.
+        # The last temporary comes first. A long chain is then copied into its end op by op, not over and over as it
+        # grows.
         for alloc in reversed(allocs):
             if readers := inline_producer(alloc, facts):
                 inlined.append(alloc)

@@ -50,7 +50,7 @@ def _axes(block: tensor_loop.BlockOp) -> dict[SSAValue, int]:
 
 def borders_of(block: tensor_loop.BlockOp) -> dict[int, list[int]]:
     """
-    Returns the borders of each axis: from there on a condition that chooses what is computed has another answer.
+    Returns the borders of each axis, the indices from which on a condition that chooses the value has another answer.
     """
     axes, found = _axes(block), dict[int, set[int]]()
     for op in _conditions(block):
@@ -109,7 +109,7 @@ def decide(block: tensor_loop.BlockOp) -> None:
             _replace_by(op, _truth(op, known))
     for op in list(walk(block)):
         if op is not block and not is_inside(op, block):
-            continue  # in a branch that is gone
+            continue  # It stood in a branch that is gone.
         if isinstance(op, arith.AndIOp | arith.OrIOp):
             _simplify(op)
         elif isinstance(op, scf.IfOp) and (known := constant_of(op.cond)) is not None:

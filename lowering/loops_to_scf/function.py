@@ -44,7 +44,7 @@ class FunctionLowering(BlockValues):
         self._frees: list[list[SSAValue]] = [[]]
 
     def _plan_inits(self, source: Block) -> None:
-        """Decides for each init: before its outermost reduce loop, or (guarded) where its block stands."""
+        """Decides where each init runs: before its outermost reduce loop, or (guarded) where its block stands."""
         for op in ops_of(source, BlockOp):
             if op.init is None:
                 continue
@@ -91,7 +91,7 @@ class FunctionLowering(BlockValues):
             self.emitter.add(op.clone(self.values))
 
     def _lower_regions(self, op: Operation) -> None:
-        """Keeps an op of another dialect around ours (`scf.if`, `scf.for`), with lowered regions."""
+        """Keeps an op of another dialect around loops (`scf.if`, `scf.for`), with lowered regions."""
         new_op = op.clone_without_regions(self.values)
         for region, new_region in zip(op.regions, new_op.regions, strict=True):
             for block in region.blocks:
@@ -257,7 +257,10 @@ class FunctionLowering(BlockValues):
                 self.emit_init(op)
 
     def _first_iteration(self, nest: ReductionNest) -> list[SSAValue]:
-        """Tests whether every reduce loop is at 0, or the reduce axes where a loop serves a spatial axis too."""
+        """
+        Tests whether every reduce loop is at 0. Where a loop serves a spatial axis too, it tests the reduce axes
+        instead.
+        """
         conditions = [
             self.emitter.compare("eq", self.value(level.variable), 0)
             for level in nest.levels

@@ -95,7 +95,7 @@ class LoopNest:
 
     @contextmanager
     def where(self, condition: SSAValue | None) -> Iterator[None]:
-        """Lets what is emitted inside run only where `condition` holds. Without a condition it always runs."""
+        """Makes the ops emitted inside run only where `condition` holds. Without a condition they always run."""
         if condition is None:
             yield
             return
@@ -115,10 +115,10 @@ class LoopNest:
         carried_names: Sequence[str | None] = (),
     ) -> Iterator[Loop]:
         """
-        Emits an `scf.for` from 0 to `extent` around what is emitted inside.
+        Emits an `scf.for` from 0 to `extent` around the ops emitted inside.
 
         Inside, `loop.variable` and `loop.carried` hold the values of the iteration. Set `loop.yielded` to the next
-        ones. Afterwards `loop.results` are the final ones.
+        values. Afterwards `loop.results` are the final ones.
         """
         body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
         body.args[0].name_hint = name

@@ -59,7 +59,7 @@ def reduction_chain(level: Level, guarded: Container[BlockOp]) -> ReductionChain
     inner = [constraint for constraint in block.constraints if _mentions(block, constraint, variables)]
     outer = [constraint for constraint in block.constraints if constraint not in inner]
     if any(_mentions(block, constraint, nest.spatial) for constraint in inner):
-        return None  # the accumulator may lie outside its buffer in iterations that do not run
+        return None  # The accumulator may lie outside its buffer in iterations that do not run.
     starts_reduction = nest.first_reduce == nest.levels.index(level)
     init_values = init_stores(block, found) if starts_reduction else None
     return ReductionChain(nest, levels, found, tuple(inner), tuple(outer), init_values)

@@ -1,9 +1,9 @@
 """
-The part of `expand-math` that keeps maxima and minima of f16 and bf16 in f32 until the loop that carries them ends.
+Keeps maxima and minima of f16 and bf16 in f32 until the loop that carries them ends, as a part of `expand-math`.
 
-Arithmetic on small floats is done in f32 and rounded after each op (`expand_small_floats`), so a loop that carries a
-maximum extends and rounds it in every iteration. LLVM does not see a maximum in that and leaves the loop scalar. A
-maximum is one of its operands, hence representable: nothing is lost when it is rounded once, after the loop.
+Arithmetic on small floats is done in f32 and rounded after each op (`expand_small_floats`). So a loop that carries a
+maximum extends and rounds it in every iteration. LLVM does not recognise a maximum in that and leaves the loop scalar.
+A maximum is one of its operands, hence representable, so nothing is lost when it is rounded once after the loop.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """
-The part of `expand-math` that does f16 and bf16 arithmetic by way of f32: extend, compute, round once.
+Does f16 and bf16 arithmetic through f32, as a part of `expand-math`: extend, compute, round once.
 
 `+ - * / sqrt` rounded to f32 (24 bits) and then to p = 11 or 8 bits equal one rounding, because 24 >= 2 p + 2 (S. A.
-Figueroa, When is double rounding innocuous?, 1995). Where that does not hold (fma, f64 or wide integers to a small
-float) the wide step rounds *to odd*: inexact results take the neighbour with an odd last bit, which no later rounding
-to at least two bits less can mistake for a tie or an exact value (S. Boldo and G. Melquiond, Emulation of a FMA and
+Figueroa, When is double rounding innocuous?, 1995). This does not hold for fma, and for f64 or wide integers to a small
+float. There the wide step rounds *to odd*: inexact results take the neighbour with an odd last bit. No later rounding
+to at least two bits less can mistake it for a tie or an exact value (S. Boldo and G. Melquiond, Emulation of a FMA and
 correctly rounded sums, 2008).
 """
 
@@ -24,7 +24,8 @@ INFINITY64 = 0x7FF << 52
 
 def odd_neighbour(m: MathOps, rounded: Value, rest: Value) -> Value:
     """
-    Rounds to odd: `rounded` is nearest to an exact value, `rest` has the sign of what was lost, 0 or NaN if nothing.
+    Rounds to odd. `rounded` is nearest to an exact value, and `rest` has the sign of the rounding error, or is 0 or NaN
+    if there is none.
 
     An even inexact `rounded` moves one step towards the exact value. Its bits grow if signs agree, else they shrink,
     and inf comes down to the largest finite number. `rest` may be inf.

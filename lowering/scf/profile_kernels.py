@@ -168,7 +168,9 @@ def _add_result(entry: func.FuncOp, type_: MemRefType) -> BlockArgument:
 
 
 def _measure(first: Operation | None, last: Operation | None, profile: SSAValue, row: int) -> None:
-    """Takes the time from before `first` to after `last`, or to before it where it ends the block."""
+    """
+    Measures the time from before `first` to after `last`. Where `last` ends the block, it is the time to before it.
+    """
     assert first is not None and last is not None
     start = _call(first, NOW, [], [i64])
     index = arith.ConstantOp(IntegerAttr(row, IndexType()))

@@ -78,7 +78,7 @@ def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:
     for op in marked:
         del op.attributes[PARALLEL]
     last: scf.ForOp | None = None
-    for op in marked:  # a walk meets what a loop holds right after it
+    for op in marked:  # A walk meets the ops inside a loop right after it.
         if last is None or not last.is_ancestor(op):
             last = op
             yield op
@@ -180,7 +180,10 @@ class _Outlining:
 
 
 def _for_llvm(attributes: DictionaryAttr) -> DictionaryAttr:
-    """Keeps what LLVM may assume of an argument, which holds in the part too. The role of the argument does not."""
+    """
+    Keeps the attributes of an argument that LLVM may rely on, which hold in the part too. The role of the argument does
+    not.
+    """
     return DictionaryAttr({name: each for name, each in attributes.data.items() if name.startswith("llvm.")})
 
 
@@ -202,7 +205,9 @@ def _fits_frame(type_: Attribute) -> bool:
 
 
 def _is_buffer_of_its_own(value: SSAValue) -> bool:
-    """Returns whether nothing else that is captured can be the same memory. It is true for what is no buffer."""
+    """
+    Returns whether nothing else that is captured can be the same memory. It is true for a value that is no buffer.
+    """
     if not isinstance(value.type, MemRefType):
         return True
     if isinstance(value, BlockArgument):

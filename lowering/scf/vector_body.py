@@ -1,6 +1,6 @@
 """
-The parts of the body of a loop that is marked for vectors: indices that move with the loop, and what is loaded,
-computed, stored and summed up.
+Sorts the ops in the body of a loop that is marked for vectors: indices that move with the loop, and values that are
+loaded, computed, stored and summed up.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class VectorBody:
     loop: scf.ForOp
     extent: int
     kept: list[Operation] = field(default_factory=list)
-    """Index arithmetic, and loads of what is the same in every iteration."""
+    """The index arithmetic, and the loads that are the same in every iteration."""
     moving: dict[Operation, int] = field(default_factory=dict)
     """The dimension in which each load or store of neighbours moves."""
     computed: list[Operation] = field(default_factory=list)
@@ -98,9 +98,9 @@ def vector_body(loop: scf.ForOp) -> VectorBody | None:
 
 def _take(body: VectorBody, op: Operation, steps: dict[SSAValue, int]) -> bool:
     """
-    Files `op` under what it is, or returns False where it is nothing that is known.
+    Sorts `op` into its list by its kind. Returns False for an op of no known kind.
 
-    `steps` is how far indices move per iteration.
+    `steps` says how far indices move per iteration.
     """
     if isinstance(op, memref.LoadOp | memref.StoreOp):
         return _take_access(body, op, steps)
@@ -190,7 +190,7 @@ def _reductions(body: VectorBody) -> bool:
 
 
 def _no_hazards(body: VectorBody) -> bool:
-    """Returns whether what is stored is read, if at all, at the very index of the store."""
+    """Returns whether a buffer that is stored is read, if at all, only at the index of the store."""
     stores = [op for op in body.moving if isinstance(op, memref.StoreOp)]
     if not stores and not body.reductions:
         return False

@@ -46,7 +46,7 @@ def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:
 
 
 class _TileLoops:
-    """Loops over tiles, and single tiles, before the loop of `body`."""
+    """Emits loops over tiles, and single tiles, before the loop of `body`."""
 
     def __init__(self, body: VectorBody, requests: Sequence[Request]):
         self.body = body
@@ -121,7 +121,7 @@ class _TileLoops:
         return [tiles[each.update.results[0]] for each in body.reductions]
 
     def _ask_ahead(self, start: SSAValue, columns: int) -> None:
-        """Prefetches the same columns of the rows that the loop asks for."""
+        """Prefetches the same columns of the rows that the loop marks for prefetching."""
         for request in self.requests:
             access = request.access
             place = [start if index is self.body.variable else index for index in access.indices]
@@ -181,8 +181,8 @@ class _TileLoops:
 
     def _slice(self, value: SSAValue, tiles: dict[SSAValue, SSAValue]) -> list[Operation]:
         """
-        Returns the ops, in order, that compute `value` from the tiles that are there and from what is the same
-        everywhere.
+        Returns the ops, in order, that compute `value` from the tiles that are there and from values that are the same
+        in all lanes.
         """
         computed = set(self.body.computed)
         found: set[Operation] = set()

@@ -98,7 +98,7 @@ def _accumulate(builder: LLVMBody, scalar: SSAValue, vector: SSAValue, total: SS
     spread = _spread(builder, scalar, total.type)
     if isinstance(element_type(total.type), IntegerType):
         return builder.add(total, builder.mul(spread, vector))
-    # Not `fma`, which is a call of the library where there is no such instruction.
+    # `fma` would be a call of the library where there is no such instruction.
     return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), total.type)
 
 
@@ -147,7 +147,7 @@ def convert_map(builder: LLVMBody, op: tile.MapOp, convert: Callable[[LLVMBody, 
     Converts the body on vectors, for a few pieces at a time.
 
     Each op is done for all of them before the next op, so that the processor need not look far ahead for work while one
-    of them waits. What the body uses from outside is in all lanes.
+    of them waits. Values that the body uses from outside are spread over all lanes.
     """
     assert isinstance(op.result.type, VectorType)
     outside = {value: builder.values[value] for value in _outside_values(op)}

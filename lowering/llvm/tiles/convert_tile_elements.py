@@ -45,7 +45,7 @@ def _resized(builder: LLVMBody, value: SSAValue, lanes: int) -> SSAValue:
 
 
 def _on_whole_registers(builder: LLVMBody, operands: Sequence[SSAValue], name: str, *more: int) -> SSAValue:
-    """Calls a masked intrinsic of two operands on registers of 16 lanes, all of which count."""
+    """Calls a masked intrinsic of two operands on registers of 16 lanes, none of which is masked."""
     type_ = operands[0].type
     assert isinstance(type_, VectorType)
     first, second = (_resized(builder, operand, LANES) for operand in operands)
@@ -93,7 +93,7 @@ def _table(builder: LLVMBody, numbers: Sequence[float], register: VectorType) ->
 
 
 def convert_reduce(builder: LLVMBody, op: tile.ReduceOp) -> None:
-    """Combines the registers in pairs, those of a full row first, then the lanes of what is left."""
+    """Combines the registers in pairs, those of a full row first, then the lanes of the last one."""
     pieces = list(builder.pieces[op.tile])
     element = element_type(pieces[0].type)
     while len(pieces) > 1 and pieces[0].type == pieces[1].type:
@@ -135,7 +135,7 @@ def _across(builder: LLVMBody, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
 
 
 def _largest_lane(builder: LLVMBody, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
-    """Compares the lanes in halves. An odd one out is compared with the first."""
+    """Compares the lanes in halves. When their number is odd, the last one is compared with the first."""
     assert isinstance(vector.type, VectorType)
     (lanes,) = vector.type.get_shape()
     while lanes > 1:

@@ -72,7 +72,7 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
         mask = DenseArrayBase.from_list(i32, range(element, GROUP * lanes, GROUP))
         left = _part(builder, spread, mask, element, left_signed)
         right = _part(builder, vector, mask, element, right_signed)
-        products = builder.mul(left, right)  # 16 bits hold 255 * 255, or 255 * -128 with a sign
+        products = builder.mul(left, right)  # 16 bits hold 255 * 255, or 255 * -128 with a sign.
         signed = left_signed or right_signed
         total = builder.add(total, builder.resize_integer(products, total.type, signed=signed))
     return total

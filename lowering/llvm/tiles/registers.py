@@ -1,14 +1,14 @@
 """
-The conversion of `tile.mma … using "amx"`: products on the tile registers of AMX.
+Converts `tile.mma … using "amx"`: products on the tile registers of AMX.
 
 A register holds 16 rows of 64 bytes. Sums take registers 0 to 3 (two by two of 16x16), rows of A 4 and 5, columns of B
-6 and 7, so a step of 16 groups is four loads and four products. All registers always have their full shape, so one
-configuration does for a whole program: a function that multiplies so loads it at its start, again after each call, and
-gives the registers up before it returns (the system then need not save them). Intel 64 and IA-32 Architectures Software
-Developer's Manual, volume 1, chapter 18.
+6 and 7. So a step of 16 groups is four loads and four products. All registers always have their full shape, so one
+configuration serves a whole program. A function with such products loads it at its start and again after each call. It
+gives the registers up before it returns, so that the system need not save them. Source: Intel 64 and IA-32
+Architectures Software Developer's Manual, volume 1, chapter 18.
 
-Sums become values by way of memory, as there is no other way. Where they are only stored they go straight to their
-place. A product right after another that adds to its sums finds them in their registers.
+Sums become values through memory, as there is no other way. Where they are only stored they go straight to their place.
+A product right after another one that adds to its sums finds them in their registers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SUM_BYTES = 4
 
 REGISTERS = 8
 _LEFT, _RIGHT = 4, 6
-"""The first registers of A and of B. Those before hold sums."""
+"""The first registers of A and of B. The registers before them hold sums."""
 
 CONFIGURATION = bytes(
     [1, *[0] * 15, *[ROW_BYTES, 0] * REGISTERS, *[0] * 16, *[AMX_ROWS] * REGISTERS, *[0] * 8],
@@ -50,7 +50,7 @@ _MULTIPLY = {
     (False, True): "llvm.x86.tdpbusd",
     (False, False): "llvm.x86.tdpbuud",
 }
-"""The intrinsic for each answer to whether the bytes of A and those of B have a sign."""
+"""The intrinsic by two answers: whether the bytes of A have a sign, and whether those of B have one."""
 
 
 def convert_mma_on_tile_registers(builder: LLVMBody, op: tile.MmaOp) -> None:
@@ -63,7 +63,7 @@ def convert_mma_on_tile_registers(builder: LLVMBody, op: tile.MmaOp) -> None:
     assert isinstance(op.acc.type, VectorType)
     grid = _Grid.of(op.acc.type)
     if _goes_on(op.acc) is op:
-        pass  # the sums are in their registers
+        pass  # The sums are in their registers.
     elif _is_zero(op.acc):
         for number in grid.sums():
             builder.intrinsic("llvm.x86.tilezero", [_register(builder, number)], None)
@@ -94,7 +94,7 @@ def convert_mma_on_tile_registers(builder: LLVMBody, op: tile.MmaOp) -> None:
 
 @dataclass(frozen=True)
 class _Grid:
-    """The tile registers of the sums, as rows and columns of them."""
+    """The tile registers of the sums, in rows and columns."""
 
     rows: int
     columns: int
@@ -112,19 +112,25 @@ class _Grid:
 
 @dataclass(frozen=True)
 class _Operand:
-    """The registers of one side of a product, and where they come from. All but the counts are in bytes."""
+    """
+    The registers of one side of a product, and the memory that they are loaded from. All numbers but the counts are in
+    bytes.
+    """
 
     instruction: str
-    """`t1`: what is loaded need not stay in the first-level cache, where it would push out the other side."""
+    """
+    The instruction that loads. `t1` means that the data need not stay in the first-level cache, where it would push out
+    the other side.
+    """
     corner: SSAValue
     first: int
     count: int
     stride: int
-    """Bytes between the rows of a register."""
+    """The bytes between the rows of a register."""
     between: int
-    """Bytes between registers."""
+    """The bytes between registers."""
     step: int
-    """Bytes between steps of the sum."""
+    """The bytes between steps of the sum."""
 
     def load(self, builder: LLVMBody, number: SSAValue | None) -> None:
         """Loads the registers of step `number`."""
@@ -247,7 +253,7 @@ def _lane(builder: LLVMBody, grid: _Grid, piece: Piece) -> SSAValue:
 
 
 def _take(builder: LLVMBody, result: SSAValue, grid: _Grid) -> None:
-    """Lets vectors stand for the sums."""
+    """Makes vectors stand for the sums."""
     for number, place in _places(builder, grid):
         _move(builder, "llvm.x86.tilestored64", number, place, grid.columns * ROW_BYTES)
     assert isinstance(result.type, VectorType)
@@ -263,7 +269,7 @@ def _take(builder: LLVMBody, result: SSAValue, grid: _Grid) -> None:
 
 
 def _put(builder: LLVMBody, value: SSAValue, grid: _Grid) -> None:
-    """Brings vectors into the registers of the sums."""
+    """Moves vectors into the registers of the sums."""
     assert isinstance(value.type, VectorType)
     for piece, vector in zip(pieces_of(value.type), builder.pieces[value], strict=True):
         builder.store(vector, _lane(builder, grid, piece), ROW_BYTES)

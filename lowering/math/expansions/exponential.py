@@ -83,8 +83,8 @@ def exp_in_wide_registers(m: MathOps, x: Value) -> Value:
     """
     Computes exp(x) in the body of a `tile.map` with `tile.scale`, which overflows and rounds to denormals by itself.
 
-    No bounds for x: where n is not near x / ln 2, as x is infinite or above 2^22, any finite p scaled by it is inf
-    or 0. Of a NaN n is one.
+    There are no bounds for x. Where n is not near x / ln 2, as x is infinite or above 2^22, any finite p scaled by it
+    is inf or 0. For a NaN n is NaN too.
     """
     biased = m.fma(x, LOG2_E, MAGIC)
     n = biased - MAGIC

@@ -1,10 +1,10 @@
 """
-Straight-line `arith` code as equations: `x * y + 1.0` on `Value` makes the ops, for scalars and vectors alike.
+Writes straight-line `arith` code as equations: `x * y + 1.0` on `Value` makes the ops, for scalars and vectors alike.
 
 xDSL's `arith` has comparisons, selections and integer casts on scalars only. On vectors a comparison is therefore the
-sign of a difference, spread over the lane (a *mask*: all ones or all zeros), and a selection is
-`(a & mask) | (b & ~mask)`; LLVM recognises both. Comparisons are of integers, mostly of the bits of a float, whose
-order is that of non-negative floats.
+sign of a difference, spread over the lane (a *mask*: all ones or all zeros). A selection is `(a & mask) | (b & ~mask)`.
+LLVM recognises both. Comparisons are of integers, mostly of the bits of a float, whose order is that of non-negative
+floats.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def element_kind(type_: Attribute) -> str | None:
     """Returns `f32` for `f32` and `vector<8xf32>`, None for types the expansions do not know."""
     if type(type_) is VectorType:
         type_ = type_.element_type
-    # the hash of a memref type, of which most operands are, takes longer than all else here
+    # Most operands are of a memref type, whose hash takes longer than all else here.
     return KIND_OF.get(type_) if type(type_) in _CLASSES else None
 
 

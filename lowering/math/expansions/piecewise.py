@@ -44,7 +44,7 @@ def piecewise(m: MathOps, size: Value, slope: float, rows: Rows, precise: bool =
     total = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         total = m.fma(total, rest, coefficient)
-    # the value is 0 on the first piece and more than the rest on the others
+    # The value is 0 on the first piece, and more than the rest on the others.
     return m.fma(total, rest, m.larger(value, rest) if precise else value)
 
 

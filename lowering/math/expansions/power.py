@@ -56,7 +56,7 @@ def power_with_edges(m: MathOps, x: Value, exponent: Value, signed: tuple[Value,
     Computes x^y for `exponent` = y in f64. `signed` are the masks y < 0, y odd, y an integer.
 
     The magnitude of 0 and inf to a power is 0 or inf: the base itself, or for y < 0 the other one (the sum of their
-    bits is that of inf). |x| = 1 has magnitude 1 also for an infinite y. An odd y keeps the sign of x, a y with a
+    bits is that of inf). |x| = 1 has magnitude 1, even for an infinite y. An odd y keeps the sign of x, and a y with a
     fraction makes a negative finite x NaN.
     """
     negative, odd, integer = signed

@@ -1,12 +1,12 @@
 """
 The functions sin, cos and tan in f32, for every finite argument, without a branch.
 
-Reduction (after M. Payne and R. Hanek, 1983): only x 2/pi mod 4 matters, and a float |x| >= 2^E is a multiple of
-2^(E-23), so bits of 2/pi of weight 2^(25-E) and more contribute multiples of 4 and are left out. `TWO_OVER_PI` holds
-what remains for windows of |x| as two doubles c0 + c1. p = x c0 and its rounding error (one fma) are exact, p is below
-2^41, so the fraction is known to 2^-65 and the closest approach of a float to a multiple of pi/2 (2^-31) keeps 30 good
-bits. Then r = fraction * pi/2, |r| <= pi/4, and polynomials: sin of degree 9, cos of degree 8. Arguments up to 2^40 are
-the first window. The others cost one selection each.
+Reduction (after M. Payne and R. Hanek, 1983): only x 2/pi mod 4 matters. A float |x| >= 2^E is a multiple of 2^(E-23),
+so bits of 2/pi of weight 2^(25-E) and more contribute multiples of 4 and are left out. `TWO_OVER_PI` holds the
+remaining bits for windows of |x| as two doubles c0 + c1. p = x c0 and its rounding error (one fma) are exact. p is
+below 2^41, so the fraction is known to 2^-65. The closest approach of a float to a multiple of pi/2 (2^-31) keeps 30
+good bits. Then r = fraction * pi/2, |r| <= pi/4, and polynomials follow: sin of degree 9, cos of degree 8. Arguments up
+to 2^40 are the first window. The others cost one selection each.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def reduce(m: MathOps, x: Value) -> tuple[Value, Value]:
 def sin_or_cos(m: MathOps, x: Value, shift: int) -> Value:
     """Computes sin(x + shift pi/2): by quadrant sin(r), cos(r), -sin(r), -cos(r)."""
     quadrant, wide = reduce(m, x)
-    n = (quadrant.narrow("f32") + MAGIC).bits() + shift  # the low two bits of MAGIC are 0
+    n = (quadrant.narrow("f32") + MAGIC).bits() + shift  # The low two bits of MAGIC are 0.
     r = wide.narrow("f32")
     z = r * r
     sine = m.fma(r * z, m.polynomial(z, SIN), r)
