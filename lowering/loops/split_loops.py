@@ -39,7 +39,7 @@ MOST_PARTS = 16
 @dataclass(frozen=True)
 class SplitLoopsPass(StepwellPass):
     """
-    Cuts elementwise grids where conditions on an axis change, as in concatenations and paddings and what is fused with
+    Cuts elementwise grids where conditions on an axis change, as in concatenations, paddings and the ops fused with
     them.
 
     Before:
@@ -54,9 +54,9 @@ class SplitLoopsPass(StepwellPass):
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %x[%vi, %vj] to %out[%vi, %vj]> }
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %y[%vi, %vj] to %out[%vi, %vj + 64]> }
 
-    Each part runs on vectors, and `inline-loops` may compute in it what it alone reads. Rows of less than 24 elements
-    per border stay, and grids of more than 16 parts, and what feeds a reduction (schedules know the padding of a
-    convolution by its condition).
+    Each part runs on vectors, and `inline-loops` may compute in it the values that only it reads. Rows of less than 24
+    elements per border stay, and so do grids of more than 16 parts. Grids that feed a reduction stay too, since
+    schedules know the padding of a convolution by its condition.
     """
 
     name = "split-loops"

@@ -32,7 +32,7 @@ class GuardDivisionsPass(StepwellPass):
     Makes scalar integer divisions fail cleanly at zero, and wrap at the smallest integer divided by -1.
 
     Before: `%q = arith.divsi %a, %b : i32`
-    After: `cf.assert` that `%b` is not 0; then `%a / %b` for a divisor other than -1, and `0 - %a` for -1.
+    After: `cf.assert` that `%b` is not 0, then `%a / %b` for a divisor other than -1, and `0 - %a` for -1.
 
     Divisors that are constants or selections known to differ from those values stay, and so do vectors.
     """

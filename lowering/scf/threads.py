@@ -51,10 +51,11 @@ class OutlineParallelLoopsPass(StepwellPass):
           scf.for %i = %lower to %upper step %c1 { ... }
         }
 
-    A chunk is what takes about `grain` nanoseconds, or `stepwell.grain` of the function, by an estimate of the work.
-    The number of threads does not matter, so results cannot depend on it. Loops stay serial that make less than two
-    chunks, carry values, have unknown bounds, or use a value from outside that no frame can hold (a vector). Of nested
-    loops the outermost is taken. A stack buffer used in the loop only becomes one of each chunk.
+    A chunk is the iterations that take about `grain` nanoseconds, or `stepwell.grain` of the function, by an estimate
+    of the work. The number of threads does not matter, so results cannot depend on it. A loop stays serial when it
+    makes less than two chunks, carries values, has unknown bounds, or uses a value from outside that no frame can hold
+    (a vector). Of nested loops the outermost is taken. A stack buffer that only the loop uses becomes a buffer of each
+    chunk.
     """
 
     name = "outline-parallel-loops"

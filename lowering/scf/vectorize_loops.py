@@ -21,7 +21,7 @@ from .vector_emission import LANES, emit_vectors
 @dataclass(frozen=True)
 class VectorizeLoopsPass(StepwellPass):
     """
-    Loops marked `vectorize` become loops over register tiles, on machines with vector registers of 64 bytes.
+    Turns loops marked `vectorize` into loops over register tiles, on machines with vector registers of 64 bytes.
 
     Before:
 
@@ -43,11 +43,11 @@ class VectorizeLoopsPass(StepwellPass):
         } {stepwell.loop = "no-unroll"}
 
     Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the
-    end. What is left of the iterations is a narrower row, or two. A loop that sums up what the one before it stored
-    runs together with it (`jam_loops.py`), and loops after each other on a row prefetch the next one
-    (`row_prefetch.py`). LLVM's vectoriser gets loops of less than 16 or of unknown iterations, those that work on
-    other types than f32, copies, and accesses other than to neighbours in a row. `wide` says whether there are such
-    registers. The target says so if it is left out.
+    end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one before it
+    stored runs together with it (`jam_loops.py`). Loops after each other on a row prefetch the next one
+    (`row_prefetch.py`). LLVM's vectoriser gets loops of less than 16 or of unknown iterations, copies, and loops on
+    other types than f32. It also gets loops with accesses other than to neighbours in a row. `wide` says whether there
+    are such registers. The target says so if it is left out.
     """
 
     name = "vectorize-loops"

@@ -22,13 +22,13 @@ class CalibrateModulePass(StepwellPass):
     """
     Makes an entry return the arguments and results of every call of a function with `graph.compiler`.
 
-    The results of the entry become, call by call in program order, the arguments of the call and then its results; its
-    own results are gone, and so is `graph.compiler` from all functions: they run like any other, whether or not there
-    is a code generator for them. A call whose results nobody uses is recorded too. Where the data of a function stands,
-    the pass `calibrate-map` says (run it first, the map stays on the entry).
+    The results of the entry become, call by call in program order, the arguments of the call and then its results. The
+    entry's own results are gone. So is `graph.compiler` from all functions, which run like any other, whether or not
+    there is a code generator for them. A call whose results nobody uses is recorded too. The pass `calibrate-map` says
+    where the data of a function are. Run it first, since the map stays on the entry.
 
-    Recorded are the calls in the entry itself; a warning names those in functions it calls. `recursive` inlines these
-    functions and records all. A second call of a function is an error unless `multi` is `"list"`.
+    Only the calls in the entry itself are recorded, and a warning names those in functions that it calls. `recursive`
+    inlines these functions and records all calls. A second call of a function is an error unless `multi` is `"list"`.
 
     Before:
         func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
@@ -93,7 +93,7 @@ class CalibrateMapPass(StepwellPass):
     The attribute `graph.calibration_map` of the entry has for every recorded function, in call order, the number of the
     first result that is its data, and how many arguments and results follow from there. With `multi="list"` a function
     has a list of these, one per call. `recursive` counts calls in functions that the entry calls, as `calibrate-module`
-    does. Both passes take the same options; the entry is otherwise left as it is.
+    does. Both passes take the same options. The entry is otherwise left as it is.
 
     Before:
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

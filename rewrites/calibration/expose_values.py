@@ -36,8 +36,8 @@ class ExposeValuesPass(StepwellPass):
           func.return %1, %0 : tensor<4xf32>, tensor<4xf32>
         }
 
-    Each value once; those inside of regions, of other functions, and those that depend on weights and constants only
-    are left out. After fusion, what a group holds inside stays inside.
+    Each value is returned once. Values inside regions or other functions are left out, and so are those that depend on
+    weights and constants only. After fusion, values inside a group stay inside.
     """
 
     name = "expose-values"

@@ -81,9 +81,9 @@ class CalibrationPlan:
     """
     The calls of functions with `graph.compiler` that run from `entry`, in program order.
 
-    `recursive` inlines into the entry every function through which such a call is reached: the module changes.
+    `recursive` inlines into the entry every function through which such a call is reached, so the module changes.
     `multi="list"` allows a second call of a function. `subject` is the name of the pass, for errors that concern no op.
-    With `warn` what is not recorded is told.
+    With `warn` the calls that are not recorded are reported.
     """
 
     module: ModuleOp
@@ -204,7 +204,7 @@ class CalibrationPlan:
         """
         The functions other than the entry that run from it and lead to a recorded function by a call of their own.
 
-        With `recursive` they are inlined, so that they may not call themselves; else such calls are warned of.
+        With `recursive` they are inlined, so they may not call themselves. Without it a warning reports such calls.
         """
         graph = self._call_graph()
         callers: dict[str, list[str]] = {}

@@ -25,8 +25,9 @@ from ...dialects.graph import ConstantOp, WeightOp
 
 def side_car(module: ModuleOp) -> Path | None:
     """
-    The path of the weights file of a module, `None` when it names none: relative to the folder of the IR file, or to
-    the working directory for standard input.
+    Returns the path of the weights file of a module, or `None` when it names none.
+
+    It is relative to the folder of the IR file, or to the working directory for standard input.
     """
     name = module.attributes.get(ATTRIBUTE)
     if name is None:
@@ -107,7 +108,7 @@ class ExternalizeWeightsPass(StepwellPass):
         return prod(constant.dense.get_shape()) >= self.min_elements and constant.splat is None
 
     def _known(self, module: ModuleOp) -> dict[str, RawTensor]:
-        """The weights that the module reads so far."""
+        """Returns the weights that the module reads so far."""
         tensors: dict[str, RawTensor] = {}
         for weight in ops_of_type(module, WeightOp):
             key = weight.weight_key
@@ -134,8 +135,8 @@ class InlineWeightsPass(StepwellPass):
     Before: `%w = graph.weight "w" : tensor<2xf32>`.
     After: `%w = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>`; without any weight left the module names no file.
 
-    Weights of more than `max_elements` elements stay; 0 means no limit. Raises `WeightsError` for a file that cannot be
-    read, or lacks a key or the expected type.
+    Weights of more than `max_elements` elements stay, where 0 means no limit. Raises `WeightsError` for a file that
+    cannot be read, or lacks a key or the expected type.
     """
 
     name: ClassVar[str] = "inline-weights"

@@ -38,8 +38,8 @@ class KnownValues:
 
     def culprit(self, value: SSAValue) -> SSAValue | None:
         """
-        The first value that keeps `value` from being known: an argument, or the result of an op; `None` when it is
-        known.
+        Returns the first value that keeps `value` from being known. It is an argument or the result of an op, or `None`
+        when `value` is known.
         """
         stack = [value]
         while stack:

@@ -24,7 +24,7 @@ def move_to_prepare_functions(module: ModuleOp) -> None:
     Moves every largest connected group of constant graph ops to a private function `@prepare_N`.
 
     Leaves (constants, weights) are copied into the function. Ops that may fail stay, so that loading weights cannot
-    fail; so do results much larger than what they are made of, and groups without a constant or weight.
+    fail. So do results much larger than the values they are made of, and groups without a constant or weight.
     """
     names = NameSupply(module)
     for function in list(functions_of(module)):
@@ -107,7 +107,7 @@ def _has_content(op: Operation, static: set[Operation]) -> bool:
 
 
 def _move(module: ModuleOp, group: list[Operation], outputs: list[OpResult], name: str) -> Operation:
-    """Makes the function of `group` and the call of it, and erases the group."""
+    """Makes the function of `group` and the call of it, and erases the group. Returns the function."""
     used = [value.owner for op in group for value in op.operands]
     leaves = [owner for owner in dict.fromkeys(used) if isinstance(owner, Operation) and _is_leaf(owner)]
     module.body.block.add_op(outlined(name, [*leaves, *group], outputs, [], PREPARE))

@@ -26,15 +26,14 @@ from ...te.dtypes import LEAST_NORMAL
 @dataclass(frozen=True)
 class ZeroSubnormalsPass(StepwellPass):
     """
-    Puts zeros in the place of subnormal numbers in constants that are added, and in constant filters of convolutions in
-    groups.
+    Replaces subnormal numbers by zeros in constants that are added, and in constant filters of grouped convolutions.
 
-    Processors are slow with subnormal numbers, and what a layer adds and multiplies reaches those after it: a channel
-    whose filter and bias have decayed makes subnormal images. The filters of other convolutions and products are laid
-    out ahead, by `prepack-weights`, which does the same. Sums change by less than 2**-126 (2**-1022 for f64). Weights
-    of a side-car are cleaned when the program is loaded.
+    Processors are slow with subnormal numbers, and the sums and products of a layer reach those after it: a channel
+    whose filter and bias have decayed makes subnormal images. The filters of other convolutions and products get their
+    layout before the program runs, by `prepack-weights`, which does the same. Sums change by less than 2**-126
+    (2**-1022 for f64). Weights of a side-car are cleaned when the program is loaded.
 
-    The elements of a constant decide, which a rule cannot ask for.
+    This is no rule, because it depends on the elements of a constant.
 
     Before:
         %b = graph.constant dense<[1.0, 1.0e-40]> : tensor<2xf32>
@@ -101,7 +100,7 @@ def _cleaned_constant(op: ConstantOp, type_: TensorType, least: float) -> list[O
 
 
 def _cleaned_weight(value: OpResult, least: float) -> list[Operation]:
-    """`where(abs(w) < least, 0, w)`, which `fold-constant` moves to a prepare function."""
+    """Makes `where(abs(w) < least, 0, w)`, which `fold-constant` moves to a prepare function."""
     assert isinstance(value.type, TensorType)
     scalar = TensorType(value.type.element_type, [])
     size = AbsOp(value)

@@ -30,10 +30,10 @@ class ApplyFusionPlanPass(StepwellPass):
     """
     Moves each group of a fusion plan that has two ops or more into a fused function of its own.
 
-    The function is named after its ops; the values that the group takes from outside are its parameters, in the order
+    The function is named after its ops. The values that the group takes from outside are its parameters, in the order
     of use. Groups that compute the same share one function. Constants all of whose elements are one number are copied
-    into it. The plan goes; ops that are alone in their group stay where they are. Which groups there are is what
-    `graph.group` says, whoever wrote it.
+    into it. The plan is removed, and ops that are alone in their group stay where they are. The groups are those of
+    `graph.group`, whoever wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -86,7 +86,7 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
     copied, splats = _splats(ops)
     inputs = captured_values([*copied, *ops])
     name = made.name_of([*copied, *ops], inputs, function_stem(ops))
-    # Not by its constructor, which takes as long as the hash of a group.
+    # The constructor would take as long as the hash of a group.
     call = func.CallOp.create(operands=inputs, result_types=[root.results[0].type], properties={"callee": symbol(name)})
     copy_location(root, call)
     block.insert_op_before(call, root)
@@ -105,10 +105,11 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
 
 def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
     """
-    Constants of one number that `ops` use: as `graph.full` ops to copy, and the ops that may be unused afterwards.
+    Returns the constants of one number that `ops` use, as `graph.full` ops to copy, and the ops that may be unused
+    afterwards.
 
-    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside:
-    a number does not keep its bits.
+    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside,
+    because a number does not keep its bits.
     """
     copied: dict[SSAValue, FullOp] = {}
     sources: dict[Operation, None] = {}

@@ -96,13 +96,13 @@ class BatchMatmulCombiner(Combiner):
 
 @dataclass(frozen=True)
 class _CombineParallelPass(StepwellPass, ABC):
-    """Base of the three passes."""
+    """The base of the three passes."""
 
     min_branches: int = 3
 
     @abstractmethod
     def combiner(self) -> Combiner:
-        """What the pass combines."""
+        """Returns the object that combines the ops of the pass."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.min_branches < 2:
@@ -118,11 +118,11 @@ class CombineParallelConv2dPass(_CombineParallelPass):
     """
     Computes convolutions of one tensor by one convolution.
 
-    At least `min-branches` of them, in one block, in one group each, with equal strides, padding, dilation, layouts and
-    element types and kernels of one height and width: the kernels are concatenated along the output channels.
-    Elementwise ops that follow in every branch and differ in operands along the channels only are combined too. Each
-    branch gets a slice. The order of summation is that of a convolution, so nothing else changes. A rule has one root
-    and cannot say this. Fused functions are left alone.
+    There must be at least `min-branches` of them, in one block and in one group each. They have equal strides, padding,
+    dilation, layouts and element types, and kernels of one height and width. The kernels are concatenated along the
+    output channels. Elementwise ops that follow in every branch and differ in operands along the channels only are
+    combined too. Each branch gets a slice. The order of summation is that of a convolution, so nothing else changes. A
+    rule has one root and cannot express this. Fused functions are left alone.
 
     Before:
         %0 = graph.conv2d %x, %w0 : …
@@ -146,8 +146,8 @@ class CombineParallelDensePass(_CombineParallelPass):
     """
     Computes products of one tensor with several matrices by one product.
 
-    The matrices are concatenated along their columns, as in `combine-parallel-conv2d`, with what follows; with
-    `to-batch` those of one shape are stacked and the product is a batched one.
+    The matrices are concatenated along their columns, as in `combine-parallel-conv2d`, with the ops that follow. With
+    `to-batch` matrices of one shape are stacked and the product is a batched one.
 
     Before:
         %0 = graph.matmul %x, %w0 : …

@@ -19,7 +19,7 @@ class FuseEwiseFmaPass(StepwellPass):
     """
     Turns a multiplication followed by an addition into one fused multiply-add.
 
-    The product must have no other user, unless `allow-duplicate`; what is left without users goes, unless `dce=false`.
+    The product must have no other user, unless `allow-duplicate` is set. Ops left without users go, unless `dce=false`.
     The result is rounded once instead of twice, so `numerics="strict"` turns the pass off. Fused functions are left
     alone.
 

@@ -18,8 +18,8 @@ class FuseMatmulAddPass(StepwellPass):
     """
     Moves each matrix product with the addition after it into a fused function of its own.
 
-    The addition must be the only user of the product (else a remark says so) and must not stretch it; its other
-    operand may be on either side. Functions that are fused groups already are left alone.
+    The addition must be the only user of the product (else a remark says so) and must not stretch it. Its other operand
+    may be on either side. Functions that are fused groups already are left alone.
 
     Before:
         %0 = graph.matmul %x, %w : …

@@ -51,7 +51,8 @@ def merged_kind(kinds: Sequence[OpKind], last: OpKind) -> OpKind:
     """
     Returns the kind of a group from those of its parts. `last` is the kind of the part with the result.
 
-    Something after a reduction is `OUT_FUSABLE`; a reduction after maps stays one; maps are as hard as the hardest.
+    A reduction with ops after it is `OUT_FUSABLE`. A reduction after maps stays one. A group of maps has the kind of
+    its hardest op.
     """
     if any(kind >= OpKind.REDUCTION for kind in kinds):
         return OpKind.OUT_FUSABLE
@@ -99,7 +100,7 @@ class Groups:
         return found
 
     def __iter__(self) -> Iterator[Group]:
-        """The groups in the order of their roots."""
+        """Yields the groups in the order of their roots."""
         return (group for group in self._of.values() if group not in self._into)
 
     def members(self) -> dict[Group, list[Operation]]:

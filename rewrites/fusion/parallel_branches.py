@@ -1,5 +1,5 @@
 """
-Contractions with a common operand made into one: the work that `combine-parallel-conv2d`, `-dense` and `-batch-matmul`
+Makes contractions with a common operand into one: the work that `combine-parallel-conv2d`, `-dense` and `-batch-matmul`
 share.
 
 The other operands are concatenated along an axis, elementwise ops that follow in every branch are applied to the whole,
@@ -72,7 +72,7 @@ class Combiner(ABC):
         return found
 
     def combine(self, group: list[Operation]) -> None:
-        """Makes one contraction for all of `group`, before its first, and slices of it or of what follows."""
+        """Makes one contraction for all of `group`, before its first, and slices of it or of the ops that follow."""
         place = group[0]
         branches = [branch for op in group if (branch := self.branch_of(op)) is not None]
         axis = branches[0].axis
@@ -101,7 +101,10 @@ class _Step:
 
     ops: list[Operation]
     operands: list[tuple[list[SSAValue] | None, int | None]]
-    """`None` for the values stands for the result of the branch, for the axis for one value that all share."""
+    """
+    The operands. `None` for the values stands for the result of the branch, and `None` for the axis for one value that
+    all share.
+    """
 
 
 def _following(last: Sequence[Operation], axis: int, place: Operation) -> _Step | None:
@@ -161,7 +164,9 @@ def _operands_of(user: Operation, value: SSAValue) -> list[SSAValue]:
 
 def _joint(values: list[SSAValue], last: Sequence[Operation], axis: int, place: Operation) -> tuple[int | None] | None:
     """
-    The axis along which values of the branches are joined (`None`: all branches have the same); `None` when none is.
+    Returns the axis along which values of the branches are joined, as a tuple.
+
+    The axis is `None` where all branches have the same value. The result is `None` where there is no axis.
     """
     rank = len(shape_of(values[0]))
     if any(len(shape_of(value)) != rank or not can_come_before(value, place) for value in values):
@@ -239,10 +244,10 @@ MOST_MOVED = 32
 
 def ops_to_move(value: SSAValue, place: Operation) -> list[Operation] | None:
     """
-    Returns the ops that must move before `place` so that `value` is available there, `None` when they cannot.
+    Returns the ops that must move before `place` so that `value` is available there, or `None` when they cannot.
 
-    Literals and ops that cannot fail and only map or move elements can; a contraction never, so that no branch of a
-    group is in the way of another.
+    Literals can move, and so can ops that cannot fail and only map or move elements. A contraction never can, so that
+    no branch of a group is in the way of another.
     """
     moved: dict[Operation, None] = {}
     stack = [(value, False)]

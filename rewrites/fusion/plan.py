@@ -1,8 +1,8 @@
 """
 The fusion plan in the IR: attributes of the ops of a function, how they are written, read back and checked.
 
-`graph.group = 3 : i64` says which group an op is in; numbers belong to one function. `graph.group_reason = "rule"` says
-which rule put the op together with those that use it; the op with the result of the group has none.
+`graph.group = 3 : i64` says which group an op is in. Numbers belong to one function. `graph.group_reason = "rule"` says
+which rule put the op together with those that use it. The op with the result of the group has no reason.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ REASON = "graph.group_reason"
 
 def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
     """
-    The functions that fusion looks into: not those that are a group already, were partitioned or are for another
-    compiler, or run once when a program is loaded.
+    Yields the functions that fusion looks into.
+
+    It leaves out functions that are a group already, were partitioned, are for another compiler, or run once when a
+    program is loaded.
     """
     left_alone = {PARTITIONED, PREPARE, COMPILER}
     for function in functions_of(module):
@@ -71,10 +73,10 @@ def has_plan(function: func.FuncOp) -> bool:
 
 def read_plan(function: func.FuncOp) -> list[list[Operation]]:
     """
-    The groups of a function in the order of their first op, their ops in program order.
+    Returns the groups of a function in the order of their first op, with their ops in program order.
 
-    Raises `OperationError` at the op where a plan is not valid: a group in two blocks, an op that cannot be in a group,
-    a group with several results or without one, groups that need each other.
+    Raises `OperationError` at the op where a plan is not valid. The reasons are a group in two blocks, an op that
+    cannot be in a group, a group with several results or without one, and groups that need each other.
     """
     groups: dict[int, list[Operation]] = {}
     for block in blocks_of(function):

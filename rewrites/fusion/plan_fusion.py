@@ -28,11 +28,11 @@ class PlanFusionPass(StepwellPass):
     """
     Marks which ops are to be one function: `graph.group` is the number of the group, `graph.group_reason` the rule.
 
-    The rules are those of `file`, without which they are the ones that ship; `rules` picks some by name. Every op that
-    computes a tensor starts as its own group, and a rule merges a producer, what is between, and a consumer. A group
-    has at most `max-ops` ops. Calls and other ops of unknown meaning are in no group; constants stay outside. A
-    function that has a plan already keeps it, if it is valid; fused and partitioned functions are left alone. Remarks
-    tell why neighbours stay apart.
+    The rules are those of `file`, or the shipped ones without it. `rules` picks some by name. Every op that computes a
+    tensor starts as its own group. A rule merges a producer, the groups between, and a consumer. A group has at most
+    `max-ops` ops. Calls and other ops of unknown meaning are in no group, and constants stay outside. A function that
+    has a valid plan already keeps it. Fused and partitioned functions are left alone. Remarks tell why neighbours stay
+    apart.
 
     Before:
         %0 = graph.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -100,10 +100,10 @@ class _Planner:
 
     def run(self) -> None:
         """
-        Every rule over all groups, in the order of the rules, again while something changes.
+        Applies every rule to all groups, in the order of the rules, again while something changes.
 
-        Producers first, then last: a rule that lets one merge follow from another is done in few rounds whichever way
-        they follow from each other.
+        It goes from the first producers to the last, then back. A rule that lets one merge follow from another takes
+        few rounds then, in whichever direction they follow.
         """
         changed, forward = True, True
         while changed:
@@ -135,7 +135,10 @@ class _Planner:
         return True
 
     def _candidate(self, rule: GroupRule, producer: Group, user: Operation, consumer: Group) -> Candidate:
-        """`between` is found only where all ways from the producer meet in the consumer."""
+        """
+        Returns the candidate for a merge. `between` is found only where all ways from the producer meet in the
+        consumer.
+        """
         meeting = self.groups.post_dominators.of(producer.root)
         meets = meeting is not None and self.groups.of(meeting) is consumer
         between = self.groups.between(producer, consumer) if meets else None

@@ -24,7 +24,7 @@ from .groups import Group, Groups, sizes_of, without_ones
 
 KINDS = {name: OpKind[name.upper().replace("-", "_")] for name in GROUP_KINDS}
 LEADS = frozenset({"post-dominated", "single-use"})
-"""The conditions by which what is merged has one result. A rule needs one of them."""
+"""The conditions that leave one result when groups are merged. A rule needs one of them."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GroupCondition:
 
 @dataclass(frozen=True)
 class GroupRule:
-    """One legal merge: the kinds of a producer, of what is between, of a consumer, and further conditions."""
+    """A legal merge: the kinds of a producer, of the groups between, of a consumer, and further conditions."""
 
     name: str
     producer: frozenset[OpKind]
@@ -166,7 +166,7 @@ def group_rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = 
 
 
 def group_rules_of_module(module: ModuleOp) -> tuple[GroupRule, ...]:
-    """Returns the group rules of a module. Raises `OperationError` at what is not valid."""
+    """Returns the group rules of a module. Raises `OperationError` at an op that is not valid."""
     found: dict[str, GroupRule] = {}
     for op in module.body.ops:
         if isinstance(op, GroupRuleOp):
@@ -202,7 +202,7 @@ def _rule_of(op: GroupRuleOp) -> GroupRule:
             raise OperationError(op, f"'{each.name}' is about {', '.join(each.groups)}, expected {', '.join(expected)}")
     if kinds["between"] and not any("between" in each.groups for each in leads):
         raise OperationError(op, "no 'post-dominated' takes the group that is between")
-    # Conditions about users first: what others ask presumes that the ways from the producer meet.
+    # Conditions about users come first. The others presume that the ways from the producer meet.
     ordered = (*leads, *(each for each in conditions if each.name not in LEADS))
     doc = "" if op.doc is None else op.doc.data
     return GroupRule(op.rule_name.data, kinds["producer"], kinds["consumer"], kinds["between"], ordered, doc)

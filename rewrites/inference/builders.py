@@ -1,7 +1,7 @@
 """
 Named builders of `simplify_inference.mlir` and `canonicalize_ops.mlir`: normalisations as arithmetic.
 
-Statistics of f16 and bf16 tensors are computed in f32 and the result is rounded once, as the ops themselves do: 1e-5
+Statistics of f16 and bf16 tensors are computed in f32 and the result is rounded once, as the ops themselves do. 1e-5
 added to a variance would be lost in f16.
 """
 

@@ -25,11 +25,11 @@ class FoldScaleAxisPass(StepwellPass):
     """
     Multiplies weights by factors per channel instead of data.
 
-    `bwd`: a factor after a convolution or matrix product goes up into its weights, through additions per channel and
-    relu. `fwd`: one before goes down, also through pooling. Factor and weights are literals or made of literals, or the
-    weights are an argument; across relu the factor must be a literal greater than zero. What lies between has no other
-    user. `fold-constant` then computes the new weights. `numerics="strict"` turns the pass off. Fused functions are
-    left alone.
+    With `bwd` a factor after a convolution or matrix product goes up into its weights, through additions per channel
+    and relu. With `fwd` a factor before it goes down, also through pooling. Factor and weights are literals or made of
+    literals, or the weights are an argument. Across relu the factor must be a literal greater than zero. The ops
+    between have no other user. `fold-constant` then computes the new weights. `numerics="strict"` turns the pass off.
+    Fused functions are left alone.
 
     Before:
         %0 = graph.conv2d %x, %w : …
@@ -55,9 +55,9 @@ class FoldScaleAxisPass(StepwellPass):
             raise PassFailedException(f"{self.name}: direction is '{self.direction}', expected one of {expected}")
         rules = selected(shipped_rules("fold_scale_axis"), (), self.numerics, self.name)
         changed = True
-        while changed:  # ends: each round that changes something has one multiplication of data less
+        while changed:  # This ends, because each round that changes something removes one multiplication of data.
             changed = False
             for kind in DIRECTIONS[self.direction]:
                 own = [rule for rule in rules if rule.name.startswith(kind)]
-                # Conditions look far, so that what a rewrite makes possible elsewhere shows in the next round only.
+                # Conditions look far, so the effects of a rewrite elsewhere show in the next round only.
                 changed |= Driver(ctx, own, enter=lambda each: not is_primitive(each)).run(op)

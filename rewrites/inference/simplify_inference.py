@@ -19,8 +19,8 @@ class SimplifyInferencePass(StepwellPass):
     """
     Writes normalisations as arithmetic and drops dropout, as in inference.
 
-    An op of which a result beside the first is used stays. `rules` picks some rules by name; `numerics="strict"` leaves
-    only the exact one, on dropout. Fused functions are left alone.
+    An op stays when a result other than its first is used. `rules` picks some rules by name. `numerics="strict"` leaves
+    only the exact rule, on dropout. Fused functions are left alone.
 
     Before:
         %0, %1, %2 = graph.batch_norm %x, %gamma, %beta, %mean, %var : …
@@ -49,6 +49,6 @@ class SimplifyInferencePass(StepwellPass):
         if Driver(ctx, rules, enter=lambda each: not is_primitive(each)).run(op):
             purity = Purity(op)
             for made in [each for each in program_order(op) if each not in before]:
-                if is_dead(made, purity):  # the mask of a dropout, which nobody asked for
+                if is_dead(made, purity):  # the mask of a dropout, which nothing uses
                     made.detach()
                     made.erase()

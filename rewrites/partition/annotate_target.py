@@ -28,12 +28,12 @@ class AnnotateTargetPass(StepwellPass):
     """
     Marks each op with the first target of a list that supports it.
 
-    A target says what it supports by predicates registered in Python (`rewrites.supported`), per op name, or by the
-    pattern table of its name, of which patterns of one op count here. Calls of composite functions
-    (`merge-composite`) are asked for by the name of their pattern. What no target takes, and what comes after `default`
-    in the list, has no mark and is Stepwell's own. A mark that is there stays, so a second run with other targets adds
-    to it. Constants and weights are never marked, nor ops that may fail or have effects, nor fused functions. Remarks
-    repeat the reasons of predicates.
+    A target says what it supports by predicates registered in Python (`rewrites.supported`), per op name. It may also
+    do so by the pattern table of its name, of which only patterns of one op count here. Calls of composite functions
+    (`merge-composite`) are looked up by the name of their pattern. Ops that no target takes, and those of targets after
+    `default` in the list, have no mark and are Stepwell's own. An existing mark stays, so a second run with other
+    targets adds to it. Constants and weights are never marked, nor ops that may fail or have effects, nor fused
+    functions. Remarks repeat the reasons of predicates.
 
     Before:
         %0 = graph.relu %x : …

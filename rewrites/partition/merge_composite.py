@@ -22,10 +22,10 @@ class MergeCompositePass(StepwellPass):
     """
     Moves each match of a table of patterns into a composite function, which targets know by the name of the pattern.
 
-    `table` is as for `partition-by-pattern`. Here an earlier pattern of the table has its matches before a later one is
-    looked at, however much larger those of the later one are. A match whose inner ops are used outside is left alone,
-    with a remark. Composite functions are atoms: `annotate-target` asks targets for them by name, and
-    `inline-primitive` puts their bodies back.
+    `table` is as for `partition-by-pattern`. Here an earlier pattern of the table gets all its matches before a later
+    one is tried, even when matches of the later one are larger. A match whose inner ops are used outside is left alone,
+    with a remark. Composite functions are atoms: `annotate-target` looks them up by name, and `inline-primitive` puts
+    their bodies back.
 
     Before:
         %0 = graph.matmul %x, %w : …

@@ -20,12 +20,13 @@ from .pattern_tables import REGION, TARGET, text_attribute
 @dataclass(frozen=True)
 class MergeRegionsPass(StepwellPass):
     """
-    Numbers the regions that neighbours of one target form, so large as they can be without depending on themselves.
+    Numbers the regions that neighbours of one target form. They are as large as possible without depending on
+    themselves.
 
-    Ops of one block that use each other's results are merged in program order, unless something outside
-    lies between them: of two ops joined both directly and through an op of another target only one
-    side can be in a region. Branches and loop bodies have regions of their own. Numbers that are there already are
-    replaced. Remarks tell where regions could not be merged.
+    Ops of one block that use each other's results are merged in program order, unless something outside lies between
+    them. When two ops are joined both directly and through an op of another target, only one side can be in a region.
+    Branches and loop bodies have regions of their own. Existing numbers are replaced. Remarks tell where regions could
+    not be merged.
 
     Before:
         %0 = graph.abs %x {graph.target = "dsp"} : …
@@ -63,8 +64,8 @@ class _Regions:
     """
     The regions of one block. A node is a region of a target, or a single op of none.
 
-    `above[node]` is the set of regions that a node depends on, closed under dependence, as bits of an integer. Of
-    merged regions the bits of all numbers stay set together.
+    `above[node]` is the set of regions that a node depends on, closed under dependence, as bits of an integer. The bits
+    of all numbers of merged regions stay set together.
     """
 
     def __init__(self, block: Block, purity: Purity):
@@ -120,7 +121,7 @@ class _Regions:
         return number
 
     def _merged(self, regions: list[int]) -> int:
-        """Merges several regions, none of which depends on another. What depended on one now depends on all."""
+        """Merges several regions, none of which depends on another. Regions that depended on one now depend on all."""
         first, *others = sorted(regions)
         for other in others:
             self._merged_into[other] = first

@@ -25,11 +25,11 @@ class PartitionByPatternPass(StepwellPass):
     Moves each match of a table of patterns into a private function with the name of the pattern.
 
     `table` names a pattern table: one that is shipped or registered, or a file of rules. Its patterns are tried in
-    their order, and of two matches that share an op the earlier one stays, unless the later one contains it: then the
+    their order. Of two matches that share an op the earlier one stays, unless the later one contains it. Then the
     larger one is taken. A match is left alone, with a remark, when an op inside it is used outside, spans blocks or has
-    an effect, and when the check of its pattern gives a reason. `annotate-codegen` gives the functions to the code
-    generator named like the table; a name of a pattern with a dot says which before it. `bind-constants` copies
-    constants in, also those that the pattern leaves open.
+    an effect. So it is when the check of its pattern gives a reason. `annotate-codegen` gives the functions to the code
+    generator named like the table. When the name of a pattern has a dot, the part before the dot is the code generator.
+    `bind-constants` copies constants in, even those that the pattern leaves open.
 
     Before:
         %0 = graph.matmul %x, %w : …

@@ -28,11 +28,11 @@ class PartitionGraphPass(StepwellPass):
     """
     Moves each region into a private function for the code generator of its target, and calls it.
 
-    A region is the ops of a block with one `graph.region` (see `merge-regions`); an op with a `graph.target` alone is a
-    region of its own. What the region takes from outside becomes parameters, each value once, in order of use;
-    constants do too, unless `bind-constants` copies them into the function. What is used outside becomes results, each
-    once. The other ops of the block move as little as they must. A region of which nothing is used is left alone, with
-    a remark.
+    A region is the ops of a block with one `graph.region` (see `merge-regions`). An op with only a `graph.target` is a
+    region of its own. Values that the region takes from outside become parameters, each once, in order of use. So do
+    constants, unless `bind-constants` copies them into the function. Values that are used outside become results, each
+    once. The other ops of the block move as little as possible. A region without used results is left alone, with a
+    remark.
 
     Before:
         %0 = graph.abs %x {graph.target = "dsp", graph.region = 0 : i64} : …
@@ -41,9 +41,9 @@ class PartitionGraphPass(StepwellPass):
         %0, %1 = func.call @dsp_main_0(%x) : …
         func.func private @dsp_main_0(%x: …) -> (…, …) attributes {graph.primitive, graph.compiler = "dsp"} { … }
 
-    Raises an error for a region with ops of several targets, of an op that no code from outside can compute (with an
-    effect, say), and for one that depends on itself through an op outside: possible only if somebody changed the marks
-    by hand.
+    Raises an error for a region with ops of several targets, and for an op that no code from outside can compute (one
+    with an effect, say). It also raises one for a region that depends on itself through an op outside, which is
+    possible only if somebody changed the marks by hand.
     """
 
     name = "partition-graph"
@@ -154,9 +154,9 @@ def outline_group(
     """
     Moves ops of a block, in order, into the private function `name`, and calls it where the last one was.
 
-    Results that others use are its results; `renamed` gets those of the call by the old ones. `inputs` are its
-    parameters, by default all values taken from outside in order of use. The constants `copied`, and with
-    `bind_constants` all that are used, are copied into it.
+    Results that others use are its results, and `renamed` maps these to the results of the call. `inputs` are its
+    parameters, by default all values taken from outside in order of use. The constants `copied` are copied into it, and
+    with `bind_constants` all that are used.
     """
     outputs = outputs_of(ops)
     bound = dict.fromkeys(copied)

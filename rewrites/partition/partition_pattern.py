@@ -20,8 +20,8 @@ class PartitionPatternPass(StepwellPass):
     """
     Moves every match of the patterns of a file into a private function of its own.
 
-    `file` holds `pattern.rule` ops, of which `pattern.partition %root with {…}` says which attributes the functions
-    get; of other rules only the pattern counts. `rules` picks some by name; they are tried in their order. `attributes`
+    `file` holds `pattern.rule` ops. `pattern.partition %root with {…}` in them gives the attributes of the functions.
+    Of other rules only the pattern counts. `rules` picks some by name, and they are tried in their order. `attributes`
     are more attributes of the functions, as `name=text`. `no-duplicate` leaves a match alone when an op in it would be
     computed twice. `function-name` is the stem of the names of the functions. Functions made by partitioning or fusion
     are not looked into. Remarks tell why a match was left alone.

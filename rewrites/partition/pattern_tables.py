@@ -1,5 +1,5 @@
 """
-What external code generators can do: predicates per target and op, and pattern tables.
+Registers what external code generators support: predicates per target and op, and pattern tables.
 
 ```python
 @supported("graph.add", "graph.relu", target="dsp")
@@ -45,7 +45,7 @@ COMPOSITE = "graph.composite"
 """Attribute of a function with the name of the pattern that its body matches."""
 
 DEFAULT = "default"
-"""The target that takes every op: Stepwell itself. Ops of it have no attribute."""
+"""The target that takes every op, which is Stepwell itself. Its ops have no attribute."""
 
 TARGET_EXTENSION, TABLE_EXTENSION = "external-target", "pattern-table"
 
@@ -61,8 +61,8 @@ _TABLES: dict[str, tuple[PatternEntry, ...]] = {}
 @dataclass(frozen=True)
 class PatternContext:
     """
-    What a check of a pattern sees: the match, its ops (producers first), the values that they take from outside, and
-    the ops that use its results. `context[pattern]` is the value that a part of the pattern stands for.
+    The object that a check of a pattern gets: the match, its ops (producers first), the values that they take from
+    outside, and the ops that use its results. `context[pattern]` is the value that a part of the pattern stands for.
     """
 
     match: Match

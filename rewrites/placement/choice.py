@@ -26,9 +26,9 @@ def movable(op: Operation) -> bool:
 
 def branch_path(block: Block, op: Operation) -> list[Block]:
     """
-    The blocks from `block` down to the one that holds `op`, as far as they are branches of `scf.if`.
+    Returns the blocks from `block` down to the one that holds `op`, as far as they are branches of `scf.if`.
 
-    A loop body, or a region of another op, is not entered: what is computed once would be computed often.
+    A loop body, or a region of another op, is not entered, because an op in it would be computed many times.
     """
     path: list[Block] = []
     current = op.parent

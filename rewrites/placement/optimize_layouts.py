@@ -48,13 +48,13 @@ ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, Wher
 @dataclass(frozen=True)
 class OptimizeLayoutsPass(StepwellPass):
     """
-    Computes convolutions with the channels last, and what lies between them too.
+    Computes convolutions with the channels last, and the ops between them too.
 
-    A block with a convolution in NCHW: its convolutions take NHWC and HWIO, which are what register tiles read in
-    order. Pooling, normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow
-    where that needs no new transpose of an image (in a concatenation, of the greater part), so that transposes are left
-    at the borders only; those of constant filters are folded by `fold-constant`. Only the order of sums may change.
-    Fused functions are left alone. Running it twice changes nothing.
+    In a block with a convolution in NCHW, the convolutions take NHWC and HWIO, which register tiles read in order.
+    Pooling, normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow where
+    that needs no new transpose of an image. A concatenation follows where it needs none of its greater part. So
+    transposes are left at the borders only, and `fold-constant` folds those of constant filters. Only the order of sums
+    may change. Fused functions are left alone. Running it twice changes nothing.
 
     Before:
         %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -129,9 +129,9 @@ class _Images:
         self.block = block
         self.changed = 0
         self._twins: dict[SSAValue, SSAValue] = {}
-        """Images in NCHW with the values that hold the same in NHWC."""
+        """Maps images in NCHW to the values that hold the same in NHWC."""
         self._added: list[Operation] = []
-        """The ops that go in the end if nothing uses them."""
+        """The ops that are erased in the end if nothing uses them."""
 
     def run(self) -> None:
         for op in list(self.block.ops):
@@ -182,8 +182,9 @@ class _Images:
 
     def _replace(self, op: Operation, operands: list[SSAValue], images: int = 1, **changes: Any) -> None:
         """
-        `op` on other operands and with other properties; its first `images` results are in NHWC now, and for those who
-        want NCHW transposed back.
+        Replaces `op` by one on other operands and with other properties.
+
+        Its first `images` results are in NHWC now. They are transposed back for users that need NCHW.
         """
         properties = {**plain_properties(op), **changes}
         types = [
@@ -264,7 +265,8 @@ class _Images:
 
     def _repetition(self, op: Operation) -> None:
         """
-        The reshape that ends `expand_dims`, `broadcast_to`, `reshape` where these repeat rows and columns of an image.
+        Follows the reshape that ends `expand_dims`, `broadcast_to`, `reshape` where these repeat rows and columns of an
+        image.
         """
         stretched = op.operands[0].owner
         spread = stretched.operands[0].owner if isinstance(stretched, BroadcastToOp) else None
@@ -335,4 +337,4 @@ _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], 
     ),
     *((kind, _Images._elementwise) for kind in ELEMENTWISE),  # pyright: ignore[reportPrivateUsage]
 )
-"""The ops that follow an image into NHWC, and how. The first that fits is taken."""
+"""The ops that follow an image into NHWC, with their methods. The first that fits is taken."""

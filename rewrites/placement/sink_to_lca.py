@@ -26,7 +26,7 @@ class SinkToLcaPass(StepwellPass):
     A value that both branches need stays before them. Ops with effects and ops that may fail stay where they are,
     nothing moves into a loop, and code without branches does not change. Fused functions are left alone.
 
-    A rule replaces an op in its place and cannot say this.
+    A rule replaces an op in its place and cannot express this.
 
     Before:
         %0 = graph.exp %x : …
@@ -47,7 +47,7 @@ class SinkToLcaPass(StepwellPass):
     name = "sink-to-lca"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        # Users before producers: what a moved op needs is looked at after it.
+        # Users come before producers, so that the operands of a moved op are looked at after it.
         for each in reversed(list(program_order(op, lambda holder: not is_primitive(holder)))):
             if movable(each) and each.parent_op() is not op:
                 self._sink(each)

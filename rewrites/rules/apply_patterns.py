@@ -23,11 +23,11 @@ class ApplyPatternsPass(StepwellPass):
     """
     Applies the rewrite rules of a file until none applies.
 
-    `file` holds `pattern.rule` ops, `pdl.pattern` ops, or functions `@pattern` and `@replacement`; a name that is no
-    file but one of the shipped ones (`simplify.mlir`) means that. The rules of the files in `also` come after those of
-    `file`; all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit`
-    rewrites of one op are an error that names the rules that alternate. Bodies of fused functions are left alone unless
-    `primitives`.
+    `file` holds `pattern.rule` ops, `pdl.pattern` ops, or functions `@pattern` and `@replacement`. A name that is no
+    file may be that of a shipped one (`simplify.mlir`). The rules of the files in `also` come after those of `file`,
+    and all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites
+    of one op are an error that names the rules that alternate. Bodies of fused functions are left alone unless
+    `primitives` is set.
 
     Before:
         %0 = graph.relu %x : …

@@ -21,14 +21,15 @@ Shape = tuple[int, ...]
 @dataclass(frozen=True)
 class SpecializeShapesPass(StepwellPass):
     """
-    Gives the arguments of an entry sizes in the place of `?`, and everything computed from them.
+    Gives the arguments of an entry sizes in the place of `?`, and so everything computed from them.
 
     `main="4x784,"` has one shape per argument of `@main`, sizes joined by `x`, nothing for rank 0. For a function of
-    another name write `entry="f" shapes="4x784,"`. Types of results are inferred again; called functions are
+    another name write `entry="f" shapes="4x784,"`. Types of results are inferred again. Called functions are
     specialised as well, by a copy where several calls need different sizes. Ops that take sizes as tensors
-    (`graph.dynamic_reshape` …) become the static op: what they take is computed from the shapes, and is gone if nothing
-    else needs it. Of an `scf.if` whose condition follows from shapes one branch stays; the bounds of an `scf.for` that
-    do are constants, and it goes where it has no turns. Without shapes nothing is done.
+    (`graph.dynamic_reshape` …) become the static op. Their sizes are computed from the shapes, and the tensors of sizes
+    go if nothing else needs them. Where the condition of an `scf.if` follows from shapes, one branch stays. Bounds of
+    an `scf.for` that follow from shapes become constants, and a loop without iterations goes. Without shapes nothing is
+    done.
 
     Before:
         func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>
@@ -36,7 +37,7 @@ class SpecializeShapesPass(StepwellPass):
         func.func @main(%x: tensor<4x784xf32>) -> tensor<4x10xf32>
 
     Raises `PassFailedException` when shapes do not fit the function, dimensions of one name differ in size, sizes
-    depend on data, or a `?` is left; the message names the op.
+    depend on data, or a `?` is left. The message names the op.
     """
 
     name = "specialize-shapes"

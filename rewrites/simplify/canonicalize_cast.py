@@ -25,11 +25,11 @@ class CanonicalizeCastPass(StepwellPass):
     Gives each elementwise user of a widening conversion a conversion of its own.
 
     A fused kernel then reads the narrow tensor instead of a wide one that several kernels share. Users of kind
-    `ELEMENTWISE` and `BROADCAST` in the block of the conversion count; the first of them keeps the old conversion
-    unless some other op needs it. `eliminate-common-subexpr` undoes this: run it before, and fusion right after. Fused
-    functions are left alone.
+    `ELEMENTWISE` and `BROADCAST` in the block of the conversion count. The first of them keeps the old conversion
+    unless some other op needs it. `eliminate-common-subexpr` undoes this, so run it before this pass, and fusion right
+    after. Fused functions are left alone.
 
-    A rule replaces one op by values for all its users and cannot say this.
+    A rule replaces one op by values for all its users and cannot express this.
 
     Before:
         %0 = graph.astype %x, dtype = i32 : (tensor<8xi8>) -> tensor<8xi32>

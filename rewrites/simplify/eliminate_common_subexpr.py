@@ -17,10 +17,10 @@ class EliminateCommonSubexprPass(StepwellPass):
     """
     Reuses the result of an equal op that was computed before.
 
-    Two ops are equal when name, operands (in any order when commutative), properties, attributes, types and regions
-    are; the first must dominate the second, so branches never share with each other. Ops with effects stay; ops that
-    only read merge within a block when nothing writes between them. Ops named in `skip`, and ops with the attribute
-    `graph.no_cse`, stay too.
+    Two ops are equal when their name, operands (in any order when commutative), properties, attributes, types and
+    regions are equal. The first must dominate the second, so branches never share with each other. Ops with effects
+    stay. Ops that only read merge within a block when nothing writes between them. Ops named in `skip`, and ops with
+    the attribute `graph.no_cse`, stay too.
 
     Before:
         %a = graph.add %x, %y : …

@@ -18,8 +18,8 @@ class EliminateDeadCodePass(StepwellPass):
     """
     Erases ops whose results nobody uses and that have no effect.
 
-    An op that may fail has no effect in this sense; a call goes when everything in the called function is pure.
-    Ops with unknown effects stay.
+    An op that may fail has no effect in this sense. A call goes when everything in the called function is pure. Ops
+    with unknown effects stay.
 
     Before:
         %0 = graph.exp %x : …
@@ -39,7 +39,7 @@ def erase_dead_ops(scope: Operation) -> int:
     purity = Purity(scope)
     erased = 0
     for op in reversed(list(program_order(scope))):
-        # A region op comes before its content here: once it is erased, its inner ops have no parent.
+        # A region op comes before its content here. Once it is erased, its inner ops have no parent.
         if op.parent is not None and is_dead(op, purity):
             erased += sum(1 for _ in op.walk())
             op.detach()

@@ -34,8 +34,8 @@ def legalization(op_name: str, *, table: str) -> Callable[[Legalization], Legali
     """
     Registers a function for `op_name` in `table`.
 
-    It gets the op with the operands that it has by then, and returns new ops that are in no block; what these are made
-    of is inserted too, at the location of the op. The results must have the types of those of the op.
+    It gets the op with its current operands, and returns new ops that are in no block. The ops that these use are
+    inserted too, at the location of the op. The results must have the types of those of the op.
     """
 
     def register(function: Legalization) -> Legalization:

@@ -22,10 +22,10 @@ from .legalization import TABLES, Legalized, legalization, rules_of_table
 @dataclass(frozen=True)
 class LegalizePass(StepwellPass):
     """
-    Replaces ops by what the functions of a table make of them, until none does.
+    Replaces ops by the results of functions in a table, until no function applies.
 
-    A table that nobody registered leaves everything as it is (and a remark). What a function makes is legalized again;
-    more than `limit` times in a row is an error. Fused functions are left alone.
+    A table that nobody registered leaves everything as it is, with a remark. The new ops of a function are legalized
+    again, and more than `limit` times in a row is an error. Fused functions are left alone.
 
     Before:
         %0 = graph.square %x : …

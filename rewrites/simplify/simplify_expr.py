@@ -20,9 +20,9 @@ class SimplifyExprPass(StepwellPass):
     """
     Applies identities of graph ops until none applies.
 
-    The rules are those of `simplify.mlir` and `simplify_arithmetic.mlir`, together; `rules` (or `only`) picks some by
-    name. `numerics`: `strict` runs exact rules only, `default` those that compute the same real function too, `fast`
-    also those that may lose NaN, inf or the sign of zero.
+    The rules are those of `simplify.mlir` and `simplify_arithmetic.mlir`, together. `rules` (or `only`) picks some by
+    name. With `numerics` as `strict` only exact rules run. `default` adds those that compute the same real function,
+    and `fast` those that may lose NaN, inf or the sign of zero.
 
     Before:
         %0 = graph.relu %x : …

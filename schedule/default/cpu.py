@@ -44,20 +44,20 @@ class ScheduleCPUPass(StepwellPass):
           tensor_loop.for %k in 784 {
             tensor_loop.for %j in 10 vectorized { <matmul> } } }
 
-    Left as they are: grids that are not a perfect nest around one block, blocks with asserts or ops other than
-    loads, stores and arithmetic, and single loops (they have been scheduled). Float sums are marked only if
-    their additions carry `fastmath<reassoc>`. Running it twice changes nothing.
+    These are left as they are: grids that are not a perfect nest around one block, blocks with asserts or ops other
+    than loads, stores and arithmetic, and single loops, which have been scheduled. Float sums are marked only if their
+    additions carry `fastmath<reassoc>`. Running it twice changes nothing.
 
     Copies that turn an array move tiles of 16x16 elements (`transpose.py`), loops over the same rows become one loop
     (`rows.py`), and maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
 
     A convolution reads its image without a padded copy where taps outside can be left out (`borders.py`).
 
-    A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up as that says (docs/tuning.md);
-    where it cannot be, that is an error.
+    A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up by that attribute
+    (docs/tuning.md). A tiling that does not fit is an error.
 
-    `target` names the machine to schedule for (docs/targets.md), that of the pass context when left out. `flush`:
-    products of bf16 may take numbers below 2**-126 for zeros, as AMX does.
+    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. With
+    `flush`, products of bf16 may take numbers below 2**-126 for zeros, as AMX does.
     """
 
     name = "schedule-cpu"
