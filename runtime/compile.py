@@ -33,14 +33,18 @@ def compile(
     """
     Compiles a program to native code.
 
-    `module_or_path`: a module, a path, or program text, on any stair; a module is not changed. `pipeline` replaces the
-    passes of `opt_level` (0 to 3); whatever it leaves is lowered all the same. `numerics`: `strict` keeps every
-    rounding, `default` allows rules that round differently, `fast` those that may lose NaN, inf and -0. `threads`: at
-    most so many; `STEPWELL_THREADS` or all usable CPUs when None. `weights`: a safetensors file or arrays by key, in
-    place of the module's `stepwell.weights`. `cache=False` leaves the compile cache on disk alone. `tuning`: a database
-    of tuned schedules (docs/tuning.md); that of `STEPWELL_TUNING_DB`, or `tuning.jsonl` in the folder of the compile
-    cache, where it exists, when None; none when False. `progress`: a bar on standard error where it takes more than a
-    second (by tqdm, if that is installed); on a terminal when None.
+    Args:
+        module_or_path: A module, a path, or program text, at any level. A module is not changed.
+        pipeline: The passes that replace those of `opt_level` (0 to 3). Ops that it leaves are lowered all the same.
+        numerics: `strict` keeps every rounding, `default` allows rules that round differently, `fast` those that may
+            lose NaN, inf and -0.
+        threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs.
+        weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`.
+        cache: False leaves the compile cache on disk alone.
+        tuning: A database of tuned schedules (docs/tuning.md), or False for none. When None, it is that of
+            `STEPWELL_TUNING_DB`, or `tuning.jsonl` in the folder of the compile cache where it exists.
+        progress: Whether to show a bar on standard error where compilation takes more than a second. It needs tqdm.
+            When None, there is one on a terminal.
 
     Raises CompileError, or the diagnostics of parser, verifier and passes.
     """
@@ -75,7 +79,7 @@ def _executable(source: Source) -> Executable:
         inputs = [(a.name, a.type) for a in entry.of("input")]
         outputs = [(a.name, a.type) for a in entry.of("output")]
     else:
-        assert types is not None  # has_unknown_sizes has seen them
+        assert types is not None  # has_unknown_sizes has seen the types
         inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
         outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
     return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source)

@@ -10,7 +10,10 @@ from ..core.messages.texts import takes_arguments
 
 
 class ArgumentError(ValueError):
-    """An argument does not fit the program. The message names it and says what was found and what was expected."""
+    """
+    Raised for an argument that does not fit the program. The message names it and says what was found and what was
+    expected.
+    """
 
 
 def wrong_count(program: str, names: Sequence[str], arrays: Sequence[Any]) -> ArgumentError:
@@ -44,4 +47,7 @@ class ExternalError(ExecutionError, StepwellError):
 
 
 class CompileError(RuntimeError):
-    """The program cannot be compiled as it stands. The message says what was found, expected, and what to add."""
+    """
+    Raised for a program that cannot be compiled as it stands. The message says what was found, expected, and what to
+    add.
+    """

@@ -18,7 +18,7 @@ from .program.program import BoundEntry, Program
 from .source import Source
 from .specialisations import Shapes, Specialisations
 
-# What calls do not need is imported inside methods, since it takes long to load.
+# Modules that calls do not need are imported inside methods, since they take long to load.
 if TYPE_CHECKING:
     from ..analysis.memory import Memory
     from .exporting.export import Exported
@@ -57,10 +57,10 @@ class Executable:
         self._bound = program.entry(entry) if program is not None else None
         self._program = program
         if self._bound is not None:
-            # hides the method: no Python runs between the caller and machine code
+            # This hides the method, so no Python runs between the caller and machine code.
             self.run_into = self._bound.native_run_into()  # pyright: ignore[reportAttributeAccessIssue]
         self.specialisations = Specialisations()
-        """The programs for the shapes met so far; none for a program without `?`."""
+        """The programs for the shapes met so far. There are none for a program without `?`."""
         self._measuring: dict[Shapes | None, Measuring] = {}
         self._compile_lock = Lock()
         free_in_children(self, "_compile_lock")
@@ -149,9 +149,13 @@ class Executable:
         Writes the program as `model.o` or `model.so`, with `model.h` and the weights `model.safetensors` beside it, for
         use from C without Python (docs/shipping.md). A program with `?` needs `shapes`.
 
-        `target`: the machine it is for, one of docs/targets.md. `threads`: at most so many; `STEPWELL_THREADS` or all
-        usable CPUs of the machine it runs on when None. Raises CompileError where the path has another suffix, the
-        program calls code that cannot be written down, or there is no `cc` to make a `.so` with.
+        Args:
+            target: The machine it is for, one of docs/targets.md.
+            threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs of the machine
+                it runs on.
+
+        Raises CompileError where the path has another suffix, the program calls code that cannot be written to a file,
+        or there is no `cc` to make a `.so` with.
         """
         from .exporting.export import export
 
@@ -206,10 +210,10 @@ class Executable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """
-        Executables can be pickled (docs/shipping.md).
+        Makes executables picklable (docs/shipping.md).
 
-        A pickle holds machine code, the program's text, and weights: given arrays by content, a side-car by path and
-        hash.
+        A pickle holds machine code, the program's text, and weights. Given arrays are kept by content, and a side-car
+        by path and hash.
         """
         from .pickling import state_of
 

@@ -84,7 +84,7 @@ class Source:
         """
         Returns the name of the machine code in the compile cache.
 
-        The host is part of it, since schedules depend on how many cores and which caches there are.
+        The host is part of it, since schedules depend on its number of cores and its caches.
         """
         written = self.written or (_locations(self.module), str(self.module))
         return disk.program_key(
@@ -182,7 +182,7 @@ class Source:
                     _, text = self.lower(shapes, kept, progress)
             except DiagnosticException:
                 if stair in kept.texts:
-                    return kept.texts[stair]  # with `?` there is a graph, but nothing below
+                    return kept.texts[stair]  # With `?` there is a graph, but no lower level.
                 raise
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]

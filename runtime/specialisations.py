@@ -96,7 +96,7 @@ class Specialisations:
             self._shrink()
 
     def entries(self) -> dict[Shapes, BoundEntry]:
-        """Returns what is kept, by shapes."""
+        """Returns the entries that are kept, by shapes."""
         with self._lock:
             return {shapes: bound for shapes, (bound, _) in self._kept.items()}
 

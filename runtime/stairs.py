@@ -1,7 +1,8 @@
 """
-Takes a module down the stairs from wherever it stands, and keeps the text of each stair.
+Takes a module down the levels from wherever it stands, and keeps the text of each level.
 
-The pipeline asked for runs first, then `finish`, which lowers whatever is left and does nothing on what is not there.
+The requested pipeline runs first. Then `finish` lowers the remaining ops, and leaves levels alone that are already
+lowered.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LAST_PASS_OF_STAIR = {
     "lower-loops-to-scf": "tensor_loop",
     "lower-to-llvm-dialect": "scf",
 }
-"""Before the pass on the left runs, the module is the last of the stair on the right."""
+"""Maps a pass to a level. Before the pass runs, the module is the last of that level."""
 
 
 @dataclass
@@ -120,7 +121,7 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
         if types is not None:
             _check_element_types(name, types)
             function.attributes[SIGNATURE] = types
-        elif name == entry and function.name != "tensor_loop.func":  # that one gets its roles from bufferize
+        elif name == entry and function.name != "tensor_loop.func":  # A loop function gets its roles from bufferize.
             _check_all_tensors(name, function)
             raise CompileError(f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}")
 

@@ -107,7 +107,7 @@ def _has_content(op: Operation, static: set[Operation]) -> bool:
 
 
 def _move(module: ModuleOp, group: list[Operation], outputs: list[OpResult], name: str) -> Operation:
-    """Makes the function of `group` and the call of it, and erases the group. Returns the function."""
+    """Makes the function of `group` and the call of it, and erases the group. Returns the call."""
     used = [value.owner for op in group for value in op.operands]
     leaves = [owner for owner in dict.fromkeys(used) if isinstance(owner, Operation) and _is_leaf(owner)]
     module.body.block.add_op(outlined(name, [*leaves, *group], outputs, [], PREPARE))

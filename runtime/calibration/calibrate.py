@@ -44,7 +44,7 @@ class Calibrator:
     """
     A program made ready to give its calibration data, batch by batch.
 
-    `calls` says of every recorded function, in call order, how many inputs and outputs each of its calls has.
+    `calls` tells for every recorded function, in call order, how many inputs and outputs each of its calls has.
     `warnings` say what is not recorded and why. The parameters are those of `calibrate`.
     """
 
@@ -78,7 +78,7 @@ class Calibrator:
             arrays = reference_weights(self.module, weights)
             self._run = lambda *given: tuple(
                 np.array(result) for result in run_reference(self.module, entry, *given, weights=arrays)
-            )  # copies: a result may be the array given
+            )  # copies, since a result may be the array given
         else:
             self._run = compile(
                 self.module,
@@ -159,14 +159,14 @@ def calibrate(
     """
     Runs a program on `data` and returns what went into and came out of each function with `graph.compiler` it calls.
 
-    `data` is one batch, an array for each argument of `entry` by name, or an iterable of batches. The result has for
-    every function that `entry` calls, in call order, `{"inputs": […], "outputs": […]}`: of one batch the arrays
-    themselves, of an iterable all batches stacked along a new first axis. With `statistics` there is a
-    `TensorStatistics` in place of each array, and only one batch at a time is held in memory.
+    `data` is one batch, an array for each argument of `entry` by name, or an iterable of batches. The result has
+    `{"inputs": […], "outputs": […]}` for every function that `entry` calls, in call order. These are the arrays
+    themselves for one batch. For an iterable all batches are stacked along a new first axis. With `statistics` there is
+    a `TensorStatistics` in place of each array, and only one batch at a time is held in memory.
 
     `recursive` records calls in functions that `entry` calls too. `multi="list"` allows several calls of a function,
     and gives for each function a list with one element per call. `reference` runs the program in NumPy, op by op,
-    instead of compiling it; the other parameters are those of `compile`. Functions run as ordinary parts of the
+    instead of compiling it. The other parameters are those of `compile`. Functions run as ordinary parts of the
     program, whether or not the code generator they are meant for is there. The module given is not changed.
 
     A `CalibrationWarning` says what is not recorded. Raises ArgumentError when there is no batch or one does not
@@ -232,7 +232,7 @@ class Collector:
         raise NotImplementedError
 
     def result(self) -> dict[str, list[Any]]:
-        """Returns what was collected, by function, by call."""
+        """Returns the collected data by function and by call."""
         raise NotImplementedError
 
     def remarks(self) -> list[str]:

@@ -1,5 +1,5 @@
 """
-A histogram of bounded size that grows with its data, and comes out the same in whatever order and portions it is fed.
+A histogram of bounded size that grows with its data. It is the same in whatever order and portions the data arrive.
 
 Bins are as wide as a power of two and start at multiples of it. When a value does not fit, bins are merged in pairs,
 which is exact: `floor(floor(x / w) / 2) = floor(x / 2w)`. The width is the least with which all values fit in the
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 _INDEX_BITS = 40
-"""Bins are numbered from zero on by integers of at most so many bits, so that float64 holds bin and place in it."""
+"""The number of bits of the integers that number bins from zero on, so that float64 holds a bin and a place in it."""
 
 _LEAST_EXPONENT = -1074
 """The exponent of the least positive float64."""
@@ -24,7 +24,7 @@ _LEAST_EXPONENT = -1074
 def _bin(value: float, exponent: int) -> int:
     """Returns `floor(value / 2^exponent)`, in exact arithmetic."""
     index = math.floor(math.ldexp(value, -exponent))
-    return -1 if index == 0 and value < 0 else index  # the quotient was too small for a float
+    return -1 if index == 0 and value < 0 else index  # The quotient was too small for a float.
 
 
 def _exponent(smallest: float, largest: float, bins: int, least: int = _LEAST_EXPONENT) -> int:

@@ -1,6 +1,4 @@
-"""
-The LLVM text of a function that says whether the processor can run what was compiled for a target.
-"""
+"""Writes the LLVM text of a function that tells whether the processor can run code that was compiled for a target."""
 
 from __future__ import annotations
 

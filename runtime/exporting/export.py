@@ -1,8 +1,8 @@
 """
 `Executable.export` makes a program an object file or shared library for C programs, with no Python (docs/shipping.md).
 
-What is written: the code, a C header, and the weights as a safetensors file. The code holds its own pool of threads,
-the layout of its context, and the first bytes of the weights file, so that it takes no other.
+It writes the code, a C header, and the weights as a safetensors file. The code holds its own pool of threads, the
+layout of its context, and the first bytes of the weights file, so that it takes no other file.
 """
 
 from __future__ import annotations

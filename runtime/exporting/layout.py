@@ -20,8 +20,10 @@ POINTERS = BUFFER_ALIGNMENT
 @dataclass(frozen=True)
 class Layout:
     """
-    A context is one block of memory: the message and the mapping, then pointers, then results of prepare functions,
-    then the arena, each at a multiple of `BUFFER_ALIGNMENT` bytes.
+    The layout of a context, which is one block of memory.
+
+    It holds the message and the mapping, then pointers, then results of prepare functions, then the arena. Each starts
+    at a multiple of `BUFFER_ALIGNMENT` bytes.
     """
 
     entry: Entry

@@ -104,7 +104,7 @@ def _entries(layout: Layout) -> Iterator[str]:
 
 
 class _FunctionText:
-    """The lines of a function. `place` and `store` add those for pointers into a context or the file."""
+    """The lines of a function. `place` and `store` add lines for pointers into a context or the file."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -57,7 +57,7 @@ class LinkedExternals(LinkedCode):
             return
         external, cause = failure
         if not isinstance(cause, Exception):
-            raise cause  # KeyboardInterrupt and the like are not the program's
+            raise cause  # KeyboardInterrupt and the like are not the program's.
         made = f"code of '{external.compiler}' for @{external.function}"
         raise ExternalError(f"{COMPILER}: {made} failed: {type(cause).__name__}: {cause}", location) from cause
 
@@ -120,7 +120,7 @@ class LinkedExternals(LinkedCode):
                 results = _results(code(*arrays), outputs)
                 for at, pointer, result in zip(outputs, pointers[len(inputs) :], results, strict=True):
                     np.copyto(at(pointer), result)
-            except BaseException as error:  # no exception may pass through native code
+            except BaseException as error:  # No exception may pass through native code.
                 failures.pending = (external, error)
                 return 1
             return 0

@@ -76,7 +76,8 @@ def library_file() -> Path | None:
 def _library(file: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(file))
     threads = os.environ.get("STEPWELL_THREADS", "1")
-    # its threads wait by spinning: on a busy machine two of them can take a hundred times as long as one
+    # The threads of the library wait by spinning. On a busy machine two of them can take a hundred times as long as
+    # one.
     getattr(library, f"{PREFIX}openblas_set_num_threads")(int(threads) if threads.isdecimal() else 1)
     return library
 

@@ -22,7 +22,7 @@ class GemmText:
         self._lines: list[str] = []
         self._declared: dict[str, None] = {}
         self._temporaries: list[int] = []
-        """Where each temporary starts in the memory for all of them, in bytes."""
+        """The start of each temporary in the memory for all of them, in bytes."""
         self._bytes = 0
         self._labels = 0
 

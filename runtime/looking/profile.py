@@ -123,7 +123,7 @@ class Measuring:
 
     def run(self, arrays: Sequence[Any], rounds: int | None) -> Profile:
         """
-        Returns the medians over so many rounds, or over as many as `MEASURE_SECONDS` allow.
+        Returns the medians over `rounds` rounds, or over as many as `MEASURE_SECONDS` allow.
 
         One more round warms up. Raises ArgumentError for less than one round.
         """

@@ -1,9 +1,9 @@
 """
 `Executable.trace` compares every value that a program computes with the reference, and names the first that differs.
 
-The program stops at the foot of the graph stair, where it is made to return its values (`expose-values`). It is lowered
-on as always, and runs. The reference runs the same graph. Then both the program as it was compiled and the graph it
-came from are compared too, so that an error in lowering, in merging kernels, and in rewriting the graph can be told
+The program stops at the end of the graph level, where it is made to return its values (`expose-values`). From there it
+is lowered as always, and runs. The reference runs the same graph. Then the program as it was compiled and the graph
+that it came from are compared too. So an error in lowering, in merging kernels, and in rewriting the graph can be told
 apart.
 """
 
@@ -215,7 +215,7 @@ def _compared(op: str, place: str, type_: str, found: Array, expected: Array, to
         absolute = np.abs(left - right)
         same = (found == expected) | (np.isnan(left) & np.isnan(right))
         if element not in TOLERANCES:
-            absolute = np.maximum(absolute, 1)  # large integers that f64 cannot tell apart
+            absolute = np.maximum(absolute, 1)  # Large integers that f64 cannot tell apart.
         absolute = np.where(same, 0.0, np.where(np.isfinite(absolute), absolute, np.inf))
         finite = right[np.isfinite(right)]
         size = np.sqrt(np.mean(np.square(finite))) if finite.size else 0.0

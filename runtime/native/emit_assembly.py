@@ -31,7 +31,7 @@ class AssemblyTarget(OutputTarget):
     speed_level: int = 2
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        # here, since LLVM takes long to load and most runs of the tool need no assembly
+        # This import is here, since LLVM takes long to load and most runs of the tool need no assembly.
         from .jit import assembly, host_code_target, load_all_machines
 
         machine = chosen_machine(self.machine)

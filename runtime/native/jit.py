@@ -118,7 +118,7 @@ def compile_library(
             part.verify()
             module.link_in(part)
         for value in (*module.functions, *module.global_variables):
-            # __… are functions of compiler-rt, which LLVM may come to call only while it makes machine code
+            # __… are functions of compiler-rt, which LLVM may come to call only while it makes machine code.
             if not value.is_declaration and value.name not in exported:
                 if value.name.startswith("__"):
                     value.visibility = "hidden"
@@ -136,8 +136,8 @@ def assembly(text: str, target: CodeTarget | None = None, speed_level: int = 2) 
 
 @cache
 def _lljit() -> llvm.LLJIT:
-    # JITLink lays code and data of an object side by side. The older linker maps them one by one, in a process with
-    # much memory more than 2 GB apart, which 32-bit offsets do not reach: it ends the process.
+    # JITLink lays code and data of an object side by side. The older linker maps them one by one. In a process with
+    # much memory these may be more than 2 GB apart, which 32-bit offsets do not reach, and the linker ends the process.
     return llvm.create_lljit_compiler(_target_machine(host_code_target()), use_jit_link=True)
 
 
@@ -152,7 +152,7 @@ class NativeLibrary:
         addresses: Mapping[str, int] | None = None,
         kept: object = None,
     ):
-        """Links with the code of `objects` and with symbols at `addresses`, which are valid as long as `kept` lives."""
+        """Links with the code of `objects` and with symbols at `addresses`, which are valid while `kept` lives."""
         self._kept = kept
         with _LOCK:
             builder = llvm.JITLibraryBuilder().add_object_img(object_code)

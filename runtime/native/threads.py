@@ -54,7 +54,7 @@ def patience(use_cache: bool = True) -> ctypes.c_int64:
 
 
 _KEPT: list[NativeLibrary] = []
-"""Workers never end, so their code must not be freed before the process does."""
+"""The libraries that are kept. Workers never end, so their code must not be freed before the process ends."""
 
 
 def _pool(use_cache: bool) -> NativeLibrary:

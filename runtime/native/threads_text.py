@@ -1,10 +1,10 @@
 """
 The LLVM text of the pool of threads that all programs of a process share (docs/threads.md).
 
-`i32 _stepwell_pool(task, frame, lower, upper, chunk, threads)` runs `i32 task(frame, first, end)` on
-`[lower, lower + chunk)`, `[lower + chunk, lower + 2 * chunk)` … up to `upper`, on at most `threads` threads, the caller
-being one, and returns 0 or the status of the lowest chunk that failed. Chunks are the same for any number of threads.
-Only getpid and pthreads of libc are used.
+`i32 _stepwell_pool(task, frame, lower, upper, chunk, threads)` runs `i32 task(frame, first, end)` on `[lower, lower +
+chunk)`, `[lower + chunk, lower + 2 * chunk)` … up to `upper`. It runs on at most `threads` threads, of which the caller
+is one. It returns 0 or the status of the lowest chunk that failed. Chunks are the same for any number of threads. Only
+getpid and pthreads of libc are used.
 
 How one call goes:
 
@@ -20,9 +20,9 @@ How one call goes:
   as long as was lost, so on a busy machine sharing costs at most one part in `PATIENCE` of the time.
 * A process that was forked has no workers: `@process` is the one whose state this is, another starts afresh.
 
-The gate is one word, since getting in must check and count at once: bits 0 to 11 how many workers are inside, 12 to 23
-how many may be, bit 24 open, bit 25 the caller sleeps. A worker inside keeps the call from returning, so the job it
-reads is never that of another call.
+The gate is one word, since entering must check and count at once. Bits 0 to 11 hold how many workers are inside, and
+bits 12 to 23 how many may be. Bit 24 means that it is open, and bit 25 that the caller sleeps. A worker inside keeps
+the call from returning, so the job that it reads is never that of another call.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ A worker that lost its core needs ours, and spinning on would keep it from it.
 """
 
 PATIENCE = 16
-"""After a loss of time there are no further attempts for so many times as long."""
+"""After a loss of time there are no further attempts for `PATIENCE` times as long."""
 
 LONGEST_RETREAT = 1_000_000_000
 """The time, in nanoseconds, after which sharing is tried again, whatever was lost."""
@@ -74,7 +74,7 @@ def pool_text(target: CodeTarget, exported: bool = False) -> str:
 
 
 def limited_text(threads: int) -> str:
-    """Returns the text of the function that programs with at most so many threads call."""
+    """Returns the text of the function that programs with at most `threads` threads call."""
     return f"""
 declare i32 @{POOL}(ptr, ptr, i64, i64, i64, i32)
 

@@ -1,11 +1,11 @@
 """
 The LLVM text of the one function through which Python calls every compiled entry, for `fastcall.py`.
 
-`PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t nargs)`: the calling convention METH_FASTCALL of
+`PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t nargs)` has the calling convention METH_FASTCALL of
 CPython. `self` is a `bytes` object, the plan: 64-bit words that say what to call with what. `args` are the arrays
 (inputs, then outputs), then the address of the arena as an int when the plan has one. The result is an int: 0, the
-number of the failed check, or -1 when an argument is not what the plan wants; then nothing was run and no exception is
-set.
+number of the failed check, or -1 when an argument is not what the plan requires. After -1 nothing was run and no
+exception is set.
 
 The plan, in words:
 
@@ -24,9 +24,9 @@ The plan, in words:
 | | two format characters; rank; sizes |
 
 Py_buffer is, on 64-bit machines, in all versions of CPython: buf at byte 0, obj 8, len 16, itemsize 24, readonly 32,
-ndim 36, format 40, shape 48, strides 56, suboffsets 64, internal 72; `fastcall.py` looks before it relies on that.
+ndim 36, format 40, shape 48, strides 56, suboffsets 64, internal 72. `fastcall.py` checks this before it relies on it.
 
-Nothing here is shared between calls: buffers and pointers lie on the stack of the caller.
+Calls share nothing: buffers and pointers lie on the stack of the caller.
 """
 
 from __future__ import annotations

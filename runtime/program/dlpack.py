@@ -29,7 +29,7 @@ _READ_ONLY = 1
 
 
 class _Tensor(ctypes.Structure):
-    """DLTensor."""
+    """The struct DLTensor."""
 
     _fields_ = [
         ("data", ctypes.c_void_p),
@@ -46,13 +46,13 @@ class _Tensor(ctypes.Structure):
 
 
 class _Managed(ctypes.Structure):
-    """DLManagedTensor."""
+    """The struct DLManagedTensor."""
 
     _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
 class _Versioned(ctypes.Structure):
-    """DLManagedTensorVersioned."""
+    """The struct DLManagedTensorVersioned."""
 
     _fields_ = [
         ("major", ctypes.c_uint32),
@@ -68,7 +68,7 @@ _FORMS = (
     (b"dltensor_versioned", b"used_dltensor_versioned", _Versioned),
     (b"dltensor", b"used_dltensor", _Managed),
 )
-"""The names of a capsule before and after it was taken, and what it holds."""
+"""The names of a capsule before and after it was taken, and the struct that it holds."""
 
 
 def is_foreign(value: Any) -> bool:
@@ -108,8 +108,8 @@ def from_capsule(value: Any, name: str) -> np.ndarray[Any, Any]:
     """
     Returns an array over the memory of `value`, which it keeps alive. It is read-only when its library says so.
 
-    Raises ArgumentError, in which it is called `name`, when it lies on another device, does not want to be read, or has
-    elements that there is no type for.
+    Raises ArgumentError, in which it is called `name`, when it lies on another device, refuses to be read, or has
+    elements without a NumPy type.
     """
     try:
         device, number = value.__dlpack_device__()
@@ -142,9 +142,9 @@ def _capsule(value: Any) -> Any:
 
 class _Owner:
     """
-    Memory that another library owns, described as NumPy wants it (`__array_interface__`).
+    Memory that another library owns, described for NumPy (`__array_interface__`).
 
-    It is let go with the last array over it.
+    It is released with the last array over it.
     """
 
     def __init__(self, address: int, managed: Any, capsule_name: bytes):

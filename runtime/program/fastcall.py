@@ -1,9 +1,9 @@
 """
 Makes an entry a CPython function that takes arrays straight through the buffer protocol, for cheap calls from Python.
 
-One native function (`call_stub.py`) serves every entry of every program. What to call with what is a plan in a `bytes`
-object. Wherever this cannot work (another Python, 32 bits, no such symbols, bfloat16 arrays, which have no buffer
-format) or is switched off by `STEPWELL_FASTCALL=0`, there is no function and calls go through ctypes.
+One native function (`call_stub.py`) serves every entry of every program. A plan in a `bytes` object says what to call
+with what. There is no such function where it cannot work: another Python, 32 bits, no such symbols, or bfloat16 arrays,
+which have no buffer format. Nor is there one where `STEPWELL_FASTCALL=0` switches it off. Then calls go through ctypes.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _record(array: Array) -> list[int]:
 
 
 class _MethodDefinition(ctypes.Structure):
-    """PyMethodDef of CPython."""
+    """The struct PyMethodDef of CPython."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -170,7 +170,7 @@ class _MethodDefinition(ctypes.Structure):
 
 
 class _Buffer(ctypes.Structure):
-    """Py_buffer of CPython."""
+    """The struct Py_buffer of CPython."""
 
     _fields_ = [
         ("buf", ctypes.c_void_p),
@@ -198,7 +198,7 @@ class Stub:
 
 @cache
 def _stub(use_cache: bool) -> Stub:
-    # without passes it compiles twice as fast and calls as fast
+    # Without passes it compiles twice as fast and calls as fast.
     code = kept_object(STUB + INTO, use_cache, CALLS, speed_level=0)
     library = NativeLibrary(code, [CALL, RUN_INTO, PROBE])
     call = _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None)
@@ -219,7 +219,7 @@ def _works(use_cache: bool) -> bool:
         return False
     try:
         return _buffers_are_as_expected() and _probe_succeeds(_stub(use_cache))
-    except Exception:  # whatever is wrong, ctypes still works
+    except Exception:  # Whatever is wrong, ctypes still works.
         return False
 
 
@@ -244,7 +244,7 @@ def _buffers_are_as_expected() -> bool:
 
 
 def _probe_succeeds(stub: Stub) -> bool:
-    """Calls a tiny entry. Returns whether a fitting call runs, misfits do not, and no array is kept."""
+    """Calls a tiny entry. Returns whether a fitting call runs, calls that do not fit fail, and no array is kept."""
     type_ = ArrayType("i32", (1, 1))
     arrays = [Array(0, type_, False), Array(1, type_, True)]
     fast = _function(_plan(stub.library.address(PROBE), [None, None], arrays, None), stub.call, stub)

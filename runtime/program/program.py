@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 
 class LinkedCode:
-    """The code from outside that a program is linked with. There is none here; code generators make a subclass."""
+    """The base class for code from outside that a program is linked with. Code generators make a subclass."""
 
     def __init__(self) -> None:
         self.objects: list[bytes] = []
@@ -61,13 +61,13 @@ class Program:
         self._entries = {entry.name: entry for entry in description.entries}
         self._bound: WeakValueDictionary[str, BoundEntry] = WeakValueDictionary()
         """
-        Entries hold their program. The program holds them weakly, so that weights go with the last user, not with the
-        next round of the cycle collector.
+        The bound entries by name. Entries hold their program, and the program holds them weakly. So weights go with the
+        last user, not with the next round of the cycle collector.
         """
         self._prepare([entry for entry in description.entries if entry.is_prepare])
 
     def _prepare(self, entries: Sequence[Entry]) -> None:
-        """Runs the functions that pack and fold weights. Their results lie side by side, and get large pages."""
+        """Runs the functions that pack and fold weights. Their results lie side by side, in large pages."""
         results = iter(allocate_together([a.type for entry in entries for a in entry.of("output")]))
         for entry in entries:
             outputs = [next(results) for _ in entry.of("output")]
@@ -103,9 +103,9 @@ class BoundEntry:
     """
     An entry ready to be called with input arrays.
 
-    A call tries the fast way (`fastcall.py`) first. Arguments that do not fit it take the slow one through ctypes,
-    which copies what native code cannot read in place and names what is wrong. An entry that runs `once` is not worth a
-    fast way.
+    A call tries the fast way (`fastcall.py`) first. Arguments that do not fit it take the slow way through ctypes,
+    which copies arrays that native code cannot read in place and names what is wrong. An entry that runs `once` is not
+    worth a fast way.
     """
 
     def __init__(self, entry: Entry, program: Program, once: bool = False):
@@ -153,7 +153,7 @@ class BoundEntry:
         if self._arena is not None:
             try:
                 memory = aligned_bytes(self._arena[1].type.nbytes)
-            except MemoryError:  # a call will say so
+            except MemoryError:  # A call will report it.
                 return self.run_into
         return self._fast_entry.run_into(memory, self.run_into, self.program.fail)
 
@@ -180,7 +180,10 @@ class BoundEntry:
         self._run(arrays, outputs, given=True)
 
     def _run(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool = False) -> None:
-        """Runs the entry. Outputs that are `given` are the caller's: they get checked where the fast call has not."""
+        """
+        Runs the entry. Outputs that are `given` are the caller's. They are checked where the fast call has not checked
+        them.
+        """
         if len(arrays) != len(self._inputs):
             raise self._wrong_count(arrays)
         if self._arena is None:
@@ -204,9 +207,9 @@ class BoundEntry:
 
     def _run_otherwise(self, arrays: Sequence[Any], outputs: Sequence[Any], given: bool, arena: int | None) -> int:
         """
-        Runs what did not fit the fast call, and returns the native status.
+        Runs arguments that did not fit the fast call, and returns the native status.
 
-        Arrays of other libraries are read by DLPack and go the fast way again. All else goes the slow way.
+        Arrays of other libraries are read by DLPack and go the fast way again. All others go the slow way.
         """
         found = as_inputs(arrays, [argument.name for _, argument in self._inputs])
         written = as_outputs(outputs, [argument.name for _, argument in self._outputs]) if given else outputs
@@ -217,7 +220,9 @@ class BoundEntry:
         return self._run_slowly(found, written, given, arena)
 
     def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool, arena: int | None) -> int:
-        """Runs the entry through ctypes and returns its status. Raises ArgumentError for what no copy makes fit."""
+        """
+        Runs the entry through ctypes and returns its status. Raises ArgumentError for arguments that no copy makes fit.
+        """
         if given:
             self._check_outputs(outputs, arrays)
         kept = [check_input(value, a.type, a.name) for value, (_, a) in zip(arrays, self._inputs, strict=True)]
@@ -234,7 +239,7 @@ class BoundEntry:
         """Raises ArgumentError unless the caller's `outputs` can be written in place and lie apart from all else."""
         names = [argument.name for _, argument in self._outputs]
         for name, array in zip(names, outputs, strict=True):
-            # weights given as arrays are used where they lie: a result written there would change the program
+            # Weights given as arrays are used in place, so a result written there would change the program.
             if isinstance(array, np.ndarray) and any(np.may_share_memory(array, kept) for kept in self._kept):
                 raise ArgumentError(f"output '{name}' shares memory with a weight, expected an array of its own")
         for (index, argument), array in zip(self._outputs, outputs, strict=True):

@@ -3,8 +3,8 @@ The process in which candidates run. It may crash or hang without harm to anybod
 
 It is run by its path, so it imports the package inside functions. It reads pickles from standard input: the search path
 and the folder of the package, the function that measures, then pairs of a job and its most seconds. It writes 8 zero
-bytes when it is ready, then the outcome of each job, after its length in 8 bytes. It ends with its input. A signal of
-the system ends a job that takes too long, even when nobody waits for it any more.
+bytes when it is ready, then the outcome of each job, after its length in 8 bytes. It ends when its input ends. A signal
+of the system ends a job that takes too long, even when nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _start(source: IO[bytes]) -> Any:
 
 
 if __name__ == "__main__":
-    # What a candidate or a plug-in prints is not to be taken for an outcome.
+    # Output of a candidate or a plug-in must not be taken for an outcome.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _start(sys.stdin.buffer).serve(sys.stdin.buffer, answers)

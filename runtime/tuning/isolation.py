@@ -47,10 +47,9 @@ def stop(owner: str) -> None:
 
 def run_batch(batch: Batch) -> list[Outcome]:
     """
-    Returns the outcomes in the order of the jobs. Never raises for what a job does.
+    Returns the outcomes in the order of the jobs. Never raises because of a job.
 
-    It needs nothing of the process it is called in but the right to start another one, so it may run in any worker of
-    any executor.
+    It needs nothing of its own process but the right to start another one, so it may run in any worker of any executor.
     """
     outcomes: list[Outcome] = []
     process: _Child | None = None
@@ -97,7 +96,7 @@ class _Child:
             self._process.stdin.write(pickle.dumps(value))
             self._process.stdin.flush()
         except BrokenPipeError:
-            return  # it is gone: no answer will come
+            return  # It has ended, so no answer will come.
 
     def run(self, job: Job, timeout: float) -> Outcome:
         """Returns the outcome of a job. After `crashed` or `timeout` the process is of no more use."""
@@ -117,7 +116,7 @@ class _Child:
         return Outcome("crashed", detail=self._last_words())
 
     def _read(self, count: int, deadline: float) -> bytes | None:
-        """Reads so many bytes. Returns no bytes where the process has ended, None where it takes too long."""
+        """Reads `count` bytes. Returns no bytes where the process has ended, and `None` where it takes too long."""
         assert self._process.stdout is not None
         handle = self._process.stdout.fileno()
         found = b""
@@ -153,7 +152,7 @@ class _Child:
                 self._process.kill()
 
     def end(self) -> None:
-        """Ends the process and gives up what belongs to it."""
+        """Ends the process and releases what belongs to it."""
         self.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):

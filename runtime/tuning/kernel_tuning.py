@@ -157,7 +157,7 @@ class KernelTuning:
         )
 
     def _confirm(self) -> None:
-        """Measures the fastest again, each in a new process. The best of those that stand the test is kept."""
+        """Measures the fastest schedules again, each in a new process. The best of those that are confirmed is kept."""
         confirmed: list[tuple[float, str, Outcome]] = []
         for program in self._to_confirm():
             job = self._job(program, CONFIRMATION_ROUNDS)

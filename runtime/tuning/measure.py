@@ -70,7 +70,7 @@ def _program(text: str, target: str, threads: int, seed: int) -> Executable:
             weights=weights,
             threads=threads,
             cache=False,
-            tuning=False,  # else the default would be what was found before
+            tuning=False,  # The default would else be a schedule that was found before.
             progress=False,
         )
 

@@ -29,7 +29,7 @@ def check_numbers(trials: Any, seconds: Any, timeout: Any, jobs: Any, seed: Any)
 
 
 def check_choices(numerics: Any, executor: Any) -> None:
-    """Raises `StepwellError` for unknown numerics and for what is no executor."""
+    """Raises `StepwellError` for unknown numerics and for an object that is no executor."""
     if numerics not in NUMERICS:
         _refuse("numerics", repr(numerics), f"one of {', '.join(NUMERICS)}")
     if executor is not None and not callable(getattr(executor, "submit", None)):

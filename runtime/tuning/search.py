@@ -1,9 +1,9 @@
 """
 Chooses the schedules to try next: at random near the default first, then offspring of the best so far.
 
-The rates are those common for such small populations (D. Goldberg, *Genetic Algorithms in Search, Optimization, and
-Machine Learning*, 1989, chapter 3). The sequence follows from the seed and the ratios told; the ratios of one
-generation have no effect on it.
+The rates are common ones for such small populations (D. Goldberg, *Genetic Algorithms in Search, Optimization, and
+Machine Learning*, 1989, chapter 3). The sequence follows from the seed and the ratios reported to it. The ratios of one
+generation have no effect on that generation.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class NestSpace:
             ordered = [outer, *ordered[:-1], inner]
             schedule.reorder(*ordered)
         if values["unrolled"] > 1:
-            # The loop around the vectors, else the innermost one.
+            # The loop around the vectors, or else the innermost one.
             number = max(0, len(ordered) - (2 if values["vectorized"] else 1))
             outer, inner = schedule.split(ordered[number], [None, values["unrolled"]])
             schedule.unroll(inner)
