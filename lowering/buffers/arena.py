@@ -3,10 +3,10 @@ Plans the arena: where in one block of memory each buffer lies, so that buffers 
 
 The least memory is an instance of dynamic storage allocation, which is NP-hard. The lower bound is the most bytes alive
 at one time. Buffers are placed one after the other, each at the lowest offset that is free during its whole life. They
-are placed in several orders: by size and by breadth as in Pisarchyk and Lee, "Efficient Memory Management for Deep
-Neural Net Inference", 2020, by time, and by bytes times duration. The order with the smallest arena wins. While it is
-above the bound, some more rounds place buffers earlier that end at the top. The first order that meets the bound ends
-the search. The same buffers always give the same plan.
+are placed in several orders: by time, by bytes times duration, and by size and by breadth. The last two follow
+Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020. The order with the smallest arena
+wins. While it is above the bound, some more rounds place buffers earlier that end at the top. The first order that
+meets the bound ends the search. The same buffers always give the same plan.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ class ExpandMathPass(StepwellPass):
         %y = arith.truncf %2 : f32 to bf16
 
     `functions` picks some by name (`exp`, `powf` and so on, all when empty). `small_floats = false` leaves f16 and bf16
-    as they are. The result has no fast-math flags and relies on none. In the bodies of `tile.map`, `exp`, `exp2`,
-    `tanh` and `erf` and the formulas of sigmoid, silu and gelu use `tile.scale`, `tile.limit` and `tile.lookup` where
-    `wide` says that there are vector registers of 64 bytes (as the target has them, if left out).
+    as they are. The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64
+    bytes. Then `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the bodies of `tile.map`
+    use `tile.scale`, `tile.limit` and `tile.lookup`. The target decides if `wide` is left out.
     """
 
     name: ClassVar[str] = "expand-math"

@@ -90,10 +90,10 @@ class CalibrateMapPass(StepwellPass):
     """
     Says on an entry where `calibrate-module` puts the data of each function: offset, inputs, outputs.
 
-    The attribute `graph.calibration_map` of the entry has for every recorded function, in call order, the number of the
-    first result that is its data, and how many arguments and results follow from there. With `multi="list"` a function
-    has a list of these, one per call. `recursive` counts calls in functions that the entry calls, as `calibrate-module`
-    does. Both passes take the same options. The entry is otherwise left as it is.
+    The attribute `graph.calibration_map` of the entry has three numbers for every recorded function, in call order.
+    They are the number of the first result that is its data, and how many arguments and results follow from there. With
+    `multi="list"` a function has a list of these, one per call. `recursive` counts calls in functions that the entry
+    calls, as `calibrate-module` does. Both passes take the same options. The entry is otherwise left as it is.
 
     Before:
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -2,8 +2,8 @@
 Makes contractions with a common operand into one: the work that `combine-parallel-conv2d`, `-dense` and `-batch-matmul`
 share.
 
-The other operands are concatenated along an axis, elementwise ops that follow in every branch are applied to the whole,
-and slices of the result take the places of the branches.
+The other operands are concatenated along an axis. Elementwise ops that follow in every branch are applied to the whole.
+Slices of the result take the places of the branches.
 """
 
 from __future__ import annotations

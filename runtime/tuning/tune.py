@@ -63,21 +63,27 @@ def tune(
     """
     Looks for faster schedules of the kernels of a program and keeps them in a database, which the next `compile` uses.
 
-    The program is taken down, as `compile` does with `pipeline`, `opt_level` and `numerics`, to the loop functions that
-    `schedule-cpu` sees; all different ones are tuned in turn, or the one called `kernel`, with up to `trials` schedules
-    each and up to `seconds` for all, the last confirmations aside. What the database holds of them already is not
-    measured again. Every schedule is compiled and run in a process that may crash, or take more than `timeout` seconds,
-    without harm; its results are compared with the default's before it is timed. It replaces the default where a second
-    measurement confirms that it is faster.
+    The program is lowered, as `compile` does, to the loop functions that `schedule-cpu` sees. All different ones are
+    tuned in turn. What the database holds of them already is not measured again. Every schedule is compiled and run in
+    a process that may crash or hang without harm. Its results are compared with the default's before it is timed. It
+    replaces the default where a second measurement confirms that it is faster.
 
-    `executor`: who runs the jobs, `jobs` at a time; any `concurrent.futures.Executor`, also of another machine of the
-    same kind that has this package; threads that start local processes when None. `database`: a file, that of `compile`
-    when None. `candidates`: schedules to try first. `measure`: in place of `runtime/tuning/measure.py`, a function
-    known by name in a module. `replay`: the same candidates once more, from the database alone. `progress`: a bar on
-    standard error; on a terminal when None.
+    Args:
+        pipeline, opt_level, numerics: As for `compile`.
+        kernel: The name of the only loop function to tune.
+        trials: The most schedules for each loop function.
+        seconds: The most seconds for all of them, the last confirmations aside.
+        timeout: The most seconds for compiling and running one schedule.
+        executor: Any `concurrent.futures.Executor`, also of another machine of the same kind that has this package.
+            When None, threads start local processes.
+        jobs: The number of jobs that the executor runs at a time.
+        database: A file. When None, it is that of `compile`.
+        candidates: The schedules to try first.
+        measure: A function in place of `runtime/tuning/measure.py`. A module must know it by name.
+        replay: Tries the same candidates once more, from the database alone.
+        progress: Whether to show a bar on standard error. When None, there is one on a terminal.
 
-    Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes; never for what a schedule
-    does.
+    Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes. A schedule never does.
     """
     check_numbers(trials, seconds, timeout, jobs, seed)
     check_choices(numerics, executor)

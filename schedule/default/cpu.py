@@ -44,12 +44,12 @@ class ScheduleCPUPass(StepwellPass):
           tensor_loop.for %k in 784 {
             tensor_loop.for %j in 10 vectorized { <matmul> } } }
 
-    These are left as they are: grids that are not a perfect nest around one block, blocks with asserts or ops other
+    Grids that are not a perfect nest around one block are left as they are. So are blocks with asserts or ops other
     than loads, stores and arithmetic, and single loops, which have been scheduled. Float sums are marked only if their
     additions carry `fastmath<reassoc>`. Running it twice changes nothing.
 
-    Copies that turn an array move tiles of 16x16 elements (`transpose.py`), loops over the same rows become one loop
-    (`rows.py`), and maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
+    Copies that turn an array move tiles of 16x16 elements (`transpose.py`). Loops over the same rows become one loop
+    (`rows.py`). Maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
 
     A convolution reads its image without a padded copy where taps outside can be left out (`borders.py`).
 

@@ -1,8 +1,9 @@
 """
 Chooses the register tile of a contraction: how many rows and columns of the result are summed up in registers at once.
 
-The choice counts what an out-of-order core does per step of the sum. This is one multiply-add per register of the tile
-(two a cycle), one load per row and per vector of columns (two a cycle), and at least the latency of a multiply-add.
+The choice counts what an out-of-order core does per step of the sum. There is one multiply-add per register of the
+tile, and one load per row and per vector of columns, each at two a cycle. A step takes at least the latency of a
+multiply-add.
 """
 
 from __future__ import annotations

@@ -30,15 +30,18 @@ class ApplyTuningPass(StepwellPass):
     """
     Runs the schedules that a tuning database holds for the loop functions of a module.
 
-    A function is looked up by its structural hash and the target; that it changes, and by how much it got faster when
-    it was tuned, is a remark. What the database does not know is left to `prepack-weights` and `schedule-cpu`.
+    A function is looked up by its structural hash and the target. A remark tells that it changes, and by how much it
+    got faster when it was tuned. Functions that the database does not know are left to `prepack-weights` and
+    `schedule-cpu`.
 
     Before (`database` holds a schedule for this kernel, with
     `schedule.annotate %b "stepwell.tiling" with #schedule.tiling<...>`):
 
         tensor_loop.grid (%m, %n, %k) in (16, 64, 256) { tensor_loop.block "matmul" ... { ... } }
 
-    After:
+    Schedules measured with other sources of the compiler are not used, unless `any-compiler` is set. A schedule that is
+    not legal for its kernel (any more) is left out with a warning. Without `database` the pass does nothing.
+    `stepwell.compile` fills it in (docs/tuning.md). Raises where the file cannot be read.
 
         tensor_loop.grid (%m, %n, %k) in (16, 64, 256) {
           tensor_loop.block "matmul" ... attributes {stepwell.tiling = #schedule.tiling<rows = 8,
