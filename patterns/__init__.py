@@ -1,5 +1,5 @@
 """
-The pattern language. It says what a piece of a program looks like, where it occurs, and what replaces it.
+The pattern language, which says what a piece of a program looks like, where it occurs, and what replaces it.
 
 ```python
 x = wildcard()

@@ -84,7 +84,7 @@ class Load(Expr):
 @dataclass(frozen=True, eq=False)
 class Compute:
     """
-    One stage. It computes the results `bodies` for every point of the spatial `axes`. Either all bodies are components
+    A stage that computes the results `bodies` for every point of the spatial `axes`. Either all bodies are components
     of one `Reduction`, or none is.
     """
 

@@ -53,7 +53,7 @@ class Field:
 
 
 def numbers_attribute(numbers: Sequence[int | None]) -> DenseArrayBase:
-    """Returns a list of integers as a property. `None` stands for an integer that is to be inferred."""
+    """Returns a list of integers as a property, where `None` stands for an integer that is to be inferred."""
     return DenseArrayBase.from_list(i64, [DYNAMIC_INDEX if number is None else number for number in numbers])
 
 

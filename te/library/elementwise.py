@@ -252,7 +252,7 @@ def trunc(x: Tensor) -> Tensor:
 
 
 def round(x: Tensor) -> Tensor:
-    """The nearest integer value. Halves round to even."""
+    """The nearest integer value, where halves round to even."""
     return _rounding("round", x)
 
 
