@@ -6,7 +6,7 @@ the pointers it is given beside those that stay, and calls the entry. Nothing he
 the constants of Linux and macOS.
 
 Of libc it uses posix_memalign, free, open, lseek, mmap, munmap, close, memcmp, and, for the number of threads, getenv,
-strtol, sched_getaffinity or sysconf. The pool of threads uses more (`threads_text.py`).
+strtol, sched_getaffinity or sysconf. The pool of threads uses more (`native/threads_text.py`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ The instructions take bytes with and without a sign on either side and wrap, so 
 where they lie. Rows that make no whole register are copied and filled up. So are all rows where k is not contiguous or
 no multiple of 64 bytes. b is laid out in panels of groups of four bytes (docs/decisions/009). docs/targets.md describes
 the blocking. bf16 below 2**-126 count as zeros. Convolutions are one product per tap, and the sums stay in their
-registers in between (`byte_images.py`).
+registers in between (`images.py`).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def fits_tile_registers(c: Contraction, target: Machine) -> bool:
 
 
 def tile_register_panels(c: Contraction) -> list[int]:
-    """The shape of all of b in panels."""
+    """Returns the shape of all of b in panels."""
     return panels_shape(c, _width(c), _groups(c))
 
 
 def emit_tile_register_panels(block: Block, c: Contraction, packed: SSAValue) -> None:
-    """Appends what puts all of b into panels to `block`."""
+    """Appends the nests that put all of b into panels to `block`."""
     ByteLayouts(ScheduledNest(block, c.block), c, _width(c), _groups(c)).pack(packed)
 
 

@@ -1,4 +1,4 @@
-"""Products of bytes cut up as the IR asks for, by `stepwell.tiling` of a block (`given_tiling.py`)."""
+"""Cuts up products of bytes as the IR requests, by `stepwell.tiling` of a block (`kernels/given_tiling.py`)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..kernels.register_tiles import RegisterTile, fits
 
 def given_dots(c: Contraction, target: Machine) -> RegisterTile | None:
     """
-    The tile of sums in vector registers, None where the block asks for none. Fails at the block where that does not
-    fit.
+    Returns the tile of sums in vector registers, or `None` where the block requests none. Fails at the block where it
+    does not fit.
     """
     found = c.block.attributes.get(TILING)
     if not isinstance(found, DotsAttr):
@@ -31,7 +31,7 @@ def given_dots(c: Contraction, target: Machine) -> RegisterTile | None:
 
 
 def reason_against_dots(tile: RegisterTile, c: Contraction, target: Machine) -> str | None:
-    """Why the sums of `c` cannot be kept in tiles of that size, None where they can."""
+    """Returns why the sums of `c` cannot be kept in tiles of that size, or `None` where they can."""
     lanes = target.lanes(i32.size)
     if tile.columns % lanes and tile.columns < c.extent(c.n):
         return f"{tile.columns} columns are no whole vectors of {lanes} elements"
@@ -41,6 +41,6 @@ def reason_against_dots(tile: RegisterTile, c: Contraction, target: Machine) -> 
 
 
 def given_panels(c: Contraction) -> int | None:
-    """Panels of a block on tile registers, None where the block does not say."""
+    """Returns the panels of a block on tile registers, or `None` where the block does not say."""
     found = c.block.attributes.get(TILING)
     return found.panels.data if isinstance(found, TileRegistersAttr) else None

@@ -40,7 +40,7 @@ def has_rows(c: Contraction) -> bool:
 
 
 def shared_rows(c: Contraction) -> int:
-    """The rows that are multiplied by the same b."""
+    """Returns the number of rows that are multiplied by the same b."""
     return c.extent(c.m) * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
 
 

@@ -1,4 +1,4 @@
-"""Operands of products of bytes (or bf16), laid out as the instructions for dot products of four (two) read them."""
+"""Lays out operands of products of bytes (or bf16) as the instructions for dot products of four (two) read them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class ByteLayouts:
 
     @property
     def panels_shape(self) -> list[int]:
-        """`[panel, taps * k / 4, column, 4]`."""
+        """Returns the shape `[panel, taps * k / 4, column, 4]`."""
         return panels_shape(self.c, self.width, self.groups)
 
     def tap(self, at: Mapping[int, Index]) -> Index:
-        """The number of a tap, from the values of its axes."""
+        """Returns the number of a tap, from the values of its axes."""
         number: Index = 0
         for axis in self.taps:
             number = self.builder.sum(self.builder.scaled(number, self.c.extents[axis]), at[axis])
@@ -53,7 +53,7 @@ class ByteLayouts:
 
     @contextmanager
     def over(self, axes: Sequence[int]) -> Iterator[None]:
-        """Loops over whole axes."""
+        """Emits loops over whole axes."""
         names = [(self.c.block.axes[axis].name_hint or f"s{axis}").removeprefix("v") for axis in axes]
         with self.builder.nest([self.c.extents[axis] for axis in axes], names) as found:
             self.at.update(zip(axes, found, strict=True))
@@ -63,7 +63,7 @@ class ByteLayouts:
 
     @contextmanager
     def blocked(self, name: str, axes: Sequence[Bound]) -> Iterator[tuple[dict[int, Index], list[Index]]]:
-        """A block in the loops over whole axes: the values of those and of `axes`."""
+        """Emits a block in the loops over whole axes. Yields the values of those and of `axes`."""
         outer = list(self.at)
         names = [self.c.block.axes[axis].name_hint or f"vs{axis}" for axis in outer]
         bounds = [
@@ -74,7 +74,7 @@ class ByteLayouts:
             yield once | dict(zip(outer, values, strict=False)), values[len(outer) :]
 
     def buffer(self, name: str, element: Attribute, *sizes: int) -> SSAValue:
-        """A temporary."""
+        """Makes a temporary."""
         result = self.builder.add(AllocOp(MemRefType(element, sizes))).results[0]
         result.name_hint = name
         return result
@@ -83,8 +83,9 @@ class ByteLayouts:
 
     def copy_rows(self, target: SSAValue, rows: tuple[int, int], flip: bool = False) -> None:
         """
-        `target[m, k] = a[first + m, k]` for (first, count) rows, 0 for k that a does not have. `flip`: with the other
-        sign bit, a + 128 without a sign or a - 128 with one.
+        Emits `target[m, k] = a[first + m, k]` for (first, count) rows, and 0 for k that a does not have.
+
+        With `flip` the sign bit is flipped, which gives a + 128 for bytes without a sign, or a - 128 with one.
         """
         builder, c = self.builder, self.c
         first, count = rows
@@ -106,14 +107,16 @@ class ByteLayouts:
                     self.put(self.zero(), target, vm, vk)
 
     def flipped(self, value: SSAValue) -> SSAValue:
-        """A byte with the other sign bit."""
+        """Returns a byte with the other sign bit."""
         sign = self.builder.constant(IntegerAttr(SIGN, i8))
         return self.builder.add(arith.XOrIOp(value, sign)).result
 
     # The right operand
 
     def pack(self, target: SSAValue) -> None:
-        """`target[p, tap * groups + q, j, e] = b[tap, 4 * q + e, width * p + j]`, 0 where b has no such row."""
+        """
+        Emits `target[p, tap * groups + q, j, e] = b[tap, 4 * q + e, width * p + j]`, and 0 where b has no such row.
+        """
         whole, rest = divmod(self.depth, self.group)
         filled = whole + (rest > 0)
         first = 0
@@ -164,12 +167,12 @@ class ByteLayouts:
     # Elements
 
     def element(self, operand: Operand, at: Mapping[int, Index]) -> SSAValue:
-        """One element of an operand."""
+        """Returns one element of an operand."""
         indices = [self.builder.affine(index, at) for index in operand.indices]
         return self.builder.add(memref.LoadOp.get(operand.buffer, indices)).res
 
     def zero(self) -> SSAValue:
-        """What operands are filled up with."""
+        """Returns the zero that operands are filled up with."""
         element = self.element_type
         number = IntegerAttr(0, i8) if element == i8 else FloatAttr(0.0, element)  # pyright: ignore
         return self.builder.constant(number)
@@ -181,11 +184,13 @@ class ByteLayouts:
 
 
 def taps_of(c: Contraction) -> list[int]:
-    """The reduce axes beside k that run more than once: with convolutions the places in the window."""
+    """Returns the reduce axes beside k that run more than once. In convolutions these are the places in the window."""
     return [axis for axis in c.reduce if c.extents[axis] > 1]
 
 
 def panels_shape(c: Contraction, width: int, groups: int) -> list[int]:
-    """The shape of b in panels: `[panel, taps * k / 4, column, 4]`, with bf16 `[panel, taps * k / 2, column, 2]`."""
+    """
+    Returns the shape of b in panels: `[panel, taps * k / 4, column, 4]`, with bf16 `[panel, taps * k / 2, column, 2]`.
+    """
     taps = prod(c.extents[axis] for axis in c.reduce)
     return [ceil(c.extent(c.n) / width), taps * groups, width, group_of(c.a.type.element_type)]

@@ -43,12 +43,12 @@ from .images import copy_image, has_rows, is_image, shared_rows
 from .layouts import SIGN, ByteLayouts, panels_shape
 
 DEPTH = 4
-"""Groups of the sum that one `tile.mma` spells out."""
+"""The groups of the sum that one `tile.mma` writes out."""
 
 LEAST = 16
 """
-Rows, columns and steps of the sum from which laying out operands anew pays off. Rows do not count where b is laid out
-before.
+The rows, columns and steps of the sum from which new layouts of operands pay off. Rows do not count where b has its
+layout already.
 """
 
 
@@ -97,14 +97,14 @@ def on_tile_registers(c: Contraction, target: Machine) -> bool:
 
 
 def byte_panels(c: Contraction, target: Machine) -> list[int]:
-    """The shape of all of b in panels, of a product that `is_byte_product`."""
+    """Returns the shape of all of b in panels, of a product for which `is_byte_product` holds."""
     if on_tile_registers(c, target):
         return tile_register_panels(c)
     return panels_shape(c, byte_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
 
 
 def emit_byte_panels(block: Block, c: Contraction, target: Machine, packed: SSAValue) -> None:
-    """Appends what puts all of b into panels to `block`."""
+    """Appends the nests that put all of b into panels to `block`."""
     if on_tile_registers(c, target):
         emit_tile_register_panels(block, c, packed)
     else:
@@ -138,7 +138,9 @@ def tile_byte_product(c: Contraction, target: Machine, packed: SSAValue | None =
 
 
 def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
-    """The sums that are kept in vector registers at once: as the block asks for, else by the rules."""
+    """
+    Returns the tile of sums that are kept in vector registers at once, as the block requests or else by the rules.
+    """
     return given_dots(c, target) or choose_tile(c.extent(c.m), c.extent(c.n), i32.size, target)
 
 

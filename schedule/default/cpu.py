@@ -48,10 +48,10 @@ class ScheduleCPUPass(StepwellPass):
     than loads, stores and arithmetic, and single loops, which have been scheduled. Float sums are marked only if their
     additions carry `fastmath<reassoc>`. Running it twice changes nothing.
 
-    Copies that turn an array move tiles of 16x16 elements (`transpose.py`). Loops over the same rows become one loop
-    (`rows.py`). Maxima before an exponential do not look at the sign of zeros (`rows_maxima.py`).
+    Copies that turn an array move tiles of 16x16 elements (`products/transpose.py`). Loops over the same rows become
+    one loop (`rows/schedule.py`). Maxima before an exponential do not look at the sign of zeros (`rows/maxima.py`).
 
-    A convolution reads its image without a padded copy where taps outside can be left out (`borders.py`).
+    A convolution reads its image without a padded copy where taps outside can be left out (`products/borders.py`).
 
     A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up by that attribute
     (docs/tuning.md). A tiling that does not fit is an error.

@@ -1,6 +1,6 @@
 """
-Depthwise convolutions and Winograd's filtering cut up as the IR asks for, by `stepwell.tiling` of a block
-(`given_tiling.py`).
+Cuts up depthwise convolutions and Winograd's filtering as the IR requests, by `stepwell.tiling` of a block
+(`kernels/given_tiling.py`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..winograd.plan import Plan, Winograd, best_plan, blocks_of, plan_winograd,
 
 def winograd_for(c: Contraction, target: Machine) -> tuple[Winograd, Plan] | None:
     """
-    Returns how `c` is computed by Winograd's filtering, None where it is not. What its block asks for goes before what
-    `plan_winograd` chooses.
+    Returns how `c` is computed by Winograd's filtering, or `None` where it is not. A request of its block goes before
+    the choice of `plan_winograd`.
     """
     found = c.block.attributes.get(TILING)
     if found is not None and not isinstance(found, WinogradAttr):
@@ -43,7 +43,7 @@ def _given_plan(w: Winograd, given: WinogradAttr, target: Machine) -> Plan:
 
 
 def plan_of(w: Winograd, given: WinogradAttr, target: Machine) -> Plan:
-    """The plan with the numbers of `given`, its tile cut to what there is."""
+    """Returns the plan with the numbers of `given`, where the tile is cut to the sizes that there are."""
     images, rows, tile_rows, tile_columns = given.numbers
     squares = images * rows * w.squares[1]
     tile = RegisterTile(min(tile_rows, squares), min(tile_columns, w.c.extent(w.c.n)))
@@ -60,12 +60,12 @@ def plan_of(w: Winograd, given: WinogradAttr, target: Machine) -> Plan:
 
 
 def attribute_of_plan(plan: Plan) -> WinogradAttr:
-    """Inverse of `plan_of`."""
+    """Returns the attribute of a plan. It is the inverse of `plan_of`."""
     return WinogradAttr.of(plan.images, plan.rows, plan.tile.rows, plan.tile.columns)
 
 
 def reason_against_plan(w: Winograd, plan: Plan, target: Machine) -> str | None:
-    """Why `w` cannot be computed in that way for `target`, None where it can."""
+    """Returns why `w` cannot be computed in that way for `target`, or `None` where it can."""
     if (plan.images, plan.rows) not in blocks_of(w):
         down = w.squares[0]
         expected = (

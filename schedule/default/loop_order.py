@@ -14,14 +14,18 @@ from ...core.ir.walk import walk
 from ...dialects.tensor_loop import BlockOp, GridOp
 
 MIN_VECTOR_EXTENT = 4
-"""Loops known to be shorter are not worth a vector: four lanes is the narrowest register (SSE2, f32)."""
+"""
+The least extent of a loop of vectors. Four lanes is the narrowest register (SSE2, f32), so shorter loops are not worth
+a vector.
+"""
 
 
 INSTRUCTIONS = frozenset(
     f"math.{name}" for name in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "sqrt", "trunc")
 )
 """
-Math ops that are instructions on f64 too. The others call libm there, as `expand-math` expands narrower floats only.
+The math ops that are instructions on f64 too. The others call libm there, as `expand-math` expands narrower floats
+only.
 """
 
 

@@ -17,7 +17,7 @@ from ..primitives.nests import function_of
 from ..primitives.reshape import split
 
 ENOUGH = 8
-"""Iterations of a loop that share well among a few threads. With fewer, loops inside are looked at first."""
+"""The number of iterations that share well among a few threads. With fewer, loops inside are looked at first."""
 
 VECTORS = 64
 """The chunks of a loop of vectors are a multiple of that many iterations."""

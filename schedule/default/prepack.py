@@ -46,7 +46,7 @@ from .given_choices import winograd_for
 from .parallelize import lift_grains
 
 STORED = ("literal", "weight")
-"""Kinds of constants that lie in memory as a whole, and may lie there in another order."""
+"""The kinds of constants that lie in memory as a whole, where their elements may have another order."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ class PrepackWeightsPass(StepwellPass):
     prepare function makes that form when the program is loaded. One such function serves all weights of a side-car that
     the calls of a kernel take, listed in its `stepwell.instances` (docs/architecture.md). The product is cut into
     register tiles on the way, as `schedule-cpu` does, for `target` (docs/targets.md). Filters of 3x3 are transformed
-    where that saves time (`winograd.py`), or where a block asks for it, unless `winograd` is false. Subnormal weights
-    slow processors down, so they become zeros unless `subnormals` is true. `flush` is as that of `schedule-cpu`.
+    where that saves time (`winograd/transforms.py`), or where a block asks for it, unless `winograd` is false.
+    Subnormal weights slow processors down, so they become zeros unless `subnormals` is true. `flush` is as that of
+    `schedule-cpu`.
 
     Before:
 
@@ -140,7 +141,7 @@ class _BytePanels:
 
 @dataclass(frozen=True)
 class _Filters:
-    """The filters of a convolution in the form that `winograd.py` reads."""
+    """The filters of a convolution in the form that `winograd/transforms.py` reads."""
 
     w: Winograd
     plan: Plan

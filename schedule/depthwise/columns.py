@@ -1,4 +1,4 @@
-"""The loops over columns of vectors of a depthwise convolution on flattened rows (`depthwise_flat.py`)."""
+"""Emits the loops over columns of vectors of a depthwise convolution on flattened rows (`flat.py`)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class FlatDepthwiseNest:
     # Loops
 
     def run(self) -> None:
-        """Batches, bands of rows, columns of vectors."""
+        """Emits the loops over batches, bands of rows and columns of vectors."""
         builder, c, flat = self.builder, self.c, self.flat
         *outer, y = c.outer
         with builder.nest([c.extents[axis] for axis in outer], [f"s{axis}" for axis in outer]) as batch:

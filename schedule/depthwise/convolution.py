@@ -1,8 +1,8 @@
 """
 Depthwise convolutions as loops over register tiles of pixels x channels: `out[p, c] += a[p + tap, c] * b[tap, c]`.
 
-No padded copy is made. Left and right the taps that would read padding are left out: outputs with the same taps inside
-the image form a run of their own. Above and below, whole rows of inputs are left out (`tile_depthwise.py`).
+No padded copy is made. Left and right the taps that would read padding are left out, and outputs with the same taps
+inside the image form a run of their own. Above and below, whole rows of inputs are left out (`schedule.py`).
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from ..kernels.contraction import (
 from ..kernels.padding import is_zero, without_copy
 
 MOST_TAPS = 32
-"""Taps of a window that are spelled out."""
+"""The most taps of a window that are written out."""
 
 MOST_PIECES = 64
 """
-Taps of all runs together up to which runs of their own are made at the borders. With more the image is copied with its
+The most taps of all runs together for which runs at the borders are made. With more, the image is copied with its
 padding.
 """
 
 Taps = tuple[tuple[int, ...], ...]
-"""Places in the window: a number per reduce axis."""
+"""The places in the window, each a number per reduce axis."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Outputs along an axis that read the same taps inside the image."""
+    """A run of outputs along an axis that read the same taps inside the image."""
 
     start: int
     count: int
@@ -62,18 +62,18 @@ class Depthwise:
 
     c: Contraction
     pad: GridOp | None = None
-    """What makes a padded copy of the image that is not needed."""
+    """The grid that makes a padded copy of the image, which is not needed."""
 
     @cached_property
     def reduce(self) -> tuple[int, ...]:
         return tuple(axis for axis, kind in enumerate(self.c.block.kinds) if kind == "reduce")
 
     def taps(self) -> Taps:
-        """All places in the window."""
+        """Returns all places in the window."""
         return tuple(product(*(range(self.c.extents[axis]) for axis in self.reduce)))
 
     def runs(self, axis: int) -> list[Run]:
-        """The outputs along a spatial axis, in order."""
+        """Returns the outputs along a spatial axis, in order."""
         found: list[Run] = []
         dimensions = [
             (index, size)
@@ -112,13 +112,13 @@ class Depthwise:
 
     @property
     def spatial(self) -> tuple[int, ...]:
-        """The axes but the channels, those with loops outside first."""
+        """Returns the axes but the channels, those with loops outside first."""
         assert self.c.m is not None
         return (*self.c.outer, self.c.m)
 
 
 def depthwise_of(grid: GridOp) -> Depthwise | None:
-    """The depthwise convolution that `grid` computes, `None` when it is none that can be tiled."""
+    """Returns the depthwise convolution that `grid` computes, or `None` when it computes none that can be tiled."""
     block = perfect_block(levels_of(grid))
     if block is None or block.constraints or not block.has_reduce_axes or not bound_in_order(grid, block):
         return None

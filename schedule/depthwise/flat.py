@@ -9,8 +9,8 @@ at any channel (`place of the first lane mod C`).
 
 A column of such vectors goes down the image with its weights in registers. A row of inputs is read once. It completes
 the sum of one row of outputs, adds to those of the rows below and starts a new one. The incomplete sums are carried
-from row to row. Borders are as in `tile_depthwise.py`: taps left and right that would read padding are left out, and so
-are rows above and below.
+from row to row. Borders are as in `schedule.py`: taps left and right that would read padding are left out, and so are
+rows above and below.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ from .convolution import Depthwise, Run
 
 MOST_LINES = 32
 """
-Rows of outputs that a column of vectors goes down at most: as many pages of memory are read, and written, at a time.
+The most rows of outputs that a column of vectors goes down. As many pages of memory are read, and written, at a time.
 """
 
 WORTH = 0.9
-"""Part of the vectors of channels that must be enough: neighbours in memory are loaded across cache lines."""
+"""
+The share of the vectors of channels that must be enough, because neighbours in memory are loaded across cache lines.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Flat:
 
     @property
     def window(self) -> int:
-        """Rows of the window."""
+        """Returns the number of rows of the window."""
         return 1 if self.down is None else self.d.c.extent(self.down)
 
     @property
@@ -80,12 +82,15 @@ class Flat:
 
     @property
     def period(self) -> int:
-        """Elements of a copy of what repeats every pixel: a whole vector from any channel on."""
+        """
+        Returns the elements of a copy of values that repeat every pixel, which holds a whole vector from any channel
+        on.
+        """
         return self.channels + self.lanes - 1
 
     @property
     def rows(self) -> int:
-        """Rows of the image."""
+        """Returns the number of rows of the image."""
         place = self.d.c.a.dimension_along(self.y)
         assert place is not None
         return self.d.c.a.type.get_shape()[place[0]]
@@ -96,7 +101,7 @@ class Flat:
 
 
 def flat_of(d: Depthwise, epilogue: Epilogue | None, target: Machine) -> Flat | None:
-    """Returns how `d` is computed on flattened rows, `None` where that saves no vectors or is not possible."""
+    """Returns how `d` is computed on flattened rows, or `None` where that saves no vectors or is not possible."""
     c = d.c
     if c.m is None or not c.outer:
         return None
@@ -190,7 +195,9 @@ def _repeats(operand: Operand, flat: Flat) -> bool:
 
 
 class FlatOperands:
-    """Flattened rows and repeated weights in the place of the operands. It makes the views and copies at the cursor."""
+    """
+    Makes flattened rows and repeated weights in the place of the operands. The views and copies are made at the cursor.
+    """
 
     def __init__(self, builder: ScheduledNest, flat: Flat):
         self.builder = builder
@@ -199,7 +206,7 @@ class FlatOperands:
         self._copies: dict[Operand, Operand] = {}
 
     def of(self, operand: Operand) -> Operand:
-        """What stands for `operand`, over the axes of the block, the base and the phase."""
+        """Returns the operand that stands for `operand`, over the axes of the block, the base and the phase."""
         if _is_row(operand, self.flat):
             return self._row(operand)
         return self.repeated(operand) if _repeats(operand, self.flat) else operand
@@ -234,7 +241,8 @@ class FlatOperands:
 
     def repeated(self, operand: Operand) -> Operand:
         """
-        A copy with all channels, then the first of them again: `copy[taps.., i] = operand[taps.., i mod channels]`.
+        Makes a copy with all channels, then the first of them again: `copy[taps.., i] = operand[taps.., i mod
+        channels]`.
         """
         if operand not in self._copies:
             self._copies[operand] = self._copy(operand)

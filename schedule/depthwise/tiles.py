@@ -20,16 +20,19 @@ from ..kernels.register_tiles import split_evenly
 from .convolution import Depthwise
 
 MOST_ROWS = 7
-"""Rows of a tile: with more, rows read twice are few."""
+"""The most rows of a tile. More would save little, because few rows are read twice then."""
 
 COST_OF_VARIANT = 0.05
-"""What another form of a tile, at a border or of another size, may save at least: it is spelled out too."""
+"""
+The share of the cost that another form of a tile must save, at a border or of another size. Its code is written out
+too.
+"""
 
 KEPT = 3
-"""Registers beyond those that are counted: the lowering of tiles and LLVM keep some."""
+"""The registers beyond those that are counted, which the lowering of tiles and LLVM keep."""
 
 KEPT_OF_32 = 5
-"""The same of 32 registers: LLVM moves loads up as long as it believes that there is room (measured)."""
+"""The registers kept of 32. LLVM moves loads up as long as it believes that there is room (measured)."""
 
 Tap = tuple[int, ...]
 
@@ -37,8 +40,8 @@ Tap = tuple[int, ...]
 @dataclass(frozen=True)
 class Segment:
     """
-    Neighbouring pixels of a tile that have the same taps inside the image: the first of them from the left of the tile,
-    how many.
+    Neighbouring pixels of a tile that have the same taps inside the image. It holds the first of them, from the left of
+    the tile, and their number.
     """
 
     first: int
@@ -106,7 +109,7 @@ class DepthwiseTiles:
         return shape
 
     def cut(self, rows: int, pixels: int) -> tuple[int, int]:
-        """A tile cut to the image."""
+        """Returns a tile cut to the image."""
         assert self.c.m is not None
         return min(rows, self.c.extent(self.y)), min(pixels, self.c.extent(self.c.m))
 
@@ -114,7 +117,7 @@ class DepthwiseTiles:
         return MOST_ROWS if self.y is not None and self._down(self.y) else 1
 
     def legal_shapes(self, target: Machine) -> list[tuple[int, int]]:
-        """Rows and pixels of the tiles that stay in registers."""
+        """Returns the rows and pixels of the tiles that stay in registers."""
         registers = target.registers - (KEPT if target.registers < 32 else KEPT_OF_32)
         rows, pixels = self.cut(self._most_rows(), target.registers)
         return [
@@ -131,7 +134,7 @@ class DepthwiseTiles:
         return min(choices, key=lambda shape: self.cost(shape, target))
 
     def cost(self, shape: tuple[int, int], target: Machine) -> tuple[float, int]:
-        """Cycles for an image in tiles of a shape, then what decides between equals."""
+        """Returns the cycles for an image in tiles of a shape, then a number that decides between equals."""
         assert self.c.m is not None
         down = split_evenly(self.c.extent(self.y), shape[0])
         across = split_evenly(self.c.extent(self.c.m), shape[1])

@@ -1,5 +1,6 @@
 """
-Contractions among loop nests: `out[m.., n] += a[m.., k..] * b[k.., n]`, which matrix products and convolutions are.
+Finds contractions among loop nests: `out[m.., n] += a[m.., k..] * b[k.., n]`. Matrix products and convolutions have
+this form.
 
 The roles of the axes follow from which operands they index, as in K. Goto, R. van de Geijn, "Anatomy of
 High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to any number of axes.
@@ -32,7 +33,7 @@ from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
 
 Indices = tuple[AffineExpr, ...]
-"""One affine expression of the axes of the block per dimension of a buffer."""
+"""The indices of an access: one affine expression of the axes of the block per dimension of a buffer."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Operand:
         return self.buffer.type
 
     def axes(self) -> frozenset[int]:
-        """The axes that choose the element."""
+        """Returns the axes that choose the element."""
         return frozenset(dim for index in self.indices for dim in index.used_dims())
 
     def dimension_along(self, axis: int) -> tuple[int, int] | None:
@@ -100,7 +101,7 @@ class Contraction:
 
     @property
     def tile_element(self) -> Attribute:
-        """The element type of the sums."""
+        """Returns the element type of the sums."""
         return self.out.type.element_type
 
     def extent(self, axis: int | None) -> int:
@@ -108,7 +109,7 @@ class Contraction:
 
 
 def contraction_of(grid: GridOp) -> Contraction | None:
-    """The contraction that `grid` computes, `None` when it is none that can be tiled."""
+    """Returns the contraction that `grid` computes, or `None` when it computes none that can be tiled."""
     levels = levels_of(grid)
     block = perfect_block(levels)
     if block is None or block.constraints or not may_reorder(block) or not bound_in_order(grid, block):
@@ -139,7 +140,7 @@ def bound_in_order(grid: GridOp, block: BlockOp) -> bool:
 
 
 def initial_value(block: BlockOp, accumulator: Accumulator) -> Attribute | None:
-    """The constant that the init sets the accumulator to."""
+    """Returns the constant that the init sets the accumulator to."""
     stores = init_stores(block, (accumulator,))
     if stores is None or len(stores) != 1:
         return None
@@ -276,7 +277,7 @@ def _in_bounds(operand: Operand, block: BlockOp) -> frozenset[AffineExpr]:
 
 
 def index_ranges(operand: Operand, block: BlockOp) -> Iterator[tuple[int, int, AffineExpr, int]]:
-    """Per dimension the least and greatest index, the index, and the size of the buffer."""
+    """Yields per dimension the least and the greatest index, the index, and the size of the buffer."""
     intervals = [(0, extent - 1) for extent in block.extents if isinstance(extent, int)]
     for index, size in zip(operand.indices, operand.type.get_shape(), strict=True):
         interval = bounds(index, intervals)

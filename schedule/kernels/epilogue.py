@@ -42,7 +42,7 @@ class Epilogue:
 
 
 def epilogue_of(c: Contraction) -> Epilogue | None:
-    """The epilogue of `c`, `None` where what follows is none."""
+    """Returns the epilogue of `c`, or `None` where no epilogue follows."""
     grid = _following(c.grid)
     if grid is None:
         return None

@@ -1,4 +1,4 @@
-"""Tilings that the IR asks for, by `stepwell.tiling` of a block, in place of the rules of docs/targets.md."""
+"""Reads the tilings that the IR requests, by `stepwell.tiling` of a block, in place of the rules of docs/targets.md."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def tiling_for(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
 
 def given_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling | None:
     """
-    What the block of `c` asks for, None where it asks for nothing. Fails at the block where that does not fit.
+    Returns the tiling that the block of `c` requests, or `None` where it requests none. Fails at the block where it
+    does not fit.
 
-    A tile larger than the result is cut to it. `prepacked`: b is in panels before, whatever the block says.
+    A tile larger than the result is cut to it. `prepacked` means that b is in panels already, whatever the block says.
     """
     found = c.block.attributes.get(TILING)
     if found is None:
@@ -58,7 +59,7 @@ def given_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling | N
 
 
 def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Machine) -> str | None:
-    """Why `c` cannot be cut up in that way for `target`, None where it can."""
+    """Returns why `c` cannot be cut up in that way for `target`, or `None` where it can."""
     rows, columns = min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n))
     lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
     vectors = ceil(columns / lanes)
@@ -81,7 +82,7 @@ def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Mach
 
 
 def tiling_of(attribute: TilingAttr) -> Tiling:
-    """The tiling that an attribute describes."""
+    """Returns the tiling that an attribute describes."""
     return Tiling(
         RegisterTile(attribute.rows.data, attribute.columns.data),
         bool(attribute.packed.data),
@@ -92,7 +93,7 @@ def tiling_of(attribute: TilingAttr) -> Tiling:
 
 
 def attribute_of(tiling: Tiling) -> TilingAttr:
-    """Inverse of `tiling_of`."""
+    """Returns the attribute of a tiling. It is the inverse of `tiling_of`."""
     return TilingAttr.of(
         tiling.tile.rows,
         tiling.tile.columns,
@@ -104,7 +105,7 @@ def attribute_of(tiling: Tiling) -> TilingAttr:
 
 
 def refuse_unused(root: Operation) -> None:
-    """Fails at a block in `root` whose tiling nobody has taken up: it is no contraction on register tiles."""
+    """Fails at a block in `root` whose tiling nobody has used, because it is no contraction on register tiles."""
     for op in ops_of(root, BlockOp):
         if (found := op.attributes.get(TILING)) is not None:
             refuse(op, found, _UNFIT.get(type(found), _UNFIT[TilingAttr]))

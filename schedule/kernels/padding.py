@@ -1,4 +1,4 @@
-"""Padding made explicit: a copy of a buffer with its padding around it."""
+"""Makes padding explicit, as a copy of a buffer with its padding around it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def is_zero(value: Attribute) -> bool:
 
 
 def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
-    """The grid before that fills the buffer of `a`, which nobody else reads, and what it puts there."""
+    """
+    Returns the grid before that fills the buffer of `a`, which nobody else reads, and the operand that it stores there.
+    """
     buffer = c.a.buffer
     if not isinstance(buffer.owner, AllocOp) or c.a.padding is not None:
         return None
@@ -115,7 +117,7 @@ def _only_allocations_between(first: Operation, last: Operation) -> bool:
 
 
 def erase_with_buffers(grid: GridOp) -> None:
-    """Erases a grid, and the buffers that nobody uses then."""
+    """Erases a grid, and the buffers that have no use after that."""
     buffers = {op.memref for op in ops_of(grid, memref.LoadOp, memref.StoreOp)}
     grid.detach()
     grid.erase()

@@ -19,12 +19,12 @@ from ...machine.x86_64 import X86_64_V4
 MOST_VECTORS = 8
 
 DEPTH = 4
-"""Most steps of the sum that one `tile.mma` spells out."""
+"""The most steps of the sum that one `tile.mma` writes out."""
 
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """Rows by columns, in elements. The columns are whole vectors but where the result is narrower."""
+    """A tile of rows by columns, in elements. The columns are whole vectors, except where the result is narrower."""
 
     rows: int
     columns: int
@@ -133,7 +133,9 @@ def _cycles(rows: int, columns: int, lanes: int, target: Machine, far: bool, fus
 
 
 def split_evenly(extent: int, most: int) -> list[tuple[int, int]]:
-    """`extent` in parts of at most `most` that differ by one at most, as (size, how many), the larger size first."""
+    """
+    Returns `extent` in parts of at most `most` that differ by one at most, as (size, how many), the larger size first.
+    """
     parts = ceil(extent / most)
     size, larger = divmod(extent, parts)
     split: Sequence[tuple[int, int]] = ((size + 1, larger), (size, parts - larger))
@@ -141,6 +143,6 @@ def split_evenly(extent: int, most: int) -> list[tuple[int, int]]:
 
 
 def split_columns(extent: int, width: int) -> list[tuple[int, int]]:
-    """`extent` in parts of `width` and a last, smaller one, as (size, how many)."""
+    """Returns `extent` in parts of `width` and a last, smaller one, as (size, how many)."""
     whole, rest = divmod(extent, width)
     return [(size, count) for size, count in ((width, whole), (rest, 1)) if size and count]

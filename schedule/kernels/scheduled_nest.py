@@ -1,5 +1,5 @@
 """
-Loop nests that are written op by op.
+Writes loop nests op by op.
 
 Outside blocks an index is an affine expression of the loop variables around. A block takes such expressions as the
 bindings of its axes. Inside it, index arithmetic is ops on the axes, with known values folded.
@@ -23,7 +23,7 @@ from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
 from ...dialects.tensor_loop.loops import loop_body
 
 Index = SSAValue | int
-"""An `index` value inside a block, or a number known now."""
+"""An `index` value inside a block, or a known number."""
 
 AnyOp = TypeVar("AnyOp", bound=Operation)
 
@@ -38,7 +38,7 @@ class Bound(NamedTuple):
 
     kind: str
     binding: AffineExpr
-    """Over the loop variables of the nest."""
+    """The binding, over the loop variables of the nest."""
     extent: int
     name: str
 
@@ -147,7 +147,7 @@ class ScheduledNest:
     # Inside blocks
 
     def value(self, index: Index) -> SSAValue:
-        """`index` as a value."""
+        """Returns `index` as a value."""
         if isinstance(index, SSAValue):
             return index
         key = (self.block, None, index, 0)
@@ -180,7 +180,7 @@ class ScheduledNest:
         return self._arithmetic(arith.AddiOp, first, second)
 
     def affine(self, expr: AffineExpr, axes: Mapping[int, Index]) -> SSAValue:
-        """The value of a linear expression, dimension i being `axes[i]`."""
+        """Returns the value of a linear expression, dimension i being `axes[i]`."""
         terms, total = linear_terms(expr)
         result: Index = total
         for atom, factor in terms.items():
@@ -189,7 +189,7 @@ class ScheduledNest:
         return self.value(result)
 
     def constant(self, attribute: Attribute) -> SSAValue:
-        """A number or a splat."""
+        """Returns a number or a splat as a value."""
         return self.add(arith.ConstantOp(attribute)).result  # pyright: ignore[reportArgumentType]
 
     def counted(

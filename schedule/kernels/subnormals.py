@@ -1,5 +1,5 @@
 """
-Constant factors below the least normal number count as zeros.
+Makes zeros of constant factors below the least normal number.
 
 Processors take a hundred cycles and more for a product with a subnormal number, and trained weights have such numbers:
 weight decay leaves channels that contribute nothing. A convolution with such filters took 40 times as long as with

@@ -13,14 +13,17 @@ from .contraction import Contraction
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 
 BLOCK_DEPTH = 1024
-"""Most steps of the sum between reloads of a tile: a panel of b is then at most 256 KiB."""
+"""The most steps of the sum between reloads of a tile. A panel of b is then at most 256 KiB."""
 
 LINE_BYTES = 64
 """The bytes of a line of a cache."""
 
 FEW_SWEEPS = 4
 MANY_SWEEPS = 20
-"""The number of tiles of rows that read b from which it pays to copy a large b into panels, or any b."""
+"""
+The numbers of tiles of rows that read b from which it pays to copy b into panels. A large b pays from `FEW_SWEEPS` on,
+and any b from `MANY_SWEEPS` on.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,24 +34,26 @@ class Tiling:
     pack_b: bool = False
     """True where b is copied into panels as wide as the tile first."""
     depth_blocks: int = 1
-    """Parts of k, of the same size."""
+    """The number of parts of k, which have the same size."""
     panels: int | None = None
-    """Panels of b per block, all where it is None."""
+    """The number of panels of b per block. `None` stands for all."""
     panels_outside: bool = False
     """
     True where the loop over panels is outside those over tiles of rows and over axes that b does not have. Each panel
     is then read once, and all of a for each.
     """
     steps: int = DEPTH
-    """Steps of the sum that one `tile.mma` spells out."""
+    """The steps of the sum that one `tile.mma` writes out."""
     lines_ahead: int = 0
-    """Cache lines of the next panels of b that are asked for at each trip of the loop over k."""
+    """The cache lines of the next panels of b that are prefetched in each iteration of the loop over k."""
     rows_ahead: bool = False
-    """True where the rows of a that the next tile reads are asked for, a part at each step of the loop over k."""
+    """True where the rows of a that the next tile reads are prefetched, a part at each step of the loop over k."""
 
 
 def choose_tiling(c: Contraction, prepacked: bool = False, target: Machine = X86_64_V4) -> Tiling:
-    """The default for one core of `target`: see docs/targets.md. `prepacked`: b is laid out in panels before."""
+    """
+    Returns the default for one core of `target` (see docs/targets.md). `prepacked` means that b is in panels already.
+    """
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     rows, columns, depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
     steps = depth * prod(c.extents[axis] for axis in c.reduce)
@@ -80,7 +85,7 @@ def choose_tiling(c: Contraction, prepacked: bool = False, target: Machine = X86
 
 
 def steps_of(c: Contraction, tile: RegisterTile, target: Machine) -> int:
-    """Steps of the sum of `c` that one `tile.mma` spells out."""
+    """Returns the steps of the sum of `c` that one `tile.mma` writes out."""
     bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     return steps_at_once(tile, bytes_per, target, isinstance(c.tile_element, IntegerType))
 

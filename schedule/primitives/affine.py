@@ -1,4 +1,7 @@
-"""Index expressions of loop variables: simplification, which variables their values tell, which values they take."""
+"""
+Computes on index expressions of loop variables: simplification, which variables their values tell, which values they
+take.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ from xdsl.ir.affine import (
 from ...analysis.affine import Interval, bounds, from_terms, linear_terms
 
 Ranges = Sequence[Interval | None]
-"""Per dimension the values it takes."""
+"""The values of each dimension."""
 
 FLOOR, MOD = AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod
 
 
 def quotient(atom: AffineExpr) -> tuple[AffineBinaryOpKind, AffineExpr, int] | None:
-    """`x floordiv c` or `x mod c` as (kind, x, c)."""
+    """Returns `x floordiv c` or `x mod c` as (kind, x, c)."""
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind in (FLOOR, MOD):
         if isinstance(atom.rhs, AffineConstantExpr) and atom.rhs.value > 0:
             return atom.kind, atom.lhs, atom.rhs.value
@@ -84,11 +87,11 @@ def told_apart(
     equations: Iterable[tuple[Mapping[AffineExpr, int], int]], known: Iterable[int], ranges: Ranges
 ) -> set[int]:
     """
-    The dimensions whose values follow from those of the equations, once those of `known` are given.
+    Returns the dimensions whose values follow from those of the equations, once those of `known` are given.
 
-    An equation is `(terms, slack)`: the sum of the terms is known up to an error of at most `slack`. It tells its atoms
-    when, sorted, each factor exceeds what the slack and all smaller ones together reach, as in `i * 16 + j` for j
-    below 16.
+    An equation is `(terms, slack)`. The sum of the terms is known up to an error of at most `slack`. It tells its atoms
+    when, sorted, each factor exceeds what the slack and all smaller ones together reach, as in `i * 16 + j` for j below
+    16.
     """
     left = [(dict(terms), slack) for terms, slack in equations]
     dims, atoms = set(known), set[AffineExpr]()

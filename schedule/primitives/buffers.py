@@ -95,18 +95,18 @@ def _block_around(op: Operation) -> BlockOp | None:
 
 
 def time_of(op: Operation) -> int:
-    """The number of the op at the top of the function that holds `op`."""
+    """Returns the number of the op at the top of the function that holds `op`."""
     top = top_of(op)
     return next(number for number, each in enumerate(function_of(op).body.block.ops) if each is top)
 
 
 def loads_in(block: BlockOp) -> list[memref.LoadOp]:
-    """All loads in the init and the body of `block`, in order of the text."""
+    """Returns all loads in the init and the body of `block`, in order of the text."""
     return [op for op in block.walk() if isinstance(op, memref.LoadOp)]
 
 
 def stores_in(block: BlockOp) -> list[memref.StoreOp]:
-    """All stores in the init and the body of `block`, in order of the text."""
+    """Returns all stores in the init and the body of `block`, in order of the text."""
     return [op for op in block.walk() if isinstance(op, memref.StoreOp)]
 
 
@@ -149,8 +149,8 @@ def only_store(block: BlockOp) -> memref.StoreOp:
 
 def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> list[int | None]:
     """
-    Returns, per dimension of `buffer`, the axis of `block` that is the index, `None` for a dimension of size 1. It
-    refuses other indices.
+    Returns, per dimension of `buffer`, the axis of `block` that is the index. It is `None` for a dimension of size 1.
+    Refuses other indices.
     """
     shape = buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
     found: list[int | None] = []
@@ -194,7 +194,7 @@ def check_once(block: BlockOp) -> None:
 
 
 def emit_affine(expr: AffineExpr, values: Sequence[SSAValue], before: Operation) -> SSAValue:
-    """Index arithmetic that computes `expr`, put before an op. Dividends are not negative."""
+    """Emits index arithmetic that computes `expr`, before an op. Dividends are not negative."""
 
     def add(
         op: arith.ConstantOp | arith.AddiOp | arith.MuliOp | arith.SubiOp | arith.FloorDivSIOp,
@@ -238,7 +238,7 @@ def inline_body(block: BlockOp, values: Mapping[SSAValue, SSAValue], before: Ope
 
 
 def new_alloc(type_: MemRefType, name: str, scope: str, before: Operation) -> AllocOp:
-    """A buffer made right before the op at the top of the function that holds `before`."""
+    """Makes a buffer right before the op at the top of the function that holds `before`."""
     alloc = AllocOp(type_, scope=scope)
     alloc.memref.name_hint = name
     alloc.location = before.location
@@ -284,7 +284,7 @@ def static_type(buffer: SSAValue, blamed: Operation) -> MemRefType:
 def copy_nest(
     name: str, source: SSAValue, target: SSAValue, shape: Sequence[int], at: InsertPoint, like: BlockOp
 ) -> BlockOp:
-    """Loops around a block that copies `shape` elements from the start of one buffer to the start of another."""
+    """Makes loops around a block that copies `shape` elements from the start of one buffer to the start of another."""
     body = axes_block(len(shape))
     load = memref.LoadOp.get(source, body.args)
     body.add_ops([load, memref.StoreOp.get(load.res, target, body.args)])
@@ -292,7 +292,7 @@ def copy_nest(
 
 
 def spatial_nest(name: str, shape: Sequence[int], body: Block, at: InsertPoint, like: BlockOp) -> BlockOp:
-    """One loop per axis around a block over `body`, all spatial, at a place at the top of the function."""
+    """Makes one loop per axis around a block over `body`, all spatial, at a place at the top of the function."""
     names = [f"d{number}" for number in range(len(shape))]
     loops = new_nest(names, shape, like)
     block = bound_block(
@@ -316,7 +316,7 @@ def replace_buffer(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
 
 
 def drop_unused_arithmetic(block: BlockOp) -> None:
-    """Erases arithmetic of a block whose results nothing uses: what computed indices that are no more."""
+    """Erases arithmetic of a block whose results nothing uses. It computed indices that are gone."""
     for op in reversed([op for op in block.walk() if op.name.startswith("arith.")]):
         if all(result.first_use is None for result in op.results):
             erase(op)

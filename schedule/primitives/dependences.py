@@ -35,7 +35,7 @@ _ORDERLESS = frozenset({"arith", "math", "tile"})
 
 @dataclass(frozen=True)
 class Blame:
-    """Why iterations must keep their order, and the op that makes it so."""
+    """The reason why iterations must keep their order, and the op that causes it."""
 
     reason: str
     op: Operation
@@ -49,12 +49,12 @@ class Touch:
     buffer: SSAValue
     is_store: bool
     lows: tuple[AffineExpr | None, ...]
-    """The indices over `block.binding_operands`, `None` where they are not known."""
+    """The indices over `block.binding_operands`. `None` stands for an index that is not known."""
     sizes: tuple[int, ...]
 
 
 def orderless(block: BlockOp) -> Blame | None:
-    """Why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
+    """Returns why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
     for op in walk(block.body):
         if isinstance(
             op,
@@ -78,7 +78,7 @@ def check_order_known(block: BlockOp, subject: BlockOp | None = None) -> None:
 
 
 def touches(block: BlockOp) -> list[Touch]:
-    """Every load and store of `block`, its init included."""
+    """Returns every load and store of `block`, its init included."""
     return [_touch(block, access) for access in body_accesses(block.body.block).accesses]
 
 
@@ -104,7 +104,7 @@ class Dependences:
 
     @cached_property
     def opaque(self) -> Blame | None:
-        """Something in the loop whose effects are not known."""
+        """Returns something in the loop whose effects are not known."""
         for op in walk(self.outer):
             if isinstance(op, BlockOp):
                 blame = orderless(op)
@@ -265,7 +265,7 @@ def _in_block(op: Operation) -> bool:
 
 
 def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:
-    """Why `loops` around `block` are not loops of reduce axes alone that may take any order."""
+    """Returns why `loops` around `block` are not loops of reduce axes alone that may take any order."""
     nest = reduction_nest(block)
     for loop in loops:
         if not nest.is_only_reduced(loop.variable):

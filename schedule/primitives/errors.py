@@ -14,7 +14,7 @@ from ...core.messages.diagnostics import OperationError
 from ...dialects.tensor_loop import BlockOp, FuncOp, LoopOp
 
 EXCERPT_LINES = 10
-"""Most lines of IR in a message."""
+"""The most lines of IR in a message."""
 
 
 class ScheduleError(OperationError):
@@ -36,7 +36,7 @@ def refuse(message: str, *culprits: Operation, hint: str | None = None) -> NoRet
 
 
 def excerpt(culprits: tuple[Operation, ...]) -> str:
-    """The headers of the loops and blocks of the function around the culprits, the culprits marked."""
+    """Returns the headers of the loops and blocks of the function around the culprits, with the culprits marked."""
     function: Operation | None = culprits[0]
     while function is not None and not isinstance(function, FuncOp):
         function = function.parent_op()

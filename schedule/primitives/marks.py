@@ -15,7 +15,7 @@ from .nests import loop_name
 from .steps import as_attribute, step
 
 MOST_UNROLLED = 1024
-"""Iterations that may be written out."""
+"""The most iterations that may be written out."""
 
 
 def _set_kind(loop: ForOp, kind: str) -> None:

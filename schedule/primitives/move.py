@@ -51,7 +51,8 @@ from .steps import step
 @dataclass(frozen=True)
 class Span:
     """
-    `size` elements of a dimension from `base` on, an expression over `values`, all defined outside the loops that vary.
+    A range of `size` elements of a dimension from `base` on. `base` is an expression over `values`, which are all
+    defined outside the loops that vary.
     """
 
     base: AffineExpr

@@ -1,4 +1,4 @@
-"""Reading and editing loop nests: loops around a block, what a block is bound to, new loops around new blocks."""
+"""Reads and edits loop nests: loops around a block, the bindings of a block, new loops around new blocks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Bound = tuple[AffineExpr, Sequence[SSAValue]]
 
 
 def function_of(op: Operation) -> FuncOp:
-    """The loop function around `op`."""
+    """Returns the loop function around `op`."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         parent = parent.parent_op()
@@ -40,7 +40,7 @@ def function_of(op: Operation) -> FuncOp:
 
 
 def blocks_of(op: Operation) -> list[BlockOp]:
-    """All blocks in `op`, in order of the text."""
+    """Returns all blocks in `op`, in order of the text."""
     return [found for found in op.walk() if isinstance(found, BlockOp)]
 
 
@@ -106,7 +106,7 @@ def erase(op: Operation) -> None:
 
 
 def erase_nest(block: BlockOp) -> None:
-    """Erases `block` with all loops that then hold nothing."""
+    """Erases `block` with all loops that are empty after that."""
     op: Operation = block
     parent = op.parent_op()
     while isinstance(parent, LoopOp) and body_ops(parent.body.block) == [op]:
@@ -115,7 +115,7 @@ def erase_nest(block: BlockOp) -> None:
 
 
 def top_of(op: Operation) -> Operation:
-    """The op at the top of the function that holds `op`."""
+    """Returns the op at the top of the function that holds `op`."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         op, parent = parent, parent.parent_op()
@@ -134,7 +134,10 @@ def is_alone(block: BlockOp) -> bool:
 
 
 def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp] | None:
-    """Returns the loops from `outer` to `inner`, each the only op in the one before, `None` where they are not so."""
+    """
+    Returns the loops from `outer` to `inner`, each the only op in the one before. It is `None` where they are not
+    nested like that.
+    """
     found = [inner]
     while found[0] is not outer:
         parent = found[0].parent_op()
@@ -145,17 +148,17 @@ def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp] | None:
 
 
 def loop_name(loop: LoopOp) -> str:
-    """`%i`: the loop as messages call it, by its first variable."""
+    """Returns the name of the loop in messages, which is that of its first variable, as in `%i`."""
     return f"%{loop.variables[0].name_hint or 'loop'}"
 
 
 def block_name(block: BlockOp) -> str:
-    """`block "name"`: the block as messages call it."""
+    """Returns the name of the block in messages, as in `block "name"`."""
     return f'block "{block.block_name.data}"'
 
 
 def fresh_block_name(function: FuncOp, wish: str) -> str:
-    """`wish`, with a number when another block of the function has it."""
+    """Returns `wish`, with a number when another block of the function has that name."""
     taken = {block.block_name.data for block in blocks_of(function)}
     return next(n for n in chain((wish,), (f"{wish}_{k}" for k in count(1))) if n not in taken)
 
@@ -164,7 +167,7 @@ def fresh_block_name(function: FuncOp, wish: str) -> str:
 
 
 def ranges_of(values: Sequence[SSAValue]) -> list[Interval | None]:
-    """What each of `values`, loop variables as a rule, runs through."""
+    """Returns the range of each of `values`, which are loop variables as a rule."""
     return [loop_variable_range(value) for value in values]
 
 
@@ -285,7 +288,7 @@ def runs_once(block: BlockOp) -> bool:
 
 
 def new_nest(names: Sequence[str | None], extents: Sequence[Extent], like: Operation) -> list[ForOp]:
-    """Loops around each other, not in any function yet."""
+    """Makes loops around each other, which are in no function yet."""
     loops = [ForOp(extent, name) for name, extent in zip(names, extents, strict=True)]
     for outer, inner in zip(loops, loops[1:], strict=False):
         insert_first(inner, outer)
@@ -303,7 +306,7 @@ def bound_block(
     like: Operation,
     constraints: Sequence[Constraint] = (),
 ) -> BlockOp:
-    """A block over `body`, whose arguments are the axes, given as (kind, extent, name)."""
+    """Makes a block over `body`, whose arguments are the axes, given as (kind, extent, name)."""
     for argument, (_, _, hint) in zip(body.args, axes, strict=True):
         argument.name_hint = hint
     block = BlockOp(
@@ -321,7 +324,7 @@ def bound_block(
 
 
 def axes_block(rank: int) -> Block:
-    """An empty body with `rank` axes."""
+    """Makes an empty body with `rank` axes."""
     return Block(arg_types=[IndexType()] * rank)
 
 
@@ -336,13 +339,13 @@ def place(loops: Sequence[ForOp], block: BlockOp, at: InsertPoint) -> Operation:
 
 
 def short_name(axis: BlockArgument) -> str:
-    """The name of a loop for an axis: `i` for `vi`."""
+    """Returns the name of a loop for an axis, such as `i` for `vi`."""
     name = axis.name_hint or f"a{axis.index}"
     return name[1:] if name.startswith("v") and name[1:2].isalpha() else name
 
 
 def clone_located(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
-    """A copy of `op` over `values` with the locations of the original."""
+    """Makes a copy of `op` over `values` with the locations of the original."""
     copy = op.clone(values)
     for old, new in zip(op.walk(), copy.walk(), strict=True):
         new.location = old.location

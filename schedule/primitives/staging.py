@@ -34,12 +34,12 @@ from .steps import step
 
 
 def read_buffer(block: BlockOp, index: int) -> SSAValue:
-    """Buffer number `index` of those that `block` reads."""
+    """Returns buffer number `index` of those that `block` reads."""
     return _numbered(block, [region.buffer for region in block.reads], index, "reads")
 
 
 def written_buffer(block: BlockOp, index: int) -> SSAValue:
-    """Buffer number `index` of those that `block` writes."""
+    """Returns buffer number `index` of those that `block` writes."""
     return _numbered(block, [region.buffer for region in block.writes], index, "writes")
 
 
@@ -134,7 +134,7 @@ def cache_write(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
 
 
 def check_reads_own(block: BlockOp, buffer: SSAValue) -> None:
-    """No element is read that the block has not written."""
+    """Refuses where an element is read that the block has not written."""
     loads = [load for load in loads_in(block) if load.memref is buffer]
     if loads and (block.init is None or accumulators(block) is None):
         hint = "stage it before its init is decomposed" if block.has_reduce_axes else None

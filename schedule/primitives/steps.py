@@ -1,8 +1,8 @@
 """
-What makes a function a primitive: `@step(SplitOp)` above it.
+Makes a function a primitive: `@step(SplitOp)` above it.
 
-The function is told once what the primitive takes, when it is legal, and what it does. Replaying a program, the method
-of `Schedule`, its `help`, the stub for type checkers and the table of docs/schedules.md follow from it.
+The function says once what the primitive takes, when it is legal, and what it does. Replaying a program, the method of
+`Schedule`, its `help`, the stub for type checkers and the table of docs/schedules.md follow from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Number = int
 """A number of a list for which the handle of a sampled number may stand, in programs and in methods of `Schedule`."""
 
 GIVEN_BY_REPLAY = ("module", "random", "op")
-"""Parameters by keyword that no step writes down: the module, the source of random numbers, and the step itself."""
+"""The parameters by keyword that no step holds: the module, the source of random numbers, and the step itself."""
 
 COUNT = "count"
 """The parameter that says how many handles the step makes."""
@@ -37,11 +37,11 @@ class Primitive:
     op_type: type[StepOp]
     function: Callable[..., Any]
     renamed: dict[str, str] = field(default_factory=dict[str, str])
-    """Parameters that go by another name than the property of the op."""
+    """The parameters that have another name than the property of the op."""
 
     @property
     def name(self) -> str:
-        """The name of the function, of the step and of the method."""
+        """Returns the name of the function, of the step and of the method."""
         return self.function.__name__
 
     @cached_property
@@ -56,7 +56,7 @@ class Primitive:
         return [name for name in inspect.signature(self.function).parameters if name in GIVEN_BY_REPLAY]
 
     def field(self, parameter: str) -> Field | None:
-        """Returns the field of the op that holds a parameter, `None` for handles and the number of results."""
+        """Returns the field of the op that holds a parameter, or `None` for handles and the number of results."""
         name = self.renamed.get(parameter, parameter)
         return next((each for each in self.op_type.FIELDS if each.name == name), None)
 
@@ -92,7 +92,7 @@ def as_attribute(value: Attribute | int | str) -> Attribute:
 
 
 def property_of(kind: str, value: Any) -> Attribute | None:
-    """Returns what a parameter, other than a list of numbers, is written as, `None` where it is left out."""
+    """Returns the property for a parameter other than a list of numbers, or `None` where it is left out."""
     if value is None or (kind == "flag" and not value):
         return None
     if kind == "flag":

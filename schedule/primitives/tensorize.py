@@ -48,7 +48,7 @@ from .reshape import check_plain, known_extent
 from .steps import Number, step
 
 MOST_COLUMNS = 256
-"""Longest row that is one tile."""
+"""The longest row that is one tile."""
 
 
 @step(BlockizeOp)

@@ -35,7 +35,7 @@ with its padding.
 
 @dataclass(frozen=True)
 class Run:
-    """Taps one after the other that find the same rows of a tile inside the image."""
+    """A run of taps one after the other that find the same rows of a tile inside the image."""
 
     first: int
     count: int
@@ -51,7 +51,7 @@ class Border:
     size: int
     start: int
     axis: int | None
-    """A spatial axis, None where it is always 0."""
+    """The spatial axis. It is `None` where the index is always 0."""
     by: int
     tap: int
     """A reduce axis."""
@@ -91,7 +91,7 @@ class Borders:
 
     @cached_property
     def taps(self) -> int:
-        """Extent of the reduce axis of `across`."""
+        """Returns the extent of the reduce axis of `across`."""
         return 1 if self.across is None else self.c.extents[self.across.tap]
 
     def heights(self, most: int) -> list[tuple[int, int, int]]:
@@ -112,7 +112,7 @@ class Borders:
         return found
 
     def runs(self, height: tuple[int, int, int]) -> list[Run]:
-        """The taps of `across` of tiles of one height."""
+        """Returns the taps of `across` of tiles of one height."""
         rows, start, _ = height
         if self.across is None:
             return [Run(0, self.taps, 0, rows)]
@@ -172,7 +172,9 @@ def emit_where_inside(
     carried: SSAValue,
     body: Callable[[SSAValue], SSAValue],
 ) -> SSAValue:
-    """`body` of a tile where the tap at `at[tap]` along a reduce axis is inside the image, else the tile as it is."""
+    """
+    Returns `body` of a tile where the tap at `at[tap]` along a reduce axis is inside the image, else the tile as it is.
+    """
     inside = _inside(builder, borders, tap, at)
     if not isinstance(inside, SSAValue):
         return body(carried) if inside else carried

@@ -163,13 +163,13 @@ class PackedPanels:
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
-    """The shape of all of b in panels."""
+    """Returns the shape of all of b in panels."""
     panels = ceil(c.extent(c.n) / tiling.tile.columns)
     return [panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
 
 
 def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:
-    """Appends what copies all of b into panels to `block`. With `clean` zeros take the place of subnormal numbers."""
+    """Appends the nests that copy all of b into panels to `block`. With `clean` zeros replace subnormal numbers."""
     builder = ScheduledNest(block, c.block)
     emitter = PackedPanels(builder, c, replace(tiling, depth_blocks=1, panels=None), packed)
     emitter.clean = clean

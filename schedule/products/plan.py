@@ -1,4 +1,4 @@
-"""Bodies of `tile.map` that add products up."""
+"""Makes bodies of `tile.map` that add up products."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..kernels.contraction import Contraction
 
 def sum_of_products(c: Contraction, count: int) -> Region:
     """
-    `total + a0 * b0 + a1 * b1 + …` of `count` products of numbers of `c`, each product and sum rounded once where that
-    is faster.
+    Makes `total + a0 * b0 + a1 * b1 + …` of `count` products of numbers of `c`. Each product and sum is rounded once
+    where that is faster.
     """
     element = c.tile_element
     body = Block(arg_types=[element] * (1 + 2 * count))

@@ -43,7 +43,7 @@ class Transpose:
 
 
 def transpose_of(grid: GridOp) -> Transpose | None:
-    """The transpose that `grid` is, `None` where it is none or has no room for a tile."""
+    """Returns the transpose that `grid` computes, or `None` where it computes none or has no room for a tile."""
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not may_reorder(block):
         return None

@@ -1,4 +1,4 @@
-"""Running loop functions before and after each step of a schedule, to find the step that changes a result."""
+"""Runs loop functions before and after each step of a schedule, to find the step that changes a result."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MOST_RUNS = 1 << 26
 """Runs of blocks in one function up to which it is run. More would take minutes."""
 
 TOLERANCE = {"f16": 2e-2, "bf16": 1e-1, "f32": 1e-4, "f64": 1e-10}
-"""Relative: sums that may be regrouped differ in their rounding."""
+"""The relative tolerances. Sums that may be regrouped differ in their rounding."""
 
 
 class Checker:
-    """Runs every loop function of a module on random inputs, anew after each step, and compares."""
+    """Runs every loop function of a module on random inputs, again after each step, and compares."""
 
     def __init__(self, module: ModuleOp, seed: int = 0):
         self._module = module
@@ -54,7 +54,7 @@ class Checker:
 
 
 def difference(before: Any, after: Any, type_: Attribute) -> str | None:
-    """Returns where two arrays differ by more than regrouped sums may, `None` where they do not."""
+    """Returns where two arrays differ by more than regrouped sums may, or `None` where they do not."""
     import numpy as np
 
     assert isinstance(type_, MemRefType)

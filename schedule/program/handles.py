@@ -1,4 +1,4 @@
-"""What stands for a loop, a block or a sampled number in a schedule that is written in Python."""
+"""The objects that stand for a loop, a block or a sampled number in a schedule that is written in Python."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Handle:
 
 @dataclass(frozen=True)
 class LoopHandle(Handle):
-    """A `tensor_loop.for`."""
+    """The handle of a `tensor_loop.for`."""
 
     @property
     def op(self) -> ForOp:
@@ -42,7 +42,7 @@ class LoopHandle(Handle):
 
 @dataclass(frozen=True)
 class BlockHandle(Handle):
-    """A `tensor_loop.block`."""
+    """The handle of a `tensor_loop.block`."""
 
     @property
     def op(self) -> BlockOp:
@@ -60,11 +60,11 @@ class NumberHandle(Handle):
 
     @property
     def number(self) -> int:
-        """The number that was chosen."""
+        """Returns the number that was chosen."""
         found = self.replay.number(self.value)
         assert found is not None
         return found
 
 
 Number = int | NumberHandle
-"""What may stand in lists of numbers."""
+"""The type of an item in a list of numbers."""

@@ -1,4 +1,4 @@
-"""Running the steps of a `schedule.program` on a module."""
+"""Runs the steps of a `schedule.program` on a module."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..primitives.steps import COUNT, value_of
 from ..primitives.table import PRIMITIVES
 
 Observer = Callable[[StepOp], None]
-"""What is told of every step that has been run."""
+"""A function that is called with every step that has been run."""
 
 EXTENSION = "schedule-step"
 """The kind of what other packages add: name of the step to a loader of a function such as `run_primitive`."""
@@ -31,9 +31,9 @@ EXTENSION = "schedule-step"
 
 class Replay:
     """
-    Handles of a module and what they stand for. The method `run` does one step.
+    Holds the handles of a module and the ops that they stand for. The method `run` does one step.
 
-    A step that samples and has no decision takes one by `seed` and writes it down, so that the same seed gives the same
+    A step that samples and has no decision takes one by `seed` and records it, so that the same seed gives the same
     program.
     """
 
@@ -82,7 +82,10 @@ class Replay:
         raise _explained(ScheduleError(reason, culprits), op)
 
     def numbers(self, op: StepOp, name: str) -> list[int | None]:
-        """A parameter of a step that is a list of numbers, the handles in it replaced by what they stand for."""
+        """
+        Returns a parameter of a step that is a list of numbers. Its handles are replaced by the numbers that they stand
+        for.
+        """
         field = next(each for each in op.FIELDS if each.name == name)
         given = iter(op.numbers(field))
         return [
@@ -95,7 +98,7 @@ class Replay:
         return [number for number in self.numbers(op, name) if number is not None]
 
     def number(self, value: SSAValue) -> int | None:
-        """Returns what a handle of a number stands for, `None` where it is of another schedule."""
+        """Returns the number that a handle stands for, or `None` where it is of another schedule."""
         return self._numbers.get(value)
 
     def _number(self, op: StepOp, value: SSAValue) -> int:
@@ -196,5 +199,5 @@ def _argument(replay: Replay, op: StepOp, field: Field, parameter: Parameter) ->
 
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:
-    """The loop functions of a module."""
+    """Returns the loop functions of a module."""
     return ops_of(module, FuncOp)

@@ -1,4 +1,7 @@
-"""Maxima of which only the number counts, not the sign of a zero: three instructions a step instead of six."""
+"""
+Relaxes maxima of which only the number counts, not the sign of a zero. They take three instructions a step instead of
+six.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,14 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
         %e = math.exp %d : f32
 
     With `wide` it becomes `arith.maxnumf`, which passes over NaNs, where those reach all results in other ways
-    (`rows_nan.py`). `wide` stands for registers of 64 bytes, where `vectorize-loops` takes it up.
+    (`nan.py`). `wide` stands for registers of 64 bytes, where `vectorize-loops` takes it up.
 
         %m = arith.maximumf %max, %x fastmath<nsz> : f32
 
     The sign of a zero maximum only decides that of a zero difference, and the exponential of both zeros is 1.
 
     With `wide` (registers of 64 bytes, where `vectorize-loops` takes it up), it becomes `arith.maxnumf`, which passes
-    over NaNs, where those reach all results in other ways (`rows_nan.py`).
+    over NaNs, where those reach all results in other ways (`nan.py`).
     """
     count = 0
     for block in ops_of(function, BlockOp):

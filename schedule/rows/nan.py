@@ -1,4 +1,6 @@
-"""Maxima that need not look for NaNs, as the rest of the row becomes NaN anyway: one instruction a step."""
+"""
+Finds maxima that need not look for NaNs, as the rest of the row becomes NaN anyway. They take one instruction a step.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over the rows of one array become one loop: a row is finished while it is in the first-level cache."""
+"""Fuses loops over the rows of one array. A row is finished while it is in the first-level cache."""
 
 from __future__ import annotations
 

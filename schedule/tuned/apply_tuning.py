@@ -94,7 +94,7 @@ class ApplyTuningPass(StepwellPass):
 
 
 def with_database(passes: Sequence[ModulePass], database: Path | None) -> list[ModulePass]:
-    """`passes` with the file for those `apply-tuning` that name none."""
+    """Returns `passes` with the file for those `apply-tuning` that name none."""
     return [
         replace_fields(each, database=str(database))
         if isinstance(each, ApplyTuningPass) and each.database is None and database is not None
@@ -104,7 +104,9 @@ def with_database(passes: Sequence[ModulePass], database: Path | None) -> list[M
 
 
 def program_of(ctx: Context, text: str, name: str) -> ProgramOp:
-    """The one `schedule.program` of a text. Raises the parser's errors, and ParseError's kin where there is none."""
+    """
+    Returns the one `schedule.program` of a text. Raises the parser's errors, and a ParseError where there is none.
+    """
     module = parse_text(ctx, text, name)
     module.verify()
     programs = [op for op in module.ops if isinstance(op, ProgramOp)]

@@ -82,11 +82,11 @@ class Kernel:
 
     @cached_property
     def hash(self) -> str:
-        """The same for the same kernel, whatever its names are."""
+        """Returns a hash that is the same for the same kernel, whatever its names are."""
         return structural_hash(self.module)
 
     def renamed(self, program: ProgramOp) -> ProgramOp:
-        """A schedule of `module` as one of the function itself."""
+        """Returns a schedule of `module` as one of the function itself."""
         names = {f"block{number}": block.block_name.data for number, block in enumerate(self.blocks)}
         copy = program.clone()
         for step in copy.body.block.ops:

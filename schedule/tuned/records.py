@@ -1,8 +1,9 @@
 """
-What tuning has found out: one JSON object per line of a file that is only ever appended to (docs/tuning.md).
+Reads and writes the results of tuning: one JSON object per line of a file that is only ever appended to
+(docs/tuning.md).
 
-Any number of processes may append at the same time: a record is one write of one line. A line that does not read as a
-record, as one that a crash has cut off, is passed over.
+Any number of processes may append at the same time, because a record is one write of one line. A line that is no
+record, such as one that a crash has cut off, is skipped.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ one.
 
 @dataclass(frozen=True)
 class Record:
-    """One line."""
+    """One line of the file."""
 
     kind: str
     kernel: str
@@ -44,13 +45,13 @@ class Record:
     compiler: str
     """The compiler, by `core.fingerprint`."""
     program: str
-    """A `schedule.program` for the kernel as `schedule/tuned/kernels.py` names it."""
+    """The `schedule.program` for the kernel as `schedule/tuned/kernels.py` names it."""
     status: str = "ok"
-    """`ok`, or why there is no ratio: `wrong`, `crashed`, `timeout`, `refused`, `failed`."""
+    """`ok`, or the reason why there is no ratio: `wrong`, `crashed`, `timeout`, `refused`, `failed`."""
     ratio: float | None = None
-    """Time of the default by its time: above 1, it is faster."""
+    """The time of the default divided by that of the schedule. Above 1, the schedule is faster."""
     interval: tuple[float, float] | None = None
-    """95 % of the median."""
+    """The interval that holds the median with 95 % confidence."""
     rounds: int = 0
     seed: int = 0
     threads: int = 1
@@ -61,7 +62,7 @@ class Record:
     format: int = FORMAT
 
     def line(self) -> str:
-        """The record as a line."""
+        """Returns the record as a line."""
         return json.dumps({key: value for key, value in asdict(self).items() if value is not None}) + "\n"
 
 
@@ -98,8 +99,8 @@ def _not_written(path: Path, error: OSError) -> StepwellError:
 
 def read_records(path: Path, kind: str | None = None) -> list[Record]:
     """
-    The records of a file in its order, of one kind only where that is given. Raises `StepwellError` where it cannot be
-    read.
+    Returns the records of a file in its order, of one kind only where that is given. Raises `StepwellError` where it
+    cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -177,14 +178,14 @@ def _least(record: Record) -> float:
 
 
 def tuning_fingerprint(path: Path) -> str:
-    """A hash of the schedules in a database that are used: a program compiled with others is another one."""
+    """Returns a hash of the schedules in a database that are used. A program compiled with others is another one."""
     return sha256("".join(record.line() for record in read_records(path, BEST)).encode()).hexdigest()
 
 
 def target_key(target: Machine) -> str:
     """
-    The name under which measurements on `target` are kept: of this machine its processor and caches say more than its
-    name.
+    Returns the name under which measurements on `target` are kept. For this machine its processor and caches say more
+    than its name.
     """
     if target.name != "host":
         return target.name

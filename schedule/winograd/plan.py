@@ -10,8 +10,8 @@ With `d` a square of 4x4 inputs, `g` a filter of 3x3 and `*` elementwise, two by
           0  1  0 -1          0    0    1
 
 Summed over the channels before the last step, `*` becomes 16 matrix products, squares x channels in x channels out.
-Filters are transformed when the program is loaded. S. Winograd, "Arithmetic Complexity of Computations", SIAM, 1980; A.
-Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016.
+Filters are transformed when the program is loaded. Sources: S. Winograd, "Arithmetic Complexity of Computations", SIAM,
+1980, and A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from ..kernels.padding import is_zero, without_copy
 from ..kernels.register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 
 SQUARE, OUTPUTS, TAPS = 4, 2, 3
-"""Inputs, outputs and taps along an axis of a square."""
+"""The inputs, outputs and taps along an axis of a square."""
 
 ENOUGH_SQUARES = 48
-"""Squares of a block: with fewer, reading the filters again for each block costs more than it saves."""
+"""The least squares of a block. With fewer, reading the filters again for each block costs more than it saves."""
 
 CYCLES_OF_TRANSFORM = 120
 """The cycles that it takes to transform a vector of a square, one way (measured with all of it in L2)."""
 
 MOST_PARTS = 16
-"""Rooms for parts, however many cores there are."""
+"""The most parts that have working memory, however many cores there are."""
 
 NANOSECONDS_OF_MULTIPLY_ADD = 1 / 60
 """The same number as in `analysis.work`."""
 
 FAR_BYTES_PER_CYCLE = 8
-"""Bytes of filters per cycle that come from beyond L2 (measured)."""
+"""The bytes of filters per cycle that come from beyond L2 (measured)."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Winograd:
     ky: int
     kx: int
     pad: GridOp | None = None
-    """What makes the padded copy that is not needed."""
+    """The grid that makes a padded copy, which is not needed."""
 
     @property
     def x(self) -> int:
@@ -77,13 +77,13 @@ class Winograd:
 
     @property
     def squares(self) -> tuple[int, int]:
-        """Squares down and across an image."""
+        """Returns the squares down and across an image."""
         return ceil(self.c.extents[self.y] / OUTPUTS), ceil(self.c.extents[self.x] / OUTPUTS)
 
     def inputs(self, axis: int) -> tuple[int, int, int]:
         """
-        The dimension of the image that y or x moves in, its size, and where the first square starts, at most 0 before
-        it.
+        Returns the dimension of the image that y or x moves in, its size, and where the first square starts. The start
+        is at most 0.
         """
         place = self.c.a.dimension_along(axis)
         assert place is not None
@@ -99,16 +99,19 @@ class Plan:
 
     images: int
     rows: int
-    """Rows of squares, less than all only of one image."""
+    """The rows of squares. They are fewer than all rows only in a part of one image."""
     tile: RegisterTile
     parts: int = 1
     """The number of equal shares of the blocks, for as many threads. Each has its own working memory."""
     steps: int = DEPTH
-    """Steps of the sum that one `tile.mma` of the products spells out."""
+    """The steps of the sum that one `tile.mma` of the products writes out."""
 
 
 def winograd_of(c: Contraction) -> Winograd | None:
-    """The form of `c` for this, `None` when it is no convolution of 3x3 with stride 1 of single or double precision."""
+    """
+    Returns the form of `c` for Winograd's filtering. It is `None` when `c` is no convolution of 3x3 with stride 1 in
+    single or double precision.
+    """
     types = {operand.type.element_type for operand in (c.a, c.b, c.out)}
     if len(types) != 1 or not isinstance(c.tile_element, Float32Type | Float64Type) or not is_zero(c.init):
         return None
@@ -181,7 +184,7 @@ def plan_winograd(w: Winograd, target: Machine = X86_64_V4) -> Plan | None:
 
 
 def best_plan(w: Winograd, target: Machine) -> Plan:
-    """The plan, whether the convolution itself takes fewer cycles or not."""
+    """Returns the best plan, whether the convolution itself takes fewer cycles or not."""
     c = w.c
     size = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     across = w.squares[1]
@@ -201,8 +204,8 @@ def best_plan(w: Winograd, target: Machine) -> Plan:
 
 def blocks_of(w: Winograd) -> list[tuple[int, int]]:
     """
-    The blocks of squares that can be worked on at once, as (images, rows): equal parts of one image, or equal parts of
-    the images.
+    Returns the blocks of squares that can be worked on at once, as (images, rows). They are equal parts of one image,
+    or equal parts of the images.
     """
     down = w.squares[0]
     parts = [(1, rows) for rows in range(1, down + 1) if down % rows == 0]
@@ -252,6 +255,6 @@ def _pays(w: Winograd, lanes: int, size: int, target: Machine) -> bool:
 
 
 def filters_type(w: Winograd, plan: Plan) -> list[int]:
-    """The shape of the transformed filters: place in the square, panel, channel in, channel out."""
+    """Returns the shape of the transformed filters: place in the square, panel, channel in, channel out."""
     panels = ceil(w.c.extent(w.c.n) / plan.tile.columns)
     return [SQUARE**2, panels, w.c.extent(w.c.k), plan.tile.columns]

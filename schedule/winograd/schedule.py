@@ -1,6 +1,6 @@
 """
-Convolutions by Winograd's filtering (`winograd.py`) as loops over blocks of squares: inputs transformed, products,
-outputs transformed.
+Convolutions by Winograd's filtering (`plan.py`) as loops over blocks of squares: inputs transformed, products, outputs
+transformed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class WinogradNest:
         self.width = min(w.c.extent(w.c.k), self.most)
 
     def run(self) -> None:
-        """Blocks of squares: the inputs transformed, the products, the outputs transformed."""
+        """Emits the loops over blocks of squares: inputs transformed, products, outputs transformed."""
         parts = self.plan.parts
         chunks = ceil(self.c.extent(self.c.k) / self.width)
         columns = SQUARE + OUTPUTS * (self.across - 1)

@@ -1,5 +1,6 @@
 """
-What Winograd's filtering (`winograd.py`) does to filters, inputs and outputs: sums and differences of rows of channels.
+The transforms of filters, inputs and outputs of Winograd's filtering (`plan.py`): sums and differences of rows of
+channels.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..kernels.subnormals import without_subnormals
 from .plan import SQUARE, TAPS, Plan, Winograd
 
 Steps = tuple[tuple[int, ...], ...]
-"""Rows of a matrix of -1, 0 and 1."""
+"""The rows of a matrix of -1, 0 and 1."""
 
 OF_INPUT: Steps = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
 OF_OUTPUT: Steps = ((1, 1, 1, 0), (0, 1, -1, -1))
@@ -59,7 +60,7 @@ def combined(builder: ScheduledNest, tiles: Sequence[SSAValue], signs: Sequence[
 
 
 def load_row(builder: ScheduledNest, buffer: SSAValue, at: Sequence[Index], width: int) -> SSAValue:
-    """A row of elements along the last dimension."""
+    """Loads a row of elements along the last dimension."""
     assert isinstance(buffer.type, MemRefType)
     type_ = VectorType(buffer.type.element_type, [1, width])
     return builder.add(tile.LoadOp(buffer, [builder.value(index) for index in at], type_)).result
@@ -72,7 +73,8 @@ def store_row(builder: ScheduledNest, value: SSAValue, buffer: SSAValue, at: Seq
 
 def channels_at_once(w: Winograd, target: Machine) -> int:
     """
-    Channels of a square that are transformed at once: of two registers where 16 results of one step stay in registers.
+    Returns the channels of a square that are transformed at once. They fill two registers where 16 results of one step
+    stay in registers.
     """
     lanes = target.lanes(w.c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
     return lanes * (2 if target.registers >= 2 * SQUARE**2 else 1)
@@ -80,8 +82,8 @@ def channels_at_once(w: Winograd, target: Machine) -> int:
 
 def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Machine = X86_64_V4) -> None:
     """
-    Appends what transforms all filters to `block`: those of as many channels at once as a register has. Zeros take the
-    place of subnormal results.
+    Appends the nests that transform all filters to `block`, as many channels at once as a register has. Zeros replace
+    subnormal results.
     """
     c = w.c
     builder = ScheduledNest(block, c.block)
@@ -136,5 +138,5 @@ def _tap(builder: ScheduledNest, w: Winograd, at: dict[int, Index], width: int) 
 def transformed(
     builder: ScheduledNest, tiles: Sequence[SSAValue], steps: Steps, halved: Sequence[bool] = (False,) * SQUARE
 ) -> list[SSAValue]:
-    """A matrix times a vector of tiles."""
+    """Returns a matrix times a vector of tiles."""
     return [combined(builder, tiles, row, half) for row, half in zip(steps, halved, strict=False)]
