@@ -27,7 +27,7 @@ ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rew
 
 MAGIC = b"STEPWELL1\n"
 PROGRAMS, CALLS = ".bin", ".call"
-"""What is kept, as ends of file names: compiled programs, and the code that calls them from Python."""
+"""The kinds of entries, as ends of file names: compiled programs, and the code that calls them from Python."""
 DEFAULT_LIMIT = 256 * 1024 * 1024
 
 

@@ -1,4 +1,4 @@
-"""`stepwell.compile`: from a module, a path or text, on any stair, to a program that runs."""
+"""`stepwell.compile`: from a module, a path or text, at any level, to a program that runs."""
 
 from __future__ import annotations
 

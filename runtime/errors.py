@@ -36,7 +36,7 @@ class ExecutionError(RuntimeError):
 
 
 class ExternalError(ExecutionError, StepwellError):
-    """Code from outside failed. `__cause__` is what a Python function raised."""
+    """Raised when code from outside failed. `__cause__` is the exception of a Python function."""
 
     def __init__(self, reason: str, location: str):
         ExecutionError.__init__(self, reason, location)

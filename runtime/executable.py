@@ -1,4 +1,4 @@
-"""What `stepwell.compile` returns: a program that is called like a function."""
+"""The program that `stepwell.compile` returns, which is called like a function."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ class Executable:
 
     @property
     def signature(self) -> str:
-        """`main(x: tensor<1x784xf32>) -> (result0: tensor<1x10xf32>)`."""
+        """Returns text such as `main(x: tensor<1x784xf32>) -> (result0: tensor<1x10xf32>)`."""
         inputs = ", ".join(f"{name}: {type_}" for name, type_ in self._inputs)
         outputs = ", ".join(f"{name}: {type_}" for name, type_ in self._outputs)
         return f"{self.entry}({inputs}) -> ({outputs})"
 
     @property
     def input_types(self) -> tuple[tuple[str, ArrayType], ...]:
-        """The name and type of each argument."""
+        """Returns the name and type of each argument."""
         return self._inputs
 
     @property
     def output_types(self) -> tuple[tuple[str, ArrayType], ...]:
-        """The name and type of each result."""
+        """Returns the name and type of each result."""
         return self._outputs
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
@@ -114,15 +114,15 @@ class Executable:
 
     def ir(self, stair: str, shapes: Shapes | None = None) -> str:
         """
-        Returns the program's text on a stair: `graph`, `tensor_loop`, `scf`, `llvm`, `llvm-ir` or `asm`.
+        Returns the program's text at the level `stair`: `graph`, `tensor_loop`, `scf`, `llvm`, `llvm-ir` or `asm`.
 
-        A program with `?` needs the `shapes` of its inputs for any stair below the graph.
+        A program with `?` needs the `shapes` of its inputs for any level below the graph.
         """
         return self._text_of(stair, shapes)
 
     @property
     def memory(self) -> Memory:
-        """What a call keeps in memory (`memory_for` where the sizes of inputs are not known)."""
+        """Returns the memory of a call (`memory_for` where the sizes of inputs are not known)."""
         return self.memory_for(None)
 
     def memory_for(self, shapes: Shapes | None) -> Memory:
@@ -186,8 +186,8 @@ class Executable:
 
         `.first` is the first value that diverges, and `print` shows a table. `tolerance` is the relative error up to
         which floats count as equal, in place of those of their types. This is slow: the program is compiled once more,
-        to return all values, and the reference is NumPy. Raises CompileError for a program that is not on the graph
-        stair.
+        to return all values, and the reference is NumPy. Raises CompileError for a program that is not at the graph
+        level.
         """
         from .looking.trace import trace
 

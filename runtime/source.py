@@ -158,7 +158,7 @@ class Source:
         return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
 
     def side_car(self) -> Path | None:
-        """Returns the file that weights come from, None when they are arrays or there are none."""
+        """Returns the file that weights come from, or None when they are arrays or there are none."""
         if self.weights is not None:
             return None if isinstance(self.weights, Mapping) else Path(self.weights)
         file = self.module.attributes.get(WEIGHTS)
@@ -172,7 +172,7 @@ class Source:
         return bind_weights(description, named, source_directory(self.module), self.weights, places)
 
     def text_of(self, stair: str, shapes: Shapes | None) -> str:
-        """Returns the text on `stair`. Raises CompileError for an unknown one."""
+        """Returns the text at the level `stair`. Raises CompileError for an unknown one."""
         if stair not in STAIRS:
             raise CompileError(f"there is no stair '{stair}', expected one of {', '.join(STAIRS)}")
         if shapes not in self.texts:
@@ -238,7 +238,7 @@ def copy_of(module: ModuleOp) -> ModuleOp:
 
 def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
     """
-    Returns the file of tuned schedules that `compile(tuning=…)` means, None for none.
+    Returns the file of tuned schedules that `compile(tuning=…)` means, or None for none.
 
     Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database.
     """

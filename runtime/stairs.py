@@ -49,7 +49,7 @@ _LAST_PASS_OF_STAIR = {
 
 @dataclass
 class StairTexts(Instrument):
-    """Keeps the module's text at the foot of each stair."""
+    """Keeps the module's text at the foot of each level."""
 
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -104,7 +104,7 @@ def take_down(
 
 def set_signatures(module: ModuleOp, entry: str) -> None:
     """
-    Writes the tensor types of every entry into its `stepwell.signature`, where a later stair can read them.
+    Writes the tensor types of every entry into its `stepwell.signature`, where a later level can read them.
 
     Raises CompileError when `entry` does not exist, is private, or stands below the tensors without roles.
     """

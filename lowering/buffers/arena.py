@@ -19,13 +19,13 @@ from ...core.roles import aligned
 
 MOST_BY_SIZE = 2000
 """
-Most buffers that are placed in several orders, which looks at all pairs.
+The most buffers that are placed in several orders, which looks at all pairs.
 
 More buffers are placed by time only, which looks at live ones only.
 """
 
 ROUNDS = 200
-"""Attempts at a better order after the fixed ones."""
+"""The number of attempts at a better order after the fixed ones."""
 
 ROUNDS_HIGHEST_FIRST = 150
 """
@@ -35,7 +35,7 @@ The other rounds change the best order.
 """
 
 MOST_COMPARISONS = 2_000_000
-"""Pairs of neighbours looked at before the search ends with what it has: a second or so."""
+"""The pairs of neighbours that are looked at before the search ends with its best order. They take about a second."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """
-Tensors to buffers: pass `bufferize`.
+Converts tensors to buffers: pass `bufferize`.
 
 Before: `func.func` on tensors whose ops are kernel calls, constants, weights, calls and `scf`. After: `func.func` on
 memrefs with roles, kernels called by `tensor_loop.call`, every intermediate a view into one arena.

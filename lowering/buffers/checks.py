@@ -12,7 +12,7 @@ from ...te import dtypes
 from ..shared.te_types import dtype_of, is_static
 
 MOST_BYTES = 2**62
-"""Most bytes of a buffer or arena: more cannot be addressed, and would not fit into the IR's integers."""
+"""The most bytes of a buffer or arena: more cannot be addressed, and would not fit into the IR's integers."""
 
 
 def check_function(function: func.FuncOp) -> None:

@@ -37,8 +37,8 @@ from .te_casts import emit_cast
 
 REDUCTION_FLAGS = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 """
-Flags of the additions and products of a contraction or reduction. Their order and FMA are unspecified (semantics, rule
-3).
+The flags of the additions and products of a contraction or reduction. Their order and FMA are unspecified (semantics,
+rule 3).
 """
 
 _MATH: dict[str, type[Operation]] = {

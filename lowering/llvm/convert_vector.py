@@ -196,7 +196,7 @@ def convert_create_mask(builder: LLVMBody, op: vector.CreateMaskOp) -> None:
 def _transfer_mask(
     builder: LLVMBody, op: vector.TransferReadOp | vector.TransferWriteOp, vector_type: Attribute
 ) -> SSAValue | None:
-    """Returns the mask of the lanes that exist and are wanted, None for all. Notes an error for other maps."""
+    """Returns the mask of the lanes that exist and are wanted, or None for all. Notes an error for other maps."""
     permutation = op.permutation_map
     assert isinstance(permutation, AffineMapAttr) and isinstance(op.source.type, MemRefType)
     rank = op.source.type.get_num_dims()
@@ -326,7 +326,7 @@ def convert_insert(builder: LLVMBody, op: vector.InsertOp) -> None:
 
 
 def convert_shuffle(builder: LLVMBody, op: vector.ShuffleOp) -> None:
-    """Pads the shorter operand with poison lanes first, as LLVM wants both of one length."""
+    """Converts a shuffle. It pads the shorter operand with poison lanes first, as LLVM requires both of one length."""
     lhs, rhs = builder.value(op.v1), builder.value(op.v2)
     result_type = builder.types.convert(op.result.type)
     mask = [int(lane) for lane in op.mask.get_values()]

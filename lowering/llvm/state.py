@@ -51,9 +51,9 @@ class ModuleState:
     checks: list[str] = field(default_factory=list)
     """Each check as `message|location`. The status of a failure is 1 + the index here."""
     externals: dict[str, tuple[str, LLVMFunctionType]] = field(default_factory=dict)
-    """Functions of the C library that were called: the symbol to declare and the type, by the name in C."""
+    """The functions of the C library that were called: the symbol to declare and the type, by the name in C."""
     symbols: set[str] = field(default_factory=set)
-    """Symbols of the module that are taken: all but those of declarations that may stand for C functions."""
+    """The symbols of the module that are taken: all but those of declarations that may stand for C functions."""
     errors: list[tuple[Operation, str]] = field(default_factory=list)
 
     def check_number(self, message: str, op: Operation) -> int:

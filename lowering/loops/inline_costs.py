@@ -21,14 +21,14 @@ VECTOR_INSTRUCTIONS = frozenset(
 SLOW_INSTRUCTIONS = frozenset({"arith.divf", "arith.remf", "math.sqrt", "math.rsqrt"})
 
 FUNCTION_WEIGHT = 20
-"""Instructions of a polynomial such as that of exp."""
+"""The instructions of a polynomial such as that of exp."""
 
 SLOW_WEIGHT = 4
 """The time of a division, in additions."""
 
 MOST_SCALAR_WEIGHT = 8
 """
-Instructions per element that may leave vectors for one pass over memory less.
+The instructions per element that may leave vectors in return for one pass over memory less.
 
 A pass costs a store and a load, about 1 ns per element from the second-level cache. Eight scalar instructions cost as
 much.

@@ -26,14 +26,14 @@ from .split_conditions import borders_of, decide, take_part
 
 LEAST_PER_BORDER = 24
 """
-Least elements of the axis and of the axes inside it, per border.
+The least elements of the axis and of the axes inside it, per border.
 
 A border costs another visit of a line of the cache, up to 7 ns in memory. A condition costs 0.3 ns per element, as what
 chooses does not run on vectors (measured).
 """
 
 MOST_PARTS = 16
-"""Most parts of one grid. More would be code that runs once each."""
+"""The most parts of one grid. More would be code that runs once each."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from .loop_nest import LoopNest
 from .reduction import ChainLowering, reduction_chain
 
 STACK_BYTES = 4096
-"""Largest buffer that goes on the stack."""
+"""The largest buffer that goes on the stack."""
 
 
 class FunctionLowering(BlockValues):

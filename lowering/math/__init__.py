@@ -1,1 +1,1 @@
-"""Functions of the math dialect and small floats, expanded into arithmetic."""
+"""The functions of the math dialect and small floats, expanded into arithmetic."""

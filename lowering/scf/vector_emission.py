@@ -23,7 +23,7 @@ from .row_prefetch import Request
 from .vector_body import IDENTITY, VectorBody
 
 REGISTERS = 4
-"""Registers that one iteration works on: the latencies of their chains of instructions overlap."""
+"""The registers that one iteration works on: the latencies of their chains of instructions overlap."""
 
 
 def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:

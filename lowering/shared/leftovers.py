@@ -12,7 +12,7 @@ from ...core.messages.diagnostics import fail
 from ...core.messages.locations import location_string
 
 LISTED = 10
-"""Most leftovers named in the message."""
+"""The most leftovers named in the message."""
 
 
 def require_lowered(module: ModuleOp, dialect: str, pass_name: str) -> None:

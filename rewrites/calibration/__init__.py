@@ -1,1 +1,1 @@
-"""Values inside of a program made visible, for statistics."""
+"""Makes values inside a program visible, for statistics."""

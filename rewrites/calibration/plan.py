@@ -35,7 +35,7 @@ from ...patterns.language.functions import functions_of
 from ..fusion.inline_primitive import inline_call
 
 CALIBRATION_MAP = "graph.calibration_map"
-"""Attribute of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
+"""The attribute of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
 
 REPEATED = ("error", "list")
 """What to do with a second call of a recorded function."""
@@ -64,7 +64,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One call: the function, and its arguments and results as the operands of an op that stands nowhere."""
+    """One call. It holds the function, and its arguments and results as the operands of an op that is in no block."""
 
     function: str
     slice: Slice

@@ -120,7 +120,7 @@ def _evaluated(op: Operation) -> list[Operation] | None:
 
 
 def _extracted(op: Operation) -> list[Operation] | None:
-    """Returns the element that a `tensor.extract` reads, as an `arith.constant`, `None` when it is outside."""
+    """Returns the element that a `tensor.extract` reads, as an `arith.constant`, or `None` when it is outside."""
     from xdsl.dialects import arith
     from xdsl.dialects.builtin import FloatAttr
 

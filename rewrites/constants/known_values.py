@@ -23,7 +23,7 @@ MOST_ELEMENTS: Final = 1 << 16
 
 class KnownValues:
     """
-    What tensors hold that are computed from constants and shapes. Shapes must have been inferred up to there.
+    Computes the elements of tensors that follow from constants and shapes. Shapes must have been inferred up to there.
 
     `used` are the ops that were computed, in the order of the program: when nothing else needs them, they can go.
     """
@@ -33,7 +33,7 @@ class KnownValues:
         self._arrays: dict[SSAValue, Array] = {}
 
     def array(self, value: SSAValue) -> Array | None:
-        """Returns the elements of a tensor, `None` when they depend on more than shapes."""
+        """Returns the elements of a tensor, or `None` when they depend on more than shapes."""
         return None if self.culprit(value) is not None else self._arrays[value]
 
     def culprit(self, value: SSAValue) -> SSAValue | None:

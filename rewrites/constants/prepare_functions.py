@@ -1,4 +1,4 @@
-"""Moving what depends on constants and weights only to functions that run once per set of weights."""
+"""Moves ops that depend on constants and weights only to functions that run once per set of weights."""
 
 from __future__ import annotations
 

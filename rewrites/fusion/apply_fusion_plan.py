@@ -126,7 +126,7 @@ def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
 
 
 def _as_full(value: SSAValue) -> FullOp | None:
-    """Returns the constant as a new `graph.full`, `None` when it is no constant of one number."""
+    """Returns the constant as a new `graph.full`, or `None` when it is no constant of one number."""
     assert isinstance(value.owner, Operation)
     if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
         return None

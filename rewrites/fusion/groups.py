@@ -28,7 +28,7 @@ class Group:
     root: Operation
     kind: OpKind
     rows: Rows | None
-    """The rows of the reductions in it, `None` when there are none, or one without rows, or different ones."""
+    """The rows of the reductions in it. It is `None` when there are none, or one without rows, or different ones."""
     size: int = 1
 
     @property
@@ -87,7 +87,7 @@ class Groups:
         return self._kernels[kernel]
 
     def of(self, op: Operation) -> Group | None:
-        """Returns the group that `op` is in, `None` for an opaque op."""
+        """Returns the group that `op` is in, or `None` for an opaque op."""
         found = self._of.get(op)
         if found is None:
             return None
@@ -114,9 +114,9 @@ class Groups:
 
     def between(self, producer: Group, consumer: Group) -> list[Group] | None:
         """
-        The groups on the ways from `producer` to `consumer`, where all of them meet.
+        Returns the groups on the ways from `producer` to `consumer`, where all of them meet.
 
-        None when an opaque op is on one, or there are too many.
+        It is `None` when an opaque op is on one, or when there are too many.
         """
         found: dict[Group, None] = {}
         pending = [producer.root]

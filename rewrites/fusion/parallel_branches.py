@@ -44,7 +44,7 @@ class Combiner(ABC):
 
     @abstractmethod
     def branch_of(self, op: Operation) -> Branch | None:
-        """Returns how `op` may be combined, `None` when it may not. Branches share `op.operands[0]`."""
+        """Returns how `op` may be combined, or `None` when it may not. Branches share `op.operands[0]`."""
 
     def run(self, ops: Sequence[Operation]) -> None:
         """Combines those of `ops`, which are in the order of the program."""

@@ -143,7 +143,7 @@ def _refuse(
 def _way_back(
     user: Operation, inside: set[Operation], root: Operation, post_dominators: PostDominators
 ) -> Operation | None:
-    """Returns the op of the group that is reached from `user`, an op outside, `None` when there is none."""
+    """Returns the op of the group that is reached from `user`, an op outside, or `None` when there is none."""
     last = post_dominators.place(root)
     seen, pending = {user}, [user]
     while pending:
@@ -162,7 +162,7 @@ def _shown(op: Operation) -> str:
 
 
 def why_opaque(op: Operation) -> str | None:
-    """Returns why `op` cannot be in a group, `None` when it can."""
+    """Returns why `op` cannot be in a group, or `None` when it can."""
     if op.has_trait(IsTerminator, value_if_unregistered=False):
         return "it ends its block"
     if isinstance(op, func.CallOp):

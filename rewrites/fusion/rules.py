@@ -29,7 +29,7 @@ LEADS = frozenset({"post-dominated", "single-use"})
 
 @dataclass(frozen=True)
 class GroupCondition:
-    """One condition of a rule: its name, the groups it is about by their names in the rule, and what it is told."""
+    """One condition of a rule: its name, the groups that it is about by their names in the rule, and its parameters."""
 
     name: str
     groups: tuple[str, ...]
@@ -45,7 +45,7 @@ class GroupRule:
     producer: frozenset[OpKind]
     consumer: frozenset[OpKind]
     between: frozenset[OpKind]
-    """Empty when nothing may be between."""
+    """The kinds of groups between the two. It is empty when nothing may be between."""
     conditions: tuple[GroupCondition, ...]
     doc: str = ""
 
@@ -67,10 +67,10 @@ class Candidate:
     user: Operation
     consumer: Group
     between: list[Group] | None
-    """The groups between the two, `None` when the ways from the producer do not meet in the consumer."""
+    """The groups between the two. It is `None` when the ways from the producer do not meet in the consumer."""
 
     def failing(self) -> GroupCondition | None:
-        """Returns the first condition that does not hold, `None` when all do."""
+        """Returns the first condition that does not hold, or `None` when all do."""
         return next((each for each in self.rule.conditions if not self._holds(each)), None)
 
     def _holds(self, condition: GroupCondition) -> bool:

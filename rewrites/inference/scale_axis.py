@@ -64,7 +64,7 @@ def is_weight(value: SSAValue) -> bool:
 
 
 def _elements(value: SSAValue) -> Any | None:
-    """Returns the elements of a literal as an array, `None` for another value."""
+    """Returns the elements of a literal as an array, or `None` for another value."""
     owner = value.owner
     if isinstance(owner, Block) or not is_constant_op(owner) or not owner.name.startswith("graph."):
         return None

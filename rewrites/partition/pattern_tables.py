@@ -36,13 +36,13 @@ from ...patterns.matching.groups import covered_ops
 from ...patterns.text.loading import rules_of_file, rules_of_text
 
 TARGET = "graph.target"
-"""Attribute of an op with the code generator that is to compute it."""
+"""The attribute of an op with the code generator that is to compute it."""
 
 REGION = "graph.region"
-"""Attribute of an op with the number, within its block, of its region."""
+"""The attribute of an op with the number, within its block, of its region."""
 
 COMPOSITE = "graph.composite"
-"""Attribute of a function with the name of the pattern that its body matches."""
+"""The attribute of a function with the name of the pattern that its body matches."""
 
 DEFAULT = "default"
 """The target that takes every op, which is Stepwell itself. Its ops have no attribute."""
@@ -217,7 +217,7 @@ def _accepts(entry: PatternEntry, match: Match, ops: Sequence[Operation]) -> boo
 
 
 def why_refused(entry: PatternEntry, match: Match, ops: Sequence[Operation], inputs: Sequence[SSAValue]) -> str | None:
-    """Returns the reason of the check of `entry`, `None` when it takes the match."""
+    """Returns the reason of the check of `entry`, or `None` when it takes the match."""
     if entry.check is None:
         return None
     users = dict.fromkeys(use.operation for result in match.root.results for use in result.uses)
@@ -228,7 +228,7 @@ def why_refused(entry: PatternEntry, match: Match, ops: Sequence[Operation], inp
 
 
 def composite_name(op: Operation, functions: dict[str, func.FuncOp]) -> str | None:
-    """Returns the name of the pattern whose function `op` calls, `None` when it calls none."""
+    """Returns the name of the pattern whose function `op` calls, or `None` when it calls none."""
     if not isinstance(op, func.CallOp) or (callee := functions.get(op.callee.string_value())) is None:
         return None
     name = callee.attributes.get(COMPOSITE)

@@ -47,7 +47,7 @@ def branch_path(block: Block, op: Operation) -> list[Block]:
 
 
 def common_block(paths: Sequence[Sequence[Block]]) -> Block | None:
-    """Returns the last block that all paths go through, `None` when there is no path, or an empty one."""
+    """Returns the last block that all paths go through, or `None` when there is no path, or an empty one."""
     if not paths or not all(paths):
         return None
     common: Block | None = None
@@ -60,7 +60,7 @@ def common_block(paths: Sequence[Sequence[Block]]) -> Block | None:
 
 def lowest_common_scope(op: Operation) -> Block | None:
     """
-    Returns the innermost block that holds all uses of `op`, `None` without uses, or with one in another region tree.
+    Returns the innermost block that holds all uses of `op`, or `None` without uses, or with one in another region tree.
     """
     block = op.parent
     if block is None:

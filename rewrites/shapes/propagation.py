@@ -225,7 +225,7 @@ class Propagation:
         _refine(op, types)
 
     def _bound(self, op: scf.ForOp, number: int) -> int | None:
-        """Returns the number that operand `number` holds and makes it a constant, `None` when it depends on data."""
+        """Returns the number that operand `number` holds and makes it a constant, or `None` when it depends on data."""
         value = op.operands[number]
         array = self._known.array(value)
         if array is None:

@@ -56,7 +56,7 @@ def rules_of_table(table: str) -> list[Rule]:
 
 @builder("legalized")
 def legalized(match: Match, op: Operation, table: StringAttr) -> Sequence[SSAValue] | None:
-    """What the first function of the legalization table that knows the op makes of it."""
+    """The ops that the first function of the legalization table that knows the op makes of it."""
     for function in TABLES[table.data][op.name]:
         made = function(op)
         if made is not None:

@@ -1,5 +1,5 @@
 """
-What calibration keeps of a tensor instead of its data: range, mean, spread, histogram and percentiles over all batches.
+Keeps statistics of a tensor instead of its data: range, mean, spread, histogram and percentiles over all batches.
 
 For each tensor, one histogram of bounded size and a few numbers are kept, however many batches there are. Histogram,
 counts, least and greatest value do not depend on the order of the batches or on how the data is divided into them.
@@ -111,7 +111,7 @@ class TensorStatistics:
 
     def percentile(self, percent: float) -> float | None:
         """
-        Returns the value that `percent` % of the finite elements do not exceed, `None` without finite elements.
+        Returns the value that `percent` % of the finite elements do not exceed, or `None` without finite elements.
 
         It interpolates between neighbours (NumPy's `linear`), and is off by one bin of the histogram at most.
         """

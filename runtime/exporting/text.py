@@ -185,7 +185,7 @@ def _map_weights(body: _FunctionText, glue: Glue) -> None:
 
 
 def _fixed_place(body: _FunctionText, glue: Glue, argument: Argument) -> str | None:
-    """Returns the address of an argument that is the same on every call, None for inputs and outputs."""
+    """Returns the address of an argument that is the same on every call, or None for inputs and outputs."""
     if argument.role == "arena":
         return body.place("%context", glue.layout.arena)
     if argument.role != "weight":

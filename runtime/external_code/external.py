@@ -1,7 +1,7 @@
 """
 Links a program with code from outside: what code generators make of the functions given to them.
 
-A program on the llvm stair calls `i32 @_stepwell_external_f(ptr, …)` and keeps the text of the function. Addresses are
+A program at the llvm level calls `i32 @_stepwell_external_f(ptr, …)` and keeps the text of the function. Addresses are
 looked up here, anew in every process, so the compile cache holds none.
 """
 

@@ -54,14 +54,14 @@ class Plan:
 
 
 def unavailable() -> str | None:
-    """Returns why the library cannot be used, `None` when it can."""
+    """Returns why the library cannot be used, or `None` when it can."""
     if library_file() is None:
         return "package scipy-openblas32 is not installed (it comes with stepwell[blas])"
     return None
 
 
 def library_file() -> Path | None:
-    """Returns the shared library of the wheel, `None` when it is not installed."""
+    """Returns the shared library of the wheel, or `None` when it is not installed."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -155,7 +155,7 @@ def _dtype(value: SSAValue) -> str:
 
 
 def _unsuited(op: Operation) -> str | None:
-    """Returns why a `graph.matmul` is not one call of the library, `None` when it is."""
+    """Returns why a `graph.matmul` is not one call of the library, or `None` when it is."""
     lhs, rhs, result = *op.operands, op.results[0]
     if len({_dtype(lhs), _dtype(rhs), _dtype(result)}) > 1 or _dtype(result) not in ROUTINES:
         return f"'{op.name}' is of {_dtype(lhs)} and gives {_dtype(result)}, expected f32 or f64 throughout"

@@ -143,7 +143,7 @@ def trace(
 
 def _graph(source: Source, shapes: Shapes | None) -> tuple[ModuleOp, str]:
     """
-    Returns the module at the foot of the graph stair, and the passes that are left.
+    Returns the module at the foot of the graph level, and the passes that are left.
 
     Raises CompileError where there is no graph.
     """

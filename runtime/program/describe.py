@@ -1,8 +1,8 @@
 """
-Reads the `Description` of a program off a module on the llvm stair, for all who load or export machine code.
+Reads the `Description` of a program off a module at the llvm level, for all who load or export machine code.
 
-What it needs stands in attributes (docs/architecture.md, roles). `functions`, `signature` and the like read entries on
-any stair.
+What it needs stands in attributes (docs/architecture.md, roles). `functions`, `signature` and the like read entries at
+any level.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_public(op: Operation) -> bool:
 
 
 def functions(module: ModuleOp) -> dict[str, Operation]:
-    """Returns every function of the module, on whatever stair, by name."""
+    """Returns every function of the module, at whatever level, by name."""
     return {
         name.data: op
         for op in module.ops
@@ -80,7 +80,7 @@ def input_names(function: Operation) -> list[str]:
 
 def signature(function: Operation) -> FunctionType | None:
     """
-    Returns the tensor types that an entry had at the top of the stairs.
+    Returns the tensor types that an entry had at the highest level.
 
     They are its `stepwell.signature`, or its own type while it still is on tensors. Below that there are None.
     """
@@ -94,7 +94,7 @@ def signature(function: Operation) -> FunctionType | None:
 
 
 def signature_of_roles(function: Operation) -> FunctionType | None:
-    """Returns a signature read off the buffers of a function whose arguments carry roles, None without roles."""
+    """Returns a signature read off the buffers of a function whose arguments carry roles, or None without roles."""
     type_ = function.get_attr_or_prop("function_type")
     attributes = argument_attributes(function)
     if not isinstance(type_, FunctionType) or not attributes:
@@ -116,7 +116,7 @@ MISSING_ROLES = (
 
 
 def describe(module: ModuleOp) -> Description:
-    """Returns the entries, the checks and the calls to the outside of a module on the llvm stair."""
+    """Returns the entries, the checks and the calls to the outside of a module at the llvm level."""
     entries: list[Entry] = []
     for name, function in functions(module).items():
         if SIGNATURE in function.attributes or any(ROLE in each for each in argument_attributes(function)):

@@ -51,7 +51,7 @@ class Database:
         return self._of(CONFIRMATION, kernel, threads)
 
     def best(self, kernel: str) -> Record | None:
-        """Returns the schedule that `compile` uses, None for the default."""
+        """Returns the schedule that `compile` uses, or None for the default."""
         return best_records(self._records, self.target, self.compiler).get(kernel)
 
     def _of(self, kind: str, kernel: str, threads: int) -> dict[str, Record]:

@@ -95,7 +95,7 @@ def _array(generator: np.random.Generator, type_: ArrayType) -> np.ndarray[Any, 
 
 def difference(right: Any, found: Any, dtype: str) -> str | None:
     """
-    Returns how two results differ by more than regrouped sums may, None where they do not.
+    Returns how two results differ by more than regrouped sums may, or None where they do not.
 
     The tolerance is relative to the largest number.
     """

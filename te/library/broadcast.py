@@ -1,4 +1,4 @@
-"""Functions of two or three tensors, element by element, with broadcasting."""
+"""The functions of two or three tensors, element by element, with broadcasting."""
 
 from __future__ import annotations
 

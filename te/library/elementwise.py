@@ -1,4 +1,4 @@
-"""Functions of one tensor, element by element."""
+"""The functions of one tensor, element by element."""
 
 from __future__ import annotations
 

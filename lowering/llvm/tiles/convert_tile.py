@@ -26,7 +26,7 @@ from .groups import convert_mma_of_groups
 from .registers import convert_store_of_tile_registers
 
 SIDE_BY_SIDE = 4
-"""Registers of a tile on which a `tile.map` works at a time."""
+"""The registers of a tile on which a `tile.map` works at a time."""
 
 
 def convert_load(builder: LLVMBody, op: tile.LoadOp) -> None:

@@ -29,7 +29,7 @@ from ..types import element_bytes
 from .cursor import PlaceCursor
 
 ROW_BYTES = 64
-"""Bytes of a row of a tile register."""
+"""The bytes of a row of a tile register."""
 
 SUM_BYTES = 4
 

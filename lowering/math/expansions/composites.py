@@ -31,7 +31,7 @@ The name of a comparison has its predicate.
 
 COMMUTATIVE = ("arith.addf", "arith.mulf")
 OEQ, OGE, OLT = 1, 3, 4
-"""Predicates of `arith.cmpf`."""
+"""The predicates of `arith.cmpf`."""
 
 GELU: Shape = (
     "arith.mulf",

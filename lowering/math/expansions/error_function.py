@@ -10,7 +10,8 @@ from .power import ONE_BITS
 
 def erf(m: MathOps, x: Value) -> Value:
     """
-    erf(x) = x + x P(x^2) for |x| < 1 (degree 15), 1 - 2^Q(|x|) from 1 to 4 (Q fits log2 of erfc, degree 7), 1 beyond.
+    Computes erf(x) = x + x P(x^2) for |x| < 1 (degree 15), 1 - 2^Q(|x|) from 1 to 4 (Q fits log2 of erfc, degree 7), 1
+    beyond.
 
     erfc(4) = 1.5e-8 is below half an ulp of 1. Where erfc matters it is at most 0.16, so its relative error counts
     little.

@@ -21,7 +21,7 @@ MAGIC = 12582912.0
 MAGIC_BITS = 0x4B400000
 
 LARGEST_REST = 0.35
-"""Above the size of every r."""
+"""A bound above the size of every r."""
 
 LARGEST_REST_2 = 0.5
 

@@ -44,7 +44,7 @@ ConstantKey = tuple[Attribute, bytes]
 
 
 def element_kind(type_: Attribute) -> str | None:
-    """Returns `f32` for `f32` and `vector<8xf32>`, None for types the expansions do not know."""
+    """Returns `f32` for `f32` and `vector<8xf32>`, or None for types the expansions do not know."""
     if type(type_) is VectorType:
         type_ = type_.element_type
     # Most operands are of a memref type, whose hash takes longer than all else here.

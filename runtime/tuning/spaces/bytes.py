@@ -65,7 +65,7 @@ class ByteSpace:
 
 
 def byte_space(space: ContractionSpace) -> ByteSpace | None:
-    """Returns the knob of a product that is computed by instructions for bytes, None where it is not."""
+    """Returns the knob of a product that is computed by instructions for bytes, or None where it is not."""
     if not is_byte_product(space.c, space.target, space.prepacked):
         return None
     return ByteSpace(space.c, space.target)

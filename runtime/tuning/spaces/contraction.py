@@ -106,7 +106,7 @@ class ContractionSpace:
 
 
 def contraction_space(grid: GridOp, constants: frozenset[int], target: Machine) -> ContractionSpace | None:
-    """Returns the knobs of a contraction, None where `grid` is none. `constants` are the inputs known early."""
+    """Returns the knobs of a contraction, or None where `grid` is none. `constants` are the inputs known early."""
     c = contraction_of(grid)
     if c is None:
         return None

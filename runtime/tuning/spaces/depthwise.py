@@ -53,6 +53,6 @@ class DepthwiseSpace:
 
 
 def depthwise_space(grid: GridOp, target: Machine) -> DepthwiseSpace | None:
-    """Returns the knob of what `grid` computes, None where it is no depthwise convolution."""
+    """Returns the knob of what `grid` computes, or None where it is no depthwise convolution."""
     d = depthwise_of(grid)
     return None if d is None else DepthwiseSpace(d, target)

@@ -63,7 +63,7 @@ class NestSpace:
 
 
 def nest_space(grid: GridOp, left_as_loops: frozenset[str]) -> NestSpace | None:
-    """Returns the knobs of `grid`, None unless its block is one that the default leaves in single loops."""
+    """Returns the knobs of `grid`, or None unless its block is one that the default leaves in single loops."""
     order = choose_order(grid)
     if order is None or len(order.levels) < 1:
         return None

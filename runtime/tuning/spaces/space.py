@@ -83,7 +83,7 @@ class Space:
         return total
 
     def program(self, choice: Choice) -> str | None:
-        """Returns the text of the schedule, None where a step is not legal. That of the default has no steps."""
+        """Returns the text of the schedule, or None where a step is not legal. That of the default has no steps."""
         schedule = Schedule(self.kernel.module.clone())
         chosen = {
             (knob.block, knob.name): (knob.values[number], number)
