@@ -1,6 +1,6 @@
 // One rounding instead of two: x * y + z.
 
-pattern.rule "add-of-multiply" numerics "rounding" doc "x * y + z is ewise_fma(x, y, z)" {
+pattern.rule "add-of-multiply" numerics "rounding" doc "x * y + z = ewise_fma(x, y, z)" {
   %x = pattern.any
   %y = pattern.any
   %z = pattern.any

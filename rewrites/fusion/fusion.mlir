@@ -1,7 +1,8 @@
-// Which groups of ops become one loop function. `plan-fusion` tries the rules in this order, each over all groups, producers first.
-// Nothing is ever merged into a contraction or a window: what is computed there would be computed again for every term.
+// These rules say which groups of ops become one loop function. `plan-fusion` tries them in this order, each over all
+// groups, producers first. Nothing is ever merged into a contraction or a window, which would compute it again for every
+// term.
 
-pattern.group_rule "fuse-elementwise-epilogue" doc "maps of the results of a contraction, a window, or a reduction with more after it follow in the same function" {
+pattern.group_rule "fuse-elementwise-epilogue" doc "a map of the result of a contraction, a window, or a reduction with more after it joins the function of that result" {
   %producer = pattern.group "out-fusable"
   %between = pattern.group "elementwise | broadcast"
   %consumer = pattern.group "elementwise | broadcast"
@@ -10,7 +11,7 @@ pattern.group_rule "fuse-elementwise-epilogue" doc "maps of the results of a con
   pattern.merge_groups %producer into %consumer
 }
 
-pattern.group_rule "fuse-reduction-with-elementwise-epilogue" doc "what maps the results of a reduction, or the rows that it reduced, follows in the same function" {
+pattern.group_rule "fuse-reduction-with-elementwise-epilogue" doc "a map of the result of a reduction, or of the rows that it reduced, joins the function of the reduction" {
   %producer = pattern.group "reduction | out-fusable"
   %between = pattern.group "elementwise | broadcast"
   %consumer = pattern.group "elementwise | broadcast"
@@ -19,7 +20,7 @@ pattern.group_rule "fuse-reduction-with-elementwise-epilogue" doc "what maps the
   pattern.merge_groups %producer into %consumer
 }
 
-pattern.group_rule "fuse-elementwise-into-elementwise" doc "maps of maps are one loop" {
+pattern.group_rule "fuse-elementwise-into-elementwise" doc "a map of a map is one loop with it" {
   %producer = pattern.group "elementwise | broadcast"
   %between = pattern.group "elementwise | broadcast | injective"
   %consumer = pattern.group "elementwise | broadcast"
@@ -27,7 +28,7 @@ pattern.group_rule "fuse-elementwise-into-elementwise" doc "maps of maps are one
   pattern.merge_groups %producer into %consumer
 }
 
-pattern.group_rule "fuse-into-injective" doc "what moves elements computes them where it reads them" {
+pattern.group_rule "fuse-into-injective" doc "an op that moves elements computes them where it reads them" {
   %producer = pattern.group "elementwise | broadcast | injective"
   %between = pattern.group "elementwise | broadcast | injective"
   %consumer = pattern.group "injective"
@@ -35,7 +36,7 @@ pattern.group_rule "fuse-into-injective" doc "what moves elements computes them 
   pattern.merge_groups %producer into %consumer
 }
 
-pattern.group_rule "fuse-injective-into-elementwise" doc "a map reads its elements where they come from" {
+pattern.group_rule "fuse-injective-into-elementwise" doc "a map reads moved elements where they come from" {
   %producer = pattern.group "injective"
   %between = pattern.group "elementwise | broadcast | injective"
   %consumer = pattern.group "elementwise | broadcast"
@@ -52,7 +53,7 @@ pattern.group_rule "fuse-injective-into-reduction" doc "a reduction of whole row
   pattern.merge_groups %producer into %consumer
 }
 
-pattern.group_rule "fuse-reductions-of-the-same-rows" doc "softmax and layer normalisation in elementary ops: reductions over the same rows, and the maps between them" {
+pattern.group_rule "fuse-reductions-of-the-same-rows" doc "reductions over the same rows, and the maps between them, are one function, as in a softmax in elementary ops" {
   %producer = pattern.group "reduction | out-fusable"
   %between = pattern.group "elementwise | broadcast | reduction | out-fusable"
   %consumer = pattern.group "reduction | out-fusable"

@@ -1,6 +1,6 @@
 // A matrix product and the addition of its bias are one group.
 
-pattern.rule "add-of-matmul" doc "x @ w + b is one fused function" {
+pattern.rule "add-of-matmul" doc "x @ w + b becomes one fused function" {
   %x = pattern.any
   %w = pattern.any
   %b = pattern.any

@@ -1,9 +1,9 @@
-// Factors per channel go into the weights of a convolution or matrix product. On the right there is one multiplication of
-// data less, or it is one op nearer to the contraction that takes it: the conditions `reaches-…` see to it that it arrives.
+// Factors per channel go into the weights of a convolution or matrix product. The right side has one multiplication of
+// data less, or has it one op nearer to the contraction that takes it. The conditions `reaches-…` ensure that it arrives.
 
 // Backward: a factor after the contraction.
 
-pattern.rule "backward-scale-of-contraction" numerics "rounding" doc "conv(x, w) * s = conv(x, w * s), s per output channel" {
+pattern.rule "backward-scale-of-contraction" numerics "rounding" doc "conv(x, w) * s = conv(x, w * s) for s per output channel" {
   %x = pattern.any
   %w = pattern.any
   %s = pattern.any
@@ -70,7 +70,7 @@ pattern.rule "backward-scale-of-difference" numerics "rounding" doc "(y - b) * s
 
 // Forward: a factor before the contraction.
 
-pattern.rule "forward-contraction-of-scale" numerics "rounding" doc "conv(x * s, w) = conv(x, w * s), s per input channel" {
+pattern.rule "forward-contraction-of-scale" numerics "rounding" doc "conv(x * s, w) = conv(x, w * s) for s per input channel" {
   %x = pattern.any
   %w = pattern.any
   %s = pattern.any
@@ -101,7 +101,7 @@ pattern.rule "forward-relu-of-scale" numerics "rounding" doc "relu(x * s) = relu
   }
 }
 
-pattern.rule "forward-pool-of-scale" numerics "rounding" doc "pool(x * s) = pool(x) * s; of a maximum for positive s" {
+pattern.rule "forward-pool-of-scale" numerics "rounding" doc "pool(x * s) = pool(x) * s, for a maximum where s is positive" {
   %x = pattern.any
   %s = pattern.any
   %inner = pattern.op "graph.multiply"(%x, %s)

@@ -1,7 +1,7 @@
-// Normalisations as arithmetic that later passes fold and fuse. The right sides compute the same real function; each is
-// as many ops as its formula has, and none of them is a normalisation.
+// Normalisations become arithmetic that later passes fold and fuse. Each right side computes the same real function. It
+// has as many ops as the formula has, and none of them is a normalisation.
 
-pattern.rule "batch-norm-to-arithmetic" numerics "rounding" doc "batch_norm is x * scale + shift, of which scale and shift are vectors" {
+pattern.rule "batch-norm-to-arithmetic" numerics "rounding" doc "batch_norm(x) = x * scale + shift, where scale and shift are vectors" {
   %x = pattern.any
   %gamma = pattern.any
   %beta = pattern.any
@@ -15,7 +15,7 @@ pattern.rule "batch-norm-to-arithmetic" numerics "rounding" doc "batch_norm is x
   }
 }
 
-pattern.rule "layer-norm-to-arithmetic" numerics "rounding" doc "layer_norm is (x - mean) / sqrt(var + epsilon) * gamma + beta" {
+pattern.rule "layer-norm-to-arithmetic" numerics "rounding" doc "layer_norm(x) = (x - mean) / sqrt(var + epsilon) * gamma + beta" {
   %x = pattern.any
   %gamma = pattern.any
   %beta = pattern.any
@@ -26,7 +26,7 @@ pattern.rule "layer-norm-to-arithmetic" numerics "rounding" doc "layer_norm is (
   }
 }
 
-pattern.rule "instance-norm-to-arithmetic" numerics "rounding" doc "instance_norm likewise, over the spatial axes" {
+pattern.rule "instance-norm-to-arithmetic" numerics "rounding" doc "instance_norm is layer_norm over the spatial axes" {
   %x = pattern.any
   %gamma = pattern.any
   %beta = pattern.any
@@ -37,7 +37,7 @@ pattern.rule "instance-norm-to-arithmetic" numerics "rounding" doc "instance_nor
   }
 }
 
-pattern.rule "group-norm-to-arithmetic" numerics "rounding" doc "group_norm likewise, on channels reshaped into groups" {
+pattern.rule "group-norm-to-arithmetic" numerics "rounding" doc "group_norm is instance_norm of channels reshaped into groups" {
   %x = pattern.any
   %gamma = pattern.any
   %beta = pattern.any
@@ -48,7 +48,7 @@ pattern.rule "group-norm-to-arithmetic" numerics "rounding" doc "group_norm like
   }
 }
 
-pattern.rule "l2-normalize-to-arithmetic" numerics "rounding" doc "l2_normalize is x / sqrt(max(sum of x * x, epsilon))" {
+pattern.rule "l2-normalize-to-arithmetic" numerics "rounding" doc "l2_normalize(x) = x / sqrt(max(sum of x * x, epsilon))" {
   %x = pattern.any
   %root = pattern.op "graph.l2_normalize"(%x)
   pattern.rewrite %root {
@@ -57,7 +57,7 @@ pattern.rule "l2-normalize-to-arithmetic" numerics "rounding" doc "l2_normalize 
   }
 }
 
-pattern.rule "rms-norm-to-arithmetic" numerics "rounding" doc "rms_norm is x / sqrt(mean of x * x + epsilon) * gamma" {
+pattern.rule "rms-norm-to-arithmetic" numerics "rounding" doc "rms_norm(x) = x / sqrt(mean of x * x + epsilon) * gamma" {
   %x = pattern.any
   %gamma = pattern.any
   %root = pattern.op "graph.rms_norm"(%x, %gamma)
@@ -67,7 +67,7 @@ pattern.rule "rms-norm-to-arithmetic" numerics "rounding" doc "rms_norm is x / s
   }
 }
 
-pattern.rule "dropout-to-operand" doc "nothing is dropped in inference" {
+pattern.rule "dropout-to-operand" doc "dropout drops nothing in inference" {
   %x = pattern.any
   %root = pattern.op "graph.dropout"(%x)
   pattern.require "first-result-only"(%root) remark "kept: the mask of dropout is used"

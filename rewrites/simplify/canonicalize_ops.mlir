@@ -1,6 +1,6 @@
-// Ops that are short for others, written as those, so that every rule about `add` is one about `bias_add`.
+// Ops that are short for others become those ops. So every rule about `add` serves `bias_add` too.
 
-pattern.rule "bias-add-to-add" doc "bias_add is an add of the bias with dimensions after it" {
+pattern.rule "bias-add-to-add" doc "bias_add(x, b) = x + b, where b gets dimensions of size 1 after its own" {
   %x = pattern.any
   %bias = pattern.any
   %root = pattern.op "graph.bias_add"(%x, %bias)

@@ -1,6 +1,6 @@
-// Common subexpressions: what has been computed already is not computed again.
+// Common subexpressions: what has been computed before is not computed again.
 
-pattern.rule "reuse-equivalent" doc "an op equal to one computed before becomes that one" {
+pattern.rule "reuse-equivalent" doc "an op that equals an earlier one is replaced by it" {
   %first = pattern.any_op
   %second = pattern.any_op
   pattern.require "equivalent"(%first, %second)

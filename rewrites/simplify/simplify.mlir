@@ -1,5 +1,5 @@
 // Identities of graph ops. Each right side has fewer ops, or the same number and cheaper ones.
-// docs/rewrites.md lists them; a rule deleted here is gone.
+// docs/rewrites.md lists them. A rule that is deleted here is gone.
 
 // Neutral elements. For floats x + 0.0 is not x (it turns -0.0 into 0.0), but x - 0.0 and x + -0.0 are.
 
@@ -25,7 +25,7 @@ pattern.rule "add-of-zero-integer" doc "x + 0 = x for integers" {
   pattern.replace %root with %x
 }
 
-pattern.rule "add-of-zero" numerics "fast" doc "x + 0.0 = x but for x = -0.0" {
+pattern.rule "add-of-zero" numerics "fast" doc "x + 0.0 = x, except for x = -0.0" {
   %x = pattern.any
   %k = pattern.splat 0.0
   %root = pattern.op "graph.add"(%x, %k)
@@ -103,7 +103,7 @@ pattern.rule "multiply-by-zero-integer" doc "x * 0 = 0 for integers" {
   }
 }
 
-pattern.rule "multiply-by-zero" numerics "fast" doc "x * 0.0 = 0.0 but for NaN, inf and negative x" {
+pattern.rule "multiply-by-zero" numerics "fast" doc "x * 0.0 = 0.0, except for NaN, inf and negative x" {
   %x = pattern.any
   %k = pattern.splat 0.0
   %root = pattern.op "graph.multiply"(%x, %k)
@@ -154,7 +154,7 @@ pattern.rule "subtract-of-itself-integer" doc "x - x = 0 for integers" {
   }
 }
 
-pattern.rule "subtract-of-itself" numerics "fast" doc "x - x = 0.0 but for NaN and inf" {
+pattern.rule "subtract-of-itself" numerics "fast" doc "x - x = 0.0, except for NaN and inf" {
   %x = pattern.any
   %root = pattern.op "graph.subtract"(%x, %x)
   pattern.require "float"(%x)
@@ -182,7 +182,7 @@ pattern.rule "less-than-itself" doc "x < x and x > x are false, for NaN too" {
   }
 }
 
-pattern.rule "equal-to-itself-integer" doc "x = x for integers" {
+pattern.rule "equal-to-itself-integer" doc "x = x, x <= x and x >= x are true for integers" {
   %x = pattern.any
   %root = pattern.op "graph.equal | graph.less_equal | graph.greater_equal"(%x, %x)
   pattern.require "integer"(%x)
@@ -202,7 +202,7 @@ pattern.rule "not-equal-to-itself-integer" doc "x != x is false for integers" {
   }
 }
 
-pattern.rule "maximum-of-itself" doc "max(x, x) = x, and likewise" {
+pattern.rule "maximum-of-itself" doc "max(x, x) = x, and so for min, and, or" {
   %x = pattern.any
   %root = pattern.op "graph.maximum | graph.minimum | graph.logical_and | graph.logical_or | graph.bitwise_and | graph.bitwise_or"(%x, %x)
   pattern.replace %root with %x
@@ -242,7 +242,7 @@ pattern.rule "bitwise-not-of-not" doc "~~x = x" {
   pattern.replace %root with %x
 }
 
-pattern.rule "idempotent" doc "f(f(x)) = f(x) for f that keep their own results" {
+pattern.rule "idempotent" doc "f(f(x)) = f(x) for functions that keep their own results" {
   %x = pattern.any
   %inner = pattern.op "graph.relu | graph.abs | graph.sign | graph.clip"(%x)
   %root = pattern.op "graph.relu | graph.abs | graph.sign | graph.clip"(%inner)
@@ -307,7 +307,7 @@ pattern.rule "astype-to-same" doc "a conversion to the same type does nothing" {
   pattern.replace %root with %x
 }
 
-pattern.rule "astype-of-astype" doc "a step over a wider type changes nothing" {
+pattern.rule "astype-of-astype" doc "a conversion by way of a wider type changes nothing" {
   %x = pattern.any
   %inner = pattern.op "graph.astype"(%x)
   %root = pattern.op "graph.astype"(%inner)
@@ -368,14 +368,14 @@ pattern.rule "where-of-not" doc "where(not c, x, y) = where(c, y, x)" {
 
 // Bounds that hold anyway.
 
-pattern.rule "clip-of-everything" doc "bounds that every value of the type keeps" {
+pattern.rule "clip-of-everything" doc "every value of the type is within the bounds" {
   %x = pattern.any
   %root = pattern.op "graph.clip"(%x)
   pattern.require "within-bounds"(%x, %root)
   pattern.replace %root with %x
 }
 
-pattern.rule "clip-of-converted" doc "bounds that every value of the type before the conversion keeps" {
+pattern.rule "clip-of-converted" doc "every value of the type before the conversion is within the bounds" {
   %x = pattern.any
   %inner = pattern.op "graph.astype"(%x)
   %root = pattern.op "graph.clip"(%inner)
@@ -384,7 +384,7 @@ pattern.rule "clip-of-converted" doc "bounds that every value of the type before
   pattern.replace %root with %inner
 }
 
-pattern.rule "clip-of-clip" doc "two pairs of bounds are one" {
+pattern.rule "clip-of-clip" doc "two clips after each other are one clip" {
   %x = pattern.any
   %inner = pattern.op "graph.clip"(%x)
   %root = pattern.op "graph.clip"(%inner)
@@ -396,14 +396,14 @@ pattern.rule "clip-of-clip" doc "two pairs of bounds are one" {
 
 // Movement of elements.
 
-pattern.rule "permute-to-same" doc "dimensions stay where they are" {
+pattern.rule "permute-to-same" doc "the permutation leaves every dimension where it is" {
   %x = pattern.any
   %root = pattern.op "graph.permute_dims"(%x)
   pattern.require "identity-permutation"(%root)
   pattern.replace %root with %x
 }
 
-pattern.rule "permute-of-permute" doc "two permutations are one" {
+pattern.rule "permute-of-permute" doc "two permutations after each other are one" {
   %x = pattern.any
   %inner = pattern.op "graph.permute_dims"(%x)
   %root = pattern.op "graph.permute_dims"(%inner)
@@ -413,7 +413,7 @@ pattern.rule "permute-of-permute" doc "two permutations are one" {
   }
 }
 
-pattern.rule "reshape-to-same" doc "the shape is that already" {
+pattern.rule "reshape-to-same" doc "the tensor has that shape already" {
   %x = pattern.any
   %root = pattern.op "graph.reshape | graph.expand_dims | graph.squeeze | graph.broadcast_to"(%x)
   pattern.require "same-type"(%x, %root)
@@ -428,7 +428,7 @@ pattern.rule "reshape-there-and-back" doc "row-major order is kept, so the same 
   pattern.replace %root with %x
 }
 
-pattern.rule "reshape-of-reshape" doc "only the last shape counts" {
+pattern.rule "reshape-of-reshape" doc "of two reshapes only the last shape counts" {
   %x = pattern.any
   %inner = pattern.op "graph.reshape | graph.expand_dims | graph.squeeze"(%x)
   %root = pattern.op "graph.reshape"(%inner)
@@ -448,7 +448,7 @@ pattern.rule "squeeze-of-reshape" doc "a reshape and a squeeze are one reshape" 
   }
 }
 
-pattern.rule "squeeze-of-squeeze" doc "dimensions of size 1 that come and go are one reshape" {
+pattern.rule "squeeze-of-squeeze" doc "adding and removing dimensions of size 1 is one reshape" {
   %x = pattern.any
   %inner = pattern.op "graph.expand_dims | graph.squeeze"(%x)
   %root = pattern.op "graph.expand_dims | graph.squeeze"(%inner)
@@ -458,7 +458,7 @@ pattern.rule "squeeze-of-squeeze" doc "dimensions of size 1 that come and go are
   }
 }
 
-pattern.rule "broadcast-of-broadcast" doc "only the last shape counts" {
+pattern.rule "broadcast-of-broadcast" doc "of two broadcasts only the last shape counts" {
   %x = pattern.any
   %inner = pattern.op "graph.broadcast_to"(%x)
   %root = pattern.op "graph.broadcast_to"(%inner)
@@ -469,7 +469,7 @@ pattern.rule "broadcast-of-broadcast" doc "only the last shape counts" {
   }
 }
 
-pattern.rule "permute-of-ones" doc "dimensions of size 1 move no element" {
+pattern.rule "permute-of-ones" doc "moving dimensions of size 1 moves no element" {
   %x = pattern.any
   %root = pattern.op "graph.permute_dims"(%x)
   pattern.require "moves-only-ones"(%root)
@@ -489,7 +489,7 @@ pattern.rule "broadcast-by-ones" doc "new dimensions of size 1 repeat no element
   }
 }
 
-pattern.rule "movement-of-splat" doc "equal elements are equal in any place" {
+pattern.rule "movement-of-splat" doc "equal elements stay equal wherever they move" {
   %k = pattern.constant
   %root = pattern.op "graph.reshape | graph.permute_dims | graph.expand_dims | graph.squeeze | graph.broadcast_to | graph.strided_slice"(%k)
   pattern.rewrite %root {
@@ -498,26 +498,26 @@ pattern.rule "movement-of-splat" doc "equal elements are equal in any place" {
   }
 }
 
-pattern.rule "pad-by-nothing" doc "no element is added" {
+pattern.rule "pad-by-nothing" doc "the padding adds no element" {
   %x = pattern.any
   %root = pattern.op "graph.pad"(%x)
   pattern.require "pads-nothing"(%root)
   pattern.replace %root with %x
 }
 
-pattern.rule "concat-of-one" doc "one tensor needs no joining" {
+pattern.rule "concat-of-one" doc "a concatenation of one tensor is that tensor" {
   %x = pattern.any
   %root = pattern.op "graph.concat"(%x)
   pattern.replace %root with %x
 }
 
-pattern.rule "split-into-one" doc "one part is the whole" {
+pattern.rule "split-into-one" doc "a split into one part is the whole" {
   %x = pattern.any
   %root = pattern.op "graph.split"(%x)
   pattern.replace %root with %x
 }
 
-pattern.rule "slice-of-everything" doc "a slice that keeps the shape and reverses nothing keeps all" {
+pattern.rule "slice-of-everything" doc "a slice that keeps the shape and reverses nothing keeps every element" {
   %x = pattern.any
   %root = pattern.op "graph.strided_slice"(%x)
   pattern.require "steps-forward"(%root)
@@ -527,7 +527,7 @@ pattern.rule "slice-of-everything" doc "a slice that keeps the shape and reverse
 
 // What a neighbour makes superfluous.
 
-pattern.rule "broadcast-on-the-left" doc "an elementwise op stretches its operand itself" {
+pattern.rule "broadcast-on-the-left" doc "an elementwise op stretches its first operand itself" {
   %x = pattern.any
   %y = pattern.any
   %inner = pattern.op "graph.broadcast_to"(%x)
@@ -539,7 +539,7 @@ pattern.rule "broadcast-on-the-left" doc "an elementwise op stretches its operan
   }
 }
 
-pattern.rule "broadcast-on-the-right" doc "the same on the other side" {
+pattern.rule "broadcast-on-the-right" doc "an elementwise op stretches its second operand itself" {
   %x = pattern.any
   %y = pattern.any
   %inner = pattern.op "graph.broadcast_to"(%y)
@@ -551,7 +551,7 @@ pattern.rule "broadcast-on-the-right" doc "the same on the other side" {
   }
 }
 
-pattern.rule "splat-on-the-left" doc "an elementwise op stretches a number itself" {
+pattern.rule "splat-on-the-left" doc "an elementwise op stretches a number on its left itself" {
   %y = pattern.any
   %k = pattern.constant
   %root = pattern.op "graph.add | graph.subtract | graph.multiply | graph.divide | graph.power | graph.maximum | graph.minimum"(%k, %y)
@@ -563,7 +563,7 @@ pattern.rule "splat-on-the-left" doc "an elementwise op stretches a number itsel
   }
 }
 
-pattern.rule "splat-on-the-right" doc "the same on the other side" {
+pattern.rule "splat-on-the-right" doc "an elementwise op stretches a number on its right itself" {
   %y = pattern.any
   %k = pattern.constant
   %root = pattern.op "graph.add | graph.subtract | graph.multiply | graph.divide | graph.power | graph.maximum | graph.minimum"(%y, %k)
@@ -575,7 +575,7 @@ pattern.rule "splat-on-the-right" doc "the same on the other side" {
   }
 }
 
-pattern.rule "conversions-of-clip" doc "clipped integers that fit survive a narrow type and back" {
+pattern.rule "conversions-of-clip" doc "clipped integers that fit a narrow type survive the conversion to it and back" {
   %x = pattern.any
   %clip = pattern.op "graph.clip"(%x)
   %inner = pattern.op "graph.astype"(%clip)

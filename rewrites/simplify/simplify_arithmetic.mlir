@@ -60,7 +60,7 @@ pattern.rule "subtract-from-zero-integer" doc "0 - x = -x for integers" {
   }
 }
 
-pattern.rule "subtract-from-zero" numerics "fast" doc "0.0 - x = -x but for x = 0.0" {
+pattern.rule "subtract-from-zero" numerics "fast" doc "0.0 - x = -x, except for x = 0.0" {
   %x = pattern.any
   %k = pattern.splat 0.0
   %root = pattern.op "graph.subtract"(%k, %x)
@@ -73,7 +73,7 @@ pattern.rule "subtract-from-zero" numerics "fast" doc "0.0 - x = -x but for x = 
 
 // The same operand twice, and divisions.
 
-pattern.rule "add-of-itself" doc "x + x = x * 2, which joins other constants" {
+pattern.rule "add-of-itself" doc "x + x = x * 2, a factor that joins other constants" {
   %x = pattern.any
   %root = pattern.op "graph.add"(%x, %x)
   pattern.rewrite %root {
@@ -83,7 +83,7 @@ pattern.rule "add-of-itself" doc "x + x = x * 2, which joins other constants" {
   }
 }
 
-pattern.rule "divide-by-power-of-two" doc "x / 2^n = x * 2^-n for floats, without rounding of 2^-n" {
+pattern.rule "divide-by-power-of-two" doc "x / 2^n = x * 2^-n for floats, as 2^-n is exact" {
   %x = pattern.any
   %k = pattern.constant
   %root = pattern.op "graph.divide"(%x, %k)
@@ -94,7 +94,7 @@ pattern.rule "divide-by-power-of-two" doc "x / 2^n = x * 2^-n for floats, withou
   }
 }
 
-pattern.rule "zero-divided-by-literal" doc "0 / y = 0 for integers y that are known and not 0" {
+pattern.rule "zero-divided-by-literal" doc "0 / y = 0, and so for // and mod, for integers y that are known and not 0" {
   %y = pattern.constant
   %k = pattern.splat 0.0
   %root = pattern.op "graph.divide | graph.floor_divide | graph.mod"(%k, %y)
@@ -106,7 +106,7 @@ pattern.rule "zero-divided-by-literal" doc "0 / y = 0 for integers y that are kn
   }
 }
 
-pattern.rule "zero-divided" numerics "fast" doc "0 / y = 0 but for y = 0 and NaN" {
+pattern.rule "zero-divided" numerics "fast" doc "0 / y = 0, and so for // and mod, except for y = 0 and NaN" {
   %y = pattern.any
   %k = pattern.splat 0.0
   %root = pattern.op "graph.divide | graph.floor_divide | graph.mod"(%k, %y)
@@ -262,7 +262,7 @@ pattern.rule "binomial-integer" doc "x * x + 2 * x * y + y * y = (x + y) * (x + 
   }
 }
 
-pattern.rule "binomial-product-last-integer" doc "the same in another order, for integers" {
+pattern.rule "binomial-product-last-integer" doc "x * x + y * y + 2 * x * y = (x + y) * (x + y), for integers" {
   %x = pattern.any
   %y = pattern.any
   %a = pattern.op "graph.multiply"(%x, %x)
@@ -400,7 +400,7 @@ pattern.rule "binomial" numerics "fast" doc "x * x + 2 * x * y + y * y = (x + y)
   }
 }
 
-pattern.rule "binomial-product-last" numerics "fast" doc "the same in another order" {
+pattern.rule "binomial-product-last" numerics "fast" doc "x * x + y * y + 2 * x * y = (x + y) * (x + y)" {
   %x = pattern.any
   %y = pattern.any
   %a = pattern.op "graph.multiply"(%x, %x)

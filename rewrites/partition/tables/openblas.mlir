@@ -1,7 +1,7 @@
-// What the code generator `openblas` computes by cblas_sgemm and cblas_dgemm: products of matrices of f32 or f64, with an
-// addend or without. The left side may be a stack of matrices. Larger patterns come first.
+// The code generator `openblas` computes these by cblas_sgemm and cblas_dgemm: products of matrices of f32 or f64, with
+// an addend or without. The left side may be a stack of matrices. Larger patterns come first.
 
-pattern.rule "openblas.matmul_add" doc "x @ w + b, where b does not stretch the product" {
+pattern.rule "openblas.matmul_add" doc "openblas computes x @ w + b where b does not stretch the product" {
   %any_x = pattern.any
   %any_w = pattern.any
   %b = pattern.any
@@ -22,7 +22,7 @@ pattern.rule "openblas.matmul_add" doc "x @ w + b, where b does not stretch the 
   pattern.partition %root
 }
 
-pattern.rule "openblas.matmul" doc "x @ w" {
+pattern.rule "openblas.matmul" doc "openblas computes x @ w" {
   %any_x = pattern.any
   %any_w = pattern.any
   %matrix = pattern.has_shape %any_x, [?, ?]

@@ -1,6 +1,6 @@
 // RUN: stepwell-opt %s -p 'simplify-expr{numerics="fast"}' | filecheck %s
 
-/// x + 0.0 = x but for -0.0.
+/// x + 0.0 = x, except for -0.0.
 // CHECK-LABEL: @add_of_zero(
 func.func @add_of_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: func.return %x : tensor<4xf32>
@@ -9,7 +9,7 @@ func.func @add_of_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-/// x * 0.0 = 0.0 but for NaN, inf and the sign.
+/// x * 0.0 = 0.0, except for NaN, inf and the sign.
 // CHECK-LABEL: @multiply_by_zero(
 func.func @multiply_by_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[R:.*]] = graph.full 0.0 : tensor<4xf32>
@@ -19,7 +19,7 @@ func.func @multiply_by_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-/// x - x = 0.0 but for NaN and inf.
+/// x - x = 0.0, except for NaN and inf.
 // CHECK-LABEL: @subtract_of_itself(
 func.func @subtract_of_itself(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[R:.*]] = graph.full 0.0 : tensor<4xf32>

@@ -1,6 +1,6 @@
 // RUN: stepwell-opt %s -p 'simplify-expr{numerics="fast"}' | filecheck %s
 
-/// 0.0 - x = -x but for x = 0.0.
+/// 0.0 - x = -x, except for x = 0.0.
 // CHECK-LABEL: func.func @subtract_from_zero(
 func.func @subtract_from_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %[[R:.*]] = graph.negative %x : (tensor<4xf32>) -> tensor<4xf32>
