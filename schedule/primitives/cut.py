@@ -43,10 +43,10 @@ def loop_partition(loop: ForOp, points: Sequence[Number]) -> list[ForOp]:
         loop: A serial loop of known extent.
         points: Where to cut, in ascending order, inside the range.
 
-    Legal where the variable is used in bindings only. A loop that runs through reduce and spatial axes at once, or
-    stands inside a reduce loop and sets the same elements in several iterations, is refused if there is an init. Where
-    the loop runs through reduce axes alone, the first part initialises for all. Predicates that always hold in a part
-    are dropped.
+    Legal where the variable is used in bindings only. If there is an init, two kinds of loop are refused: one that runs
+    through reduce and spatial axes at once, and one that stands inside a reduce loop and sets the same elements in
+    several iterations. Where the loop runs through reduce axes alone, the first part initialises for all. Predicates
+    that always hold in a part are dropped.
 
     Before and after `loop_partition(%i, [96])`:
 
@@ -118,15 +118,15 @@ def _drop_init(loop: ForOp, part: ForOp, block: BlockOp) -> None:
 @step(FissionOp)
 def fission(loop: ForOp, block: BlockOp) -> ForOp:
     """
-    Cuts the body of a loop after a block: what follows runs in a loop of its own, which is returned.
+    Cuts the body of a loop after a block. What follows runs in a loop of its own, which is returned.
 
     Args:
         loop: A serial loop of known extent, without annotations. It keeps the first part.
         block: A block in the loop. The op of the body that holds it is the last one of the first part.
 
-    Legal where the elements of each buffer that both parts touch, and one writes, tell the iteration of the loop: no
-    iteration then needs what the other part does in another one. What is allocated in the first part must not be used
-    in the second.
+    Legal where no iteration needs what the other part does in another iteration. So the elements of each buffer that
+    both parts touch, and one writes, must tell the iteration of the loop. What is allocated in the first part must not
+    be used in the second.
 
     Before and after `fission(%i, "init")`:
 

@@ -54,8 +54,8 @@ def compute_inline(block: BlockOp) -> None:
     Args:
         block: The block that writes the temporary. It is gone afterwards.
 
-    Legal for a block without reduce axes that alone writes a temporary, one element at its axes, from buffers that
-    nobody writes after it.
+    Legal for a block without reduce axes that alone writes a temporary, one element at its axes. Nobody writes after it
+    the buffers that it reads.
 
     Before and after `compute_inline("add")`:
 
@@ -117,9 +117,9 @@ def reverse_compute_inline(block: BlockOp) -> None:
     Args:
         block: The block that reads the temporary. It is gone afterwards.
 
-    Legal for a block without reduce axes that alone reads a temporary, at its axes, and visits every element. The
-    temporary is written by one block without reduce axes, which writes no element twice. Nobody else touches what it
-    writes, or writes what it reads, between the two.
+    Legal for a block without reduce axes that alone reads a temporary, at its axes, and visits every element. One block
+    without reduce axes writes the temporary, and no element twice. Between the two, nobody else touches what the
+    reading block writes, or writes what it reads.
 
     Before and after `reverse_compute_inline("mul")`:
 

@@ -168,9 +168,9 @@ def pad_to_tile(block: BlockOp, multiples: Sequence[Number]) -> None:
         block: The block.
         multiples: One positive number per axis.
 
-    Legal for a block alone in its nest, its axes bound to its loops one to one, that indexes what an axis to be padded
-    chooses by the axis itself. A padded reduce axis must add up products (or elements) both factors of which it
-    chooses, so that it adds zeros.
+    Legal for a block alone in its nest whose axes are bound to its loops one to one. Where a padded axis chooses an
+    element, the index is the axis itself. A padded reduce axis must add up elements that it chooses, or products whose
+    two factors it chooses, so that it adds zeros.
 
     Before and after `pad_to_tile("mul", [8])`:
 

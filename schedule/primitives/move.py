@@ -154,8 +154,9 @@ def compute_at(block: BlockOp, loop: ForOp) -> None:
         block: The block that writes the temporary.
         loop: A loop around all that reads it.
 
-    Legal for a block that is alone in its nest and alone writes a temporary, one element at its axes, all readers of
-    which are under the loop. Nobody writes what it reads from where it stands to the end of the nest of the loop.
+    Legal for a block that is alone in its nest and alone writes a temporary, one element at its axes. All readers of
+    the temporary are under the loop. From where the block stands to the end of the nest of the loop, nobody writes what
+    it reads.
 
     Before and after `compute_at("p", %i)`:
 
@@ -318,10 +319,10 @@ def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
         block: The block that reads the buffer.
         loop: A loop around the block that writes the buffer.
 
-    Legal for a block without reduce axes that is alone in its nest, writes no element twice and reads at its axes a
+    Legal for a block without reduce axes that is alone in its nest and writes no element twice. At its axes it reads a
     buffer that one block under the loop writes completely. Different iterations of the loop and those around write
-    different parts, without gaps. Nobody else touches what the block writes, or writes what it reads, from the nest of
-    the loop to where it stands.
+    different parts, without gaps. From the nest of the loop to where the block stands, nobody else touches what it
+    writes, or writes what it reads.
 
     Before and after `reverse_compute_at("c", %i)`:
 

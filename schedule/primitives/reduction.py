@@ -47,14 +47,14 @@ from .steps import step
 @step(DecomposeReductionOp)
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     """
-    Has the init of a reduction run as a block of its own, which is returned, right before a loop.
+    Makes the init of a reduction a block of its own, which runs right before a loop and is returned.
 
     Args:
         block: A block with an init.
         loop: A loop around the block.
 
-    Legal where no loop around `loop` runs through reduce axes, nothing else under it touches what the init writes, and
-    different iterations of the loops from `loop` to the first that runs through reduce axes set different elements.
+    Legal where no loop around `loop` runs through reduce axes, and nothing else under it touches what the init writes.
+    Different iterations of the loops from `loop` to the first that runs through reduce axes set different elements.
 
     Before and after `decompose_reduction("sum", %k)`:
 
@@ -145,7 +145,7 @@ def _init_block(block: BlockOp, init: InitOp, variables: dict[SSAValue, SSAValue
 @step(RFactorOp)
 def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
     """
-    Sums up the iterations of a reduce loop apart, then their sums: the loop becomes spatial.
+    Sums up the iterations of a reduce loop apart, then adds up their sums. The loop becomes spatial.
 
     The block of the partial sums and the block that adds them up are returned.
 
@@ -154,7 +154,7 @@ def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
         axis: The dimension of the partial sums that the loop chooses.
 
     Legal for a reduction alone in its nest with one accumulator and an init that sets it, whose updates may be
-    regrouped. It runs once for each value of its axes, and updates other elements for other spatial ones.
+    regrouped. It runs once for each value of its axes. For other values of the spatial axes it updates other elements.
 
     Before and after `rfactor(%k0)`:
 

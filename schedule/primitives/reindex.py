@@ -34,7 +34,7 @@ from .steps import step
 @step(ReindexOp)
 def reindex(block: BlockOp, which: str, index: int) -> BlockOp:
     """
-    Has a block access, in place of a buffer, one with a dimension for each axis that chooses the element.
+    Replaces a buffer that a block accesses by one with a dimension for each axis that chooses the element.
 
     The block that copies is returned.
 
@@ -44,8 +44,9 @@ def reindex(block: BlockOp, which: str, index: int) -> BlockOp:
         index: The number of the buffer among those that the block reads or writes.
 
     Legal where all accesses of the buffer in the block are at the same sums of axes, inside it for all their values.
-    What is read nobody in the nest of the block writes. What is written are different elements for different values of
-    the spatial axes, by this block alone in its nest, which reads none that it has not written.
+    Nobody in the nest of the block writes a buffer that the block reads. Where the block writes the buffer, different
+    values of the spatial axes give different elements. It then alone writes the buffer in its nest, and reads no
+    element that it has not written.
 
     Before and after `reindex("conv", "read", 0)`:
 

@@ -139,13 +139,13 @@ def _extents(loop: ForOp, extent: int, factors: Sequence[int | None], balanced: 
 @step(FuseOp)
 def fuse(*loops: ForOp) -> ForOp:
     """
-    Replaces loops directly inside each other by one.
+    Replaces loops that stand directly inside each other by one loop.
 
     Args:
         loops: Two or more serial loops of known extents, outermost first.
 
     Legal where each loop is the only op in the one before and the variables are used in bindings only. The order of
-    iterations stays. Where spatial and reduce loops become one, which runs inits before it, each iteration of the
+    iterations stays. Spatial and reduce loops that become one run their inits before it, so each iteration of the
     spatial ones must set its own elements.
 
     Before and after `fuse(%i, %j)`:

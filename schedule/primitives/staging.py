@@ -197,8 +197,8 @@ def storage_align(block: BlockOp, index: int, dimension: int, factor: int, offse
         factor: Neighbours stand a multiple of so many elements apart, plus `offset`.
         offset: Less than `factor`.
 
-    Legal for temporaries and dimensions before the last, where the sizes of the dimensions after the next one let such
-    a distance be.
+    Legal for temporaries and dimensions before the last, where the sizes of the dimensions after the next one allow
+    such a distance.
 
     Before and after `storage_align("mul", 0, 0, 16, 8)`:
 

@@ -60,7 +60,7 @@ def blockize(loop: ForOp) -> BlockOp:
         loop: The outermost loop that the new block holds.
 
     Legal for a perfect nest around one block without predicate. Each loop outside that runs through reduce axes makes
-    the new block reduce, and an init then must have been decomposed.
+    the new block reduce. An init must then have been decomposed.
 
     Before and after `blockize(%i1)`:
 
@@ -133,11 +133,11 @@ def tensorize(target: ForOp | BlockOp, form: str, shape: Sequence[Number] | None
         shape: Rows and columns of the register tile of a contraction, chosen for it where they are left out.
         packed: Copies the second operand of a contraction into panels.
 
-    Legal for a contraction that `schedule/kernels/contraction.py` knows: alone in its nest, static extents, updates
-    that may be regrouped and fused into multiply-adds. An elementwise nest right after it that maps its result is taken
-    into the tiles. Legal for a loop of at most 256 iterations right around a block without reduce axes that has one
-    store and arithmetic on numbers. One axis is the loop variable plus something, and chooses the element of each
-    access by a step along one dimension, by 1 in the store.
+    Legal as "mma" for a contraction that `schedule/kernels/contraction.py` knows. It is alone in its nest, its extents
+    are static, and its updates may be regrouped and fused into multiply-adds. An elementwise nest right after it that
+    maps its result is taken into the tiles. As "row", legal for a loop of at most 256 iterations right around a block
+    without reduce axes that has one store and arithmetic on numbers. One axis is the loop variable plus something. It
+    chooses the element of each access by a step along one dimension, which is 1 in the store.
 
     Before and after `tensorize("mm", "mma", [8, 48])`, then `tensorize(%j1, "row")`:
 

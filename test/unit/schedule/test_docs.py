@@ -1,18 +1,25 @@
-"""The schedule that docs/schedules.md walks through gives, step by step, the loops that the page shows."""
+"""The program of docs/schedules.md runs, and its walk gives, step by step, the loops that the page shows."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.schedule import STEPS, ProgramOp, StepOp
 from stepwell.dialects.tensor_loop import BlockOp, LoopOp
+from stepwell.schedule import Schedule
 from stepwell.schedule.program.check import Checker
 from stepwell.schedule.program.replay import Replay
 from xdsl.dialects.builtin import ModuleOp
 
 PAGE = Path(__file__).parents[3] / "docs" / "schedules.md"
+
+
+def block(language: str, first: str = "") -> str:
+    (found,) = re.findall(rf"```{language}\n{first}(.*?)```", PAGE.read_text(), re.DOTALL)
+    return found
 
 
 def headers(module: ModuleOp) -> str:
@@ -24,9 +31,21 @@ def headers(module: ModuleOp) -> str:
     return "\n".join(kept)
 
 
+def test_the_lines_of_python_record_the_program() -> None:
+    program = block("mlir", "// program\n")
+    module = parse_text(make_context(), block("mlir", "// function\n"), "gemm.mlir")
+    scope: dict[str, object] = {"module": module}
+    exec(compile(block("python"), str(PAGE), "exec"), scope)
+    assert isinstance(scope["s"], Schedule)
+    assert str(scope["s"].program()) == program.rstrip()
+    replayed = parse_text(make_context(), block("mlir", "// function\n") + program, "gemm.mlir")
+    run_pipeline(make_context(), replayed, "apply-schedule{check=true}")
+    assert headers(replayed) == headers(module)
+
+
 def test_the_walk_shows_what_each_step_gives() -> None:
     text = PAGE.read_text()
-    (function,) = re.findall(r"```mlir\n// function\n(.*?)```", text, re.DOTALL)
+    function = block("mlir", "// function\n")
     pairs = re.findall(r"```mlir\n// steps\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
     assert len(pairs) == 6
     module = parse_text(make_context(), function, "gemm.mlir")

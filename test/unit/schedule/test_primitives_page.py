@@ -58,10 +58,10 @@ class PrimitiveMethods:
     def _record(self, primitive: Primitive, arguments: dict[str, Any]) -> Any: ...
 """
 HEAD = """
-Cases of `test/support/schedule_cases.py`. A legal one is run natively and compared with NumPy, and tried on other
-shapes, where it works or says why not; an illegal one is refused with a message that is quoted there, the culprits
-marked. The files are in `test/filecheck/schedule/primitives`. *Ends*: the handles that are stale afterwards (of those
-of the case), all others being valid.
+The cases are in `test/support/schedule_cases.py`. A legal one is run natively and compared with NumPy. On other shapes
+it works or says why not. An illegal one is refused with a message that is quoted there, and the culprits are marked.
+The files are in `test/filecheck/schedule/primitives`. The column *ends* names those handles of the case that are stale
+afterwards. All others stay valid.
 
 | primitive | legal cases | illegal cases | files | ends |
 |---|---|---|---|---|
