@@ -39,37 +39,37 @@ def argument_parser() -> argparse.ArgumentParser:
         prog="stepwell-calibrate",
         description="Runs a program and writes the arguments and results of its functions with graph.compiler.",
     )
-    parser.add_argument("file", metavar="FILE", help="textual IR on the graph stair, or - for standard input")
+    parser.add_argument("file", metavar="FILE", help="textual IR on the graph level, or - for standard input")
     parser.add_argument(
         "--data",
         action="append",
         required=True,
         metavar="IN.npz",
-        help="one batch: all arguments, by name, or in order as arr_0, arr_1 …; repeat for more batches",
+        help="one batch: all arguments, by name, or in order as arr_0, arr_1 …; may be repeated",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="OUT.npz",
-        help="write the data as g0/in0, g0/out0 …; of several batches stacked along a new first axis",
+        help="write the data as g0/in0, g0/out0 …; several batches are stacked along a new first axis",
     )
     parser.add_argument("--stats", metavar="OUT.json", help="write statistics over all batches")
-    parser.add_argument("--bins", type=int, default=2048, metavar="N", help="most bins of a histogram (default: 2048)")
+    parser.add_argument("--bins", type=int, default=2048, metavar="N", help="use at most N bins (default: 2048)")
     parser.add_argument("--percentiles", default="0.1,1,50,99,99.9", metavar="P,…", help="default: 0.1,1,50,99,99.9")
     parser.add_argument("--entry", default="main", help="the function to run (default: main)")
-    parser.add_argument("--recursive", action="store_true", help="record calls in functions that the entry calls too")
+    parser.add_argument("--recursive", action="store_true", help="also record calls in functions that the entry calls")
     parser.add_argument(
         "--multi",
         default="error",
         choices=("error", "list"),
-        help="a second call of a function is an error, or its data is written too, as g0/0/in0, g0/1/in0 …",
+        help="make a second call of a function an error, or list the data of every call, as g0/0/in0 …",
     )
     parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
     parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="default: 3")
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
-    parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
-    parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
-    parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
+    parser.add_argument("--weights", metavar="FILE", help="read the weights from this safetensors file")
+    parser.add_argument("--threads", type=int, metavar="N", help="use at most N threads")
+    parser.add_argument("--no-cache", action="store_true", help="do not use the compile cache")
     parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
     return parser

@@ -39,9 +39,9 @@ def argument_parser() -> argparse.ArgumentParser:
         prog="stepwell-import-onnx", description="Turns an ONNX model into textual IR of the graph dialect."
     )
     parser.add_argument("file", metavar="MODEL.onnx")
-    parser.add_argument("-o", "--output", metavar="FILE.mlir", help="where the IR goes (default: standard output)")
+    parser.add_argument("-o", "--output", metavar="FILE.mlir", help="write the IR here (default: standard output)")
     parser.add_argument(
-        "--weights", metavar="FILE.safetensors", help="where the weights go (default: beside the output)"
+        "--weights", metavar="FILE.safetensors", help="write the weights here (default: beside the output)"
     )
     parser.add_argument("--entry", default="main", help="the name of the function (default: main)")
     parser.add_argument(
@@ -49,7 +49,7 @@ def argument_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="give a symbolic size a value; INPUT:AXIS=N too",
+        help="give a symbolic size a value; INPUT:AXIS=N gives one without a name",
     )
     parser.add_argument(
         "--bind",

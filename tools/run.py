@@ -1,5 +1,5 @@
 """
-`stepwell-run`: compile a program from any stair and run it on arrays from files.
+`stepwell-run`: compile a program from any level and run it on arrays from files.
 
 Runs as a console script, as `python tools/run.py`, and in-process through `main`.
 """
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any stair and runs it.")
+    parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any level and runs it.")
     parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
     parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
     _add_data_flags(parser)
     _add_compilation_flags(parser)
     _add_output_flags(parser)
-    parser.add_argument("--no-cache", action="store_true", help="leave the compile cache alone")
+    parser.add_argument("--no-cache", action="store_true", help="do not use the compile cache")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
     return parser
@@ -54,8 +54,8 @@ def _add_data_flags(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--input", action="append", default=[], metavar="A.npy", help="one argument; repeat in order")
     source.add_argument("--inputs", metavar="IN.npz", help="all arguments, by name, or in order as arr_0, arr_1 …")
-    source.add_argument("--random", type=int, metavar="SEED", help="random arguments; sizes of ? come from --shapes")
-    parser.add_argument("--shapes", metavar="4x784,10", help="shapes of all arguments, where some have sizes ?")
+    source.add_argument("--random", type=int, metavar="SEED", help="make random arguments, with sizes of --shapes")
+    parser.add_argument("--shapes", metavar="4x784,10", help="the shapes of all arguments, where some have sizes ?")
     parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
 
 
@@ -63,19 +63,19 @@ def _add_compilation_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
     parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
     parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
-    parser.add_argument("--weights", metavar="FILE", help="a safetensors file in place of the module's")
-    parser.add_argument("--threads", type=int, metavar="N", help="at most so many threads")
+    parser.add_argument("--weights", metavar="FILE", help="read the weights from this safetensors file")
+    parser.add_argument("--threads", type=int, metavar="N", help="use at most N threads")
 
 
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print times")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
-    parser.add_argument("--profile-output", metavar="OUT.json", help="the same to a file, for stepwell-show")
+    parser.add_argument("--profile-output", metavar="OUT.json", help="write these times to a file, for stepwell-show")
     parser.add_argument(
-        "--trace-values", action="store_true", help="compare all values with the reference; 1 if one diverges"
+        "--trace-values", action="store_true", help="compare all values with the reference; fail if one diverges"
     )
     parser.add_argument("--print", action="store_true", dest="print_results", help="print the results")
-    parser.add_argument("--ir", metavar="STAIR", help="print the program on a stair instead of running it")
+    parser.add_argument("--ir", metavar="LEVEL", help="print the program on this level instead of running it")
     parser.add_argument(
         "--memory", action="store_true", help="print the plan of the arena instead of running the program"
     )
@@ -90,7 +90,7 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tuning",
         metavar="FILE",
-        help="a database of tuned schedules, or off (default: that of STEPWELL_TUNING_DB or beside the compile cache)",
+        help="use this database of tuned schedules, or off (default: STEPWELL_TUNING_DB or beside the compile cache)",
     )
 
 

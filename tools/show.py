@@ -1,5 +1,5 @@
 """
-`stepwell-show`: a picture of a program on the graph stair.
+`stepwell-show`: a picture of a program on the graph level.
 
 Runs as a console script, as `python tools/show.py`, and in-process through `main`.
 """
@@ -36,17 +36,17 @@ READABLE = 60
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell-show", description="Draws a program on the graph stair.")
+    parser = ArgumentParser(prog="stepwell-show", description="Draws a program on the graph level.")
     parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="a file that ends in .svg or .html")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="write to this .svg or .html file")
     parser.add_argument("--entry", default="main", help="the function to draw (default: main)")
     parser.add_argument(
         "-p",
         "--passes",
         metavar="PIPELINE",
-        help="passes to run first (default: none; graph-optimize with --profile, to show groups as they are compiled)",
+        help="passes to run first (default: none, or graph-optimize with --profile, to show groups as compiled)",
     )
-    parser.add_argument("--profile", metavar="FILE.json", help="colour by time; made by stepwell-run --profile-output")
+    parser.add_argument("--profile", metavar="FILE.json", help="colour by the times of stepwell-run --profile-output")
     parser.add_argument(
         "--chains",
         choices=("auto", "yes", "no"),

@@ -46,19 +46,17 @@ def argument_parser() -> argparse.ArgumentParser:
             "compile cache)"
         ),
     )
-    parser.add_argument("--trials", type=int, default=64, metavar="N", help="most schedules per kernel (default: 64)")
-    parser.add_argument("--seconds", type=float, metavar="S", help="most time for all; a candidate begun is finished")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (default: 0)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes that measure at the same time (default: 1)")
+    parser.add_argument("--trials", type=int, default=64, metavar="N", help="try N schedules per kernel (default: 64)")
+    parser.add_argument("--seconds", type=float, metavar="S", help="begin no candidate after S seconds")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the search (default: 0)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="measure in N processes at the same time (default: 1)")
     parser.add_argument("--target", default="host", metavar="NAME", help="default: host")
-    parser.add_argument("--kernel", metavar="NAME", help="only the kernel of that name")
+    parser.add_argument("--kernel", metavar="NAME", help="tune only the kernel of this name")
     parser.add_argument(
-        "--timeout", type=float, default=30.0, metavar="S", help="most time of one candidate (default: 30)"
+        "--timeout", type=float, default=30.0, metavar="S", help="stop a candidate after S seconds (default: 30)"
     )
-    parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="threads that a kernel is run with (default: 1)"
-    )
-    parser.add_argument("--replay", action="store_true", help="go through the candidates once more, measuring nothing")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="run kernels on N threads (default: 1)")
+    parser.add_argument("--replay", action="store_true", help="go through the candidates again and measure nothing")
     parser.add_argument("--show", action="store_true", help="print every candidate and the best schedules")
     parser.add_argument("--entry", default="main", help="the function to tune (default: main)")
     parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")

@@ -103,9 +103,9 @@ def walk_down(executable: stepwell.Executable, directory: Path, lines: int) -> N
         "llvm-ir": "LLVM IR",
         "asm": "assembly of this machine",
     }
-    for stair, title in titles.items():
-        text = executable.ir(stair)
-        (directory / f"mlp.{stair}.txt").write_text(text)
+    for level, title in titles.items():
+        text = executable.ir(level)
+        (directory / f"mlp.{level}.txt").write_text(text)
         print(f"--- {title} ({len(text.splitlines())} lines) ---\n{elided(text, lines)}\n")
 
 
@@ -137,7 +137,7 @@ def compare_times(executable: stepwell.Executable, directory: Path, images: Any,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo-output"), help="directory for the IR and the picture")
-    parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per stair")
+    parser.add_argument("--lines", type=int, default=24, help="lines of IR printed per level")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""A program on the graph stair as boxes and arrows, for `stepwell-show`."""
+"""A program on the graph level as boxes and arrows, for `stepwell-show`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
         default=True,
         type=truth,
         metavar="true|false",
-        help="verify after every pass (the default); with false only the input and the result",
+        help="verify after every pass (the default); false verifies only the input and the result",
     )
     group.add_argument(
         "--check-schedule",
@@ -51,11 +51,11 @@ def _shorten_help(parser: argparse.ArgumentParser, targets: Iterable[str]) -> No
 
 def _add_listings(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("listings")
-    group.add_argument("--list-passes", action="store_true", help="passes with their options, and named pipelines")
-    group.add_argument("--list-dialects", action="store_true", help="dialects by package")
-    group.add_argument("--list-plugins", action="store_true", help="installed packages that add to this tool")
-    group.add_argument("--explain-op", metavar="NAME", help="what an op means and takes, e.g. arith.addi")
-    group.add_argument("--show-pipeline", metavar="NAME", help="the passes that a pipeline stands for")
+    group.add_argument("--list-passes", action="store_true", help="list passes with their options, and named pipelines")
+    group.add_argument("--list-dialects", action="store_true", help="list dialects by package")
+    group.add_argument("--list-plugins", action="store_true", help="list installed packages that add to this tool")
+    group.add_argument("--explain-op", metavar="NAME", help="show what an op means and takes, e.g. arith.addi")
+    group.add_argument("--show-pipeline", metavar="NAME", help="show the passes that a pipeline stands for")
 
 
 def _names(text: str) -> list[str]:
@@ -84,7 +84,7 @@ def _add_choice_of_passes(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--save-pipeline", metavar="FILE", help="record the passes with time, op counts and hashes as JSON"
     )
-    group.add_argument("--replay", metavar="FILE", help="run the passes of a record; an error when a hash differs")
+    group.add_argument("--replay", metavar="FILE", help="run the passes of a record; a hash that differs is an error")
     group.add_argument("--dump-dir", metavar="DIR", help="write the IR before and after every pass to files")
     group.add_argument("--dump-failure", metavar="FILE", help="when a pass fails, write what it was given to a file")
 
