@@ -20,9 +20,13 @@ from .signature import operand_signature
 
 HEADER = """# Graph ops
 
-`python -m stepwell.dialects.graph.documentation` makes this page from `dialects/graph/`. [semantics.md](semantics.md)
-fixes what each op computes, element type by element type, and [ir.md](ir.md) gives the grammar. Operands of one op have
-one element type unless a row says otherwise.
+You write programs on whole tensors with graph ops. This page has each op with its element types, properties and an
+example. [semantics.md](semantics.md) fixes what each op computes, element type by element type, and [ir.md](ir.md) has
+the grammar. Operands of one op have one element type unless a row says otherwise. This prints the part of one op:
+
+    stepwell-opt --explain-op graph.softmax
+
+`python -m stepwell.dialects.graph.documentation` makes this page from the definitions in `dialects/graph/`.
 """
 
 
