@@ -40,9 +40,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", metavar="MODEL.onnx")
     parser.add_argument("-o", "--output", metavar="FILE.mlir", help="write the IR here (default: standard output)")
-    parser.add_argument(
-        "--weights", metavar="FILE.safetensors", help="write the weights here (default: beside the output)"
-    )
+    parser.add_argument("--weights", metavar="FILE.safetensors", help="write weights here (default: beside the output)")
     parser.add_argument("--entry", default="main", help="the name of the function (default: main)")
     parser.add_argument(
         "--dim",

@@ -15,16 +15,17 @@ PAGE = Path(__file__).parents[2] / "docs" / "onnx_coverage.md"
 
 HEAD = """# Coverage of ONNX
 
-The node tests of the package `onnx` {version} ({total} cases), imported, compiled to native code and run. They are
-written again, and this page with them, by
+This page tells you which ONNX operators you can use. It has the results of the node tests of the package `onnx`
+{version} ({total} cases), which are imported, compiled to native code and run. This command runs them and
+writes the page again:
 
 ```
 STEPWELL_FULL=1 STEPWELL_UPDATE_DOCS=1 python -m pytest test/unit/frontends/test_onnx_node_suite.py
 ```
 
-A case counts when its tensors are of element types that Stepwell has (bool, 8 to 64 bit integers, f16, f32, f64) and of
-static shapes. Inputs that fix shapes (the target of `Reshape`, the axes of a reduction) are bound at import. An
-*expanded* case has an operator replaced by ONNX's own definition of it. Results are compared with the tolerances of
+A case counts when its tensors are of static shapes, and of element types that Stepwell has: bool, 8 to 64 bit
+integers, f16, f32, f64. Inputs that fix shapes (the target of `Reshape`, the axes of a reduction) are bound at import.
+In an *expanded* case ONNX's own definition of an operator stands for it. Results are compared with the tolerances of
 each case (mostly 1e-3 relative, 1e-7 absolute) and two units in the last place of the largest element.
 
 | | cases | pass | |

@@ -16,14 +16,13 @@ from ...core.plugins import registry
 
 _INTRODUCTION = """# Passes
 
-Made by `python -m stepwell.tools.pages.passes` from the passes themselves; do not edit.
+You can run a pass in a pipeline (`stepwell-opt -p 'fold-constant{max-elements=4}'`), or call it on a module in Python
+(`FoldConstantPass(max_elements=4)(module)`), which does not change its input. This page has every pass with its
+options, and the IR before and after it. The *level* of a pass is the lowest `--opt-level`, or level of a `PassContext`,
+that it runs on. `--list-passes` also lists the passes of xDSL, which run in the same pipelines.
 
-A pass runs in a pipeline (`stepwell-opt -p 'fold-constant{max-elements=4}'`) or called on a module in Python, which
-leaves its input as it is (`FoldConstantPass(max_elements=4)(module)`). *Level*: the lowest `--opt-level`, or level of a
-`PassContext`, that it runs on. The passes of xDSL, which run in the same pipelines, are listed by `--list-passes`.
-
-A pass of one's own is a class or a function with a decorator; it is known by its name wherever the module that holds it
-has been imported, and to `stepwell-opt` when its package lists it in a universe (see [extending.md](extending.md)).
+A pass of your own is a class or a function with a decorator. Its name is known wherever the module that holds it has
+been imported. `stepwell-opt` knows it when its package lists it in a universe ([extending.md](extending.md)).
 
 ```python
 from stepwell.core import PassContext, Sequential, function_pass, module_pass
@@ -52,8 +51,8 @@ with PassContext(opt_level=2, disabled=["canonicalize"]):
     marked = both(module)  # `module` stays as it is
 ```
 
-`function_pass` leaves functions with the attribute `stepwell.skip` alone: a unit attribute, or an array of names of
-passes.
+`function_pass` skips functions with the attribute `stepwell.skip`. It is a unit attribute, or an array of names of
+passes. `python -m stepwell.tools.pages.passes` makes this page from the passes themselves.
 """
 
 _EXAMPLE = re.compile(r"^(Before|After)\b[^`]*:$")

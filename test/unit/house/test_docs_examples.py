@@ -19,7 +19,7 @@ from stepwell.tools.show import main as show_main
 DOCS = Path(__file__).parents[3] / "docs"
 TOOLS = {"stepwell-opt": opt_main, "stepwell-run": run_main, "stepwell-show": show_main}
 FILE = re.compile(r"^```mlir file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"^(?:\$ )?(stepwell-[^#\n]*)", re.MULTILINE)
+COMMAND = re.compile(r"^(?:\$ |    )?(stepwell-[^#\n]*)", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(?!# \w+\n)(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A block that begins with a comment of one word needs a package, and has a test elsewhere."""
 

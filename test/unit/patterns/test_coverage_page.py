@@ -25,12 +25,17 @@ from pattern_coverage import (
 PAGE = ROOT / "docs" / "pattern_coverage.md"
 HEAD = """# Coverage of the pattern language
 
-Made from the rows in `test/support/pattern_coverage.py`
-(`STEPWELL_UPDATE_DOCS=1 pytest test/unit/patterns/test_coverage_page.py`), which checks that every op of the pattern
-dialect and every public name of the pattern modules has a row, that the tests exist and use the construct, and that no
-cell is empty. Files are in `test/unit` unless they begin with `test/`. *positive*: it matches what it should;
-*negative*: it does not match what it should not; *partition*: a match becomes a function; *rewrite*: a rule with it
-applies, or does not.
+Here you find a test of every construct of the pattern language, which is also an example of it. Files are in
+`test/unit` unless they begin with `test/`. A column says what its tests show:
+
+* *positive*: the construct matches what it should;
+* *negative*: it does not match what it should not;
+* *partition*: a match becomes a function;
+* *rewrite*: a rule with it applies, or does not.
+
+`STEPWELL_UPDATE_DOCS=1 pytest test/unit/patterns/test_coverage_page.py` makes this page from the rows in
+`test/support/pattern_coverage.py`. The test checks that every op of the pattern dialect and every public name of the
+pattern modules has a row, that the tests exist and use the construct, and that no cell is empty.
 
 ## Constructs
 
