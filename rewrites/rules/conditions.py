@@ -50,7 +50,7 @@ def number(match: Match, thing: Any) -> bool:
 
 @condition("not-literal", protects="cost")
 def not_literal(match: Match, thing: Any) -> bool:
-    """The value is no `graph.constant` or `graph.full`."""
+    """The value is not a `graph.constant` or `graph.full`."""
     return constant_attribute(as_value(thing)) is None
 
 

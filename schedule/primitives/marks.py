@@ -105,7 +105,7 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
         key: The name of the attribute, in ASCII.
         value: An attribute, or a number or text that becomes one.
 
-    Legal for names that are no properties of the loop or block, such as `kind`.
+    Legal for names that are not properties of the loop or block. `kind` is one.
 
     Before and after `annotate(%i, "grain", 4)`:
 
