@@ -38,7 +38,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser = ArgumentParser(
         prog="stepwell-import-onnx", description="Turns an ONNX model into textual IR of the graph dialect."
     )
-    parser.add_argument("file", metavar="MODEL.onnx")
+    parser.add_argument("file", metavar="MODEL.onnx", help="the model to import")
     parser.add_argument("-o", "--output", metavar="FILE.mlir", help="write the IR here (default: standard output)")
     parser.add_argument("--weights", metavar="FILE.safetensors", help="write weights here (default: beside the output)")
     parser.add_argument("--entry", default="main", help="the name of the function (default: main)")

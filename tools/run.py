@@ -62,7 +62,7 @@ def _add_data_flags(parser: argparse.ArgumentParser) -> None:
 def _add_compilation_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
     parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
-    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
+    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"), help="how exact to be")
     parser.add_argument("--weights", metavar="FILE", help="read the weights from this safetensors file")
     parser.add_argument("--threads", type=int, metavar="N", help="use at most N threads")
 

@@ -50,7 +50,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, metavar="S", help="begin no candidate after S seconds")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the search (default: 0)")
     parser.add_argument("--jobs", type=int, metavar="N", help="measure in N processes at the same time (default: 1)")
-    parser.add_argument("--target", default="host", metavar="NAME", help="default: host")
+    parser.add_argument("--target", default="host", metavar="NAME", help="the machine to tune for (default: host)")
     parser.add_argument("--kernel", metavar="NAME", help="tune only the kernel of this name")
     parser.add_argument(
         "--timeout", type=float, default=30.0, metavar="S", help="stop a candidate after S seconds (default: 30)"
@@ -60,8 +60,8 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--show", action="store_true", help="print every candidate and the best schedules")
     parser.add_argument("--entry", default="main", help="the function to tune (default: main)")
     parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
-    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="default: 3")
-    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"))
+    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="how much to optimise (default: 3)")
+    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"), help="how exact to be")
     parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
     return parser
 
