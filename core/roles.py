@@ -43,7 +43,7 @@ IN_PLACE: Final = "stepwell.in_place"
 # Of a function
 
 SIGNATURE: Final = "stepwell.signature"
-"""The tensor types of an entry at the top of the stairs."""
+"""The tensor types of an entry on the graph level."""
 
 PREPARE: Final = "stepwell.prepare"
 """Runs once per set of weights, when a program is loaded."""

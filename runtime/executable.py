@@ -112,13 +112,13 @@ class Executable:
             self._check(arrays)
             raise
 
-    def ir(self, stair: str, shapes: Shapes | None = None) -> str:
+    def ir(self, level: str, shapes: Shapes | None = None) -> str:
         """
-        Returns the program's text at the level `stair`: `graph`, `tensor_loop`, `scf`, `llvm`, `llvm-ir` or `asm`.
+        Returns the program's text at the level `level`: `graph`, `tensor_loop`, `scf`, `llvm`, `llvm-ir` or `asm`.
 
         A program with `?` needs the `shapes` of its inputs for any level below the graph.
         """
-        return self._text_of(stair, shapes)
+        return self._text_of(level, shapes)
 
     @property
     def memory(self) -> Memory:

@@ -171,24 +171,24 @@ class Source:
         places = {op.weight_key: nearest_source_point(op) for op in ops_of(self.module, WeightOp)}
         return bind_weights(description, named, source_directory(self.module), self.weights, places)
 
-    def text_of(self, stair: str, shapes: Shapes | None) -> str:
-        """Returns the text at the level `stair`. Raises CompileError for an unknown one."""
-        if stair not in STAIRS:
-            raise CompileError(f"there is no stair '{stair}', expected one of {', '.join(STAIRS)}")
+    def text_of(self, level: str, shapes: Shapes | None) -> str:
+        """Returns the text at the level `level`. Raises CompileError for an unknown one."""
+        if level not in STAIRS:
+            raise CompileError(f"there is no level '{level}', expected one of {', '.join(STAIRS)}")
         if shapes not in self.texts:
             kept = StairTexts()
             try:
                 with self.watch() as progress:
                     _, text = self.lower(shapes, kept, progress)
             except DiagnosticException:
-                if stair in kept.texts:
-                    return kept.texts[stair]  # With `?` there is a graph, but no lower level.
+                if level in kept.texts:
+                    return kept.texts[level]  # With `?` there is a graph, but no lower level.
                 raise
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]
-        if stair == "asm" and stair not in texts:
+        if level == "asm" and level not in texts:
             texts["asm"] = assembly(texts["llvm-ir"])
-        return texts[stair]
+        return texts[level]
 
 
 def read_source(

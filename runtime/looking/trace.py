@@ -151,7 +151,7 @@ def _graph(source: Source, shapes: Shapes | None) -> tuple[ModuleOp, str]:
     places = [index for index, name in enumerate(passes) if name in _END_OF_GRAPH]
     function = functions(source.module)[source.entry]
     if not places or not isinstance(function, func.FuncOp) or not _is_graph(function):
-        raise CompileError(f"@{source.entry} is not on the graph stair, where there is a reference to compare with")
+        raise CompileError(f"@{source.entry} is not on the graph level, where there is a reference to compare with")
     module = copy_of(source.module)
     source.context.copy().run(
         lambda: run_pipeline(make_context(), module, ",".join(passes[: places[0]]), verify_each=False)

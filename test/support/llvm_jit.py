@@ -1,4 +1,4 @@
-"""Compiles the scf stair with our own lowering and runs it through llvmlite; for tests only."""
+"""Compiles the scf level with our own lowering and runs it through llvmlite; for tests only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Random well-typed programs of the graph stair, made of the shapes that graph passes look for.
+Random well-typed programs of the graph level, made of the shapes that graph passes look for.
 
 A program is a handful of *motifs* (a convolution and a scale, three products of one tensor, a widening cast with two
 users, a branch, an op computed twice …) over values that exist already. `smooth` programs leave out what turns a

@@ -75,12 +75,12 @@ def test_smooth_programs_agree_at_every_level(seed: int) -> None:
 
 
 def random_order(seed: int) -> str:
-    """Up to six passes: some of the graph, then, in the order of the stairs, some on the way to loops."""
+    """Up to six passes: some of the graph, then, in the order of the levels, some on the way to loops."""
     choose = random.Random(seed)
     count = choose.randint(1, 6)
     down = choose.randint(0, min(count, len(LOOP_PASSES)))
     graph = [choose.choice(GRAPH_PASSES) for _ in range(count - down)]
-    # Passes of a later stair do nothing on an earlier one, so any of them may come twice or in between.
+    # Passes of a later level do nothing on an earlier one, so any of them may come twice or in between.
     loops = sorted((choose.choice(LOOP_PASSES) for _ in range(down)), key=LOOP_PASSES.index)
     if "bufferize" in loops and "lower-graph-to-loops" not in loops:
         loops = [name for name in loops if name != "bufferize"]

@@ -77,7 +77,7 @@ def test_each_layer_has_its_own_weight(times: str) -> None:
 
 
 def test_each_stair_below_runs() -> None:
-    """The text after the pass and on every stair under it is a program with the same results."""
+    """The text after the pass and on every level under it is a program with the same results."""
     weights = arrays(*(f"w{i}" for i in range(LAYERS)))
     x = np.ones((4, 32), np.float32)
     (expected,) = stepwell.compile(net(), weights=weights)(x)

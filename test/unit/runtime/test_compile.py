@@ -312,7 +312,7 @@ def test_every_stair_has_a_text() -> None:
     }
     for stair, mark in marks.items():
         assert mark in exe.ir(stair)
-    with pytest.raises(CompileError, match="there is no stair 'hlo', expected one of graph, tensor_loop"):
+    with pytest.raises(CompileError, match="there is no level 'hlo', expected one of graph, tensor_loop"):
         exe.ir("hlo")
 
 

@@ -309,7 +309,7 @@ def test_stepwell_compiles_what_nobody_else_does(compiler: str, op: str, reason:
 
 def test_a_library_that_is_gone_by_the_time_of_loading(monkeypatch: pytest.MonkeyPatch):
     """
-    The text of the llvm stair was made where the code generator could be used; now Stepwell compiles the function.
+    The text of the llvm level was made where the code generator could be used; now Stepwell compiles the function.
     """
     text = compiled(program("test_numpy"))[0].ir("llvm")
     found = find_codegen("test_numpy")

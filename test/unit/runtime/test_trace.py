@@ -174,7 +174,7 @@ func.func @main(%x: memref<2xf32> {stepwell.role = "input"}, %y: memref<2xf32> {
   func.return
 }
 """)
-    with pytest.raises(CompileError, match="@main is not on the graph stair, where there is a reference"):
+    with pytest.raises(CompileError, match="@main is not on the graph level, where there is a reference"):
         exe.trace(np.ones(2, np.float32))
 
 

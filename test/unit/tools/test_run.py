@@ -241,7 +241,7 @@ class TestErrors:
                 ("dynamic.mlir", "--random", "1", "--shapes", "2x4"),
                 "error: argument 'x' has shape 2x4, expected",
             ),
-            (("add.mlir", "--ir", "hlo"), "error: there is no stair 'hlo', expected one of graph"),
+            (("add.mlir", "--ir", "hlo"), "error: there is no level 'hlo', expected one of graph"),
             (
                 ("add.mlir", "--random", "1", "--output", "no/out.npz"),
                 "error: cannot write 'no/out.npz': no such",
