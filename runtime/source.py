@@ -172,7 +172,7 @@ class Source:
         return bind_weights(description, named, source_directory(self.module), self.weights, places)
 
     def text_of(self, level: str, shapes: Shapes | None) -> str:
-        """Returns the text at the level `level`. Raises CompileError for an unknown one."""
+        """Returns the text of a level. Raises CompileError for an unknown one."""
         if level not in STAIRS:
             raise CompileError(f"there is no level '{level}', expected one of {', '.join(STAIRS)}")
         if shapes not in self.texts:
