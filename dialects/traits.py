@@ -114,6 +114,7 @@ class MayFail:
     """
 
     def may_fail(self) -> bool:
+        """Returns whether this op can fail with the types and properties that it has."""
         return True
 
 

@@ -31,42 +31,52 @@ def unary(function: str, x: Expr) -> Expr:
 
 
 def exp(x: Expr) -> Expr:
+    """Returns e to the power of a float `x`. Raises `TEError` for any other element type."""
     return Unary("exp", x)
 
 
 def log(x: Expr) -> Expr:
+    """Returns the natural logarithm of a float `x`. Raises `TEError` for any other element type."""
     return Unary("log", x)
 
 
 def sqrt(x: Expr) -> Expr:
+    """Returns the square root of a float `x`. Raises `TEError` for any other element type."""
     return Unary("sqrt", x)
 
 
 def rsqrt(x: Expr) -> Expr:
+    """Returns one over the square root of a float `x`. Raises `TEError` for any other element type."""
     return Unary("rsqrt", x)
 
 
 def tanh(x: Expr) -> Expr:
+    """Returns the hyperbolic tangent of a float `x`. Raises `TEError` for any other element type."""
     return Unary("tanh", x)
 
 
 def erf(x: Expr) -> Expr:
+    """Returns the error function of a float `x`. Raises `TEError` for any other element type."""
     return Unary("erf", x)
 
 
 def floor(x: Expr) -> Expr:
+    """Returns a float `x` rounded towards minus infinity. Raises `TEError` for any other element type."""
     return Unary("floor", x)
 
 
 def abs(x: Expr) -> Expr:
+    """Returns the magnitude of a number `x`. The smallest signed integer stays itself. Raises `TEError` for i1."""
     return Unary("abs", x)
 
 
 def isnan(x: Expr) -> Expr:
+    """Returns whether a float `x` is NaN, as an i1. Raises `TEError` for any other element type."""
     return Unary("isnan", x)
 
 
 def logical_not(x: Expr) -> Expr:
+    """Returns an i1 or an integer `x` with every bit flipped. Raises `TEError` for floats."""
     return Unary("not", x)
 
 
@@ -106,10 +116,20 @@ def floormod(x: Expr | Number, y: Expr | Number) -> Expr:
 
 
 def equal(x: Expr | Number, y: Expr | Number) -> Expr:
+    """
+    Returns whether two values of one element type are equal, as an i1. NaN equals nothing.
+
+    Raises `TEError` where the element types differ.
+    """
     return compare("eq", x, y)
 
 
 def not_equal(x: Expr | Number, y: Expr | Number) -> Expr:
+    """
+    Returns whether two values of one element type differ, as an i1. NaN differs from everything.
+
+    Raises `TEError` where the element types differ.
+    """
     return compare("ne", x, y)
 
 

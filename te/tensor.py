@@ -37,6 +37,7 @@ class Tensor:
 
     @property
     def rank(self) -> int:
+        """Returns the number of dimensions."""
         return len(self.shape)
 
     @property
@@ -94,6 +95,7 @@ class Compute:
 
     @property
     def reduce_axes(self) -> tuple[Axis, ...]:
+        """Returns the axes of the reduction. There are none where the stage reduces nothing."""
         body = self.bodies[0]
         return body.reduction.axes if isinstance(body, ReductionResult) else ()
 

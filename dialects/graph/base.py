@@ -117,6 +117,11 @@ class TensorOp(IRDLOperation, ABC):
         return tuple(key)
 
     def verify_(self) -> None:
+        """
+        Checks properties and result types.
+
+        Raises `VerifyException` where a property is of the wrong kind, and where a result is not what `infer` says.
+        """
         definition = self.get_irdl_definition()
         for name, attribute in self.properties.items():
             kind = definition.properties[name].constr
@@ -133,6 +138,11 @@ class TensorOp(IRDLOperation, ABC):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
+        """
+        Reads operands, properties, attributes and types, and returns the op.
+
+        Where only operand types are written, the result types are inferred. Raises `ParseError`.
+        """
         start = parser.pos
         definition = cls.get_irdl_definition()
         operands, properties = parse_arguments(cls, definition, parser)
@@ -154,6 +164,7 @@ class TensorOp(IRDLOperation, ABC):
         return op, end
 
     def print(self, printer: Printer) -> None:
+        """Prints what `parse` reads. Properties that have their default value are left out."""
         printer.print_string(" ")
         printer.print_list(self.operands, printer.print_operand)
         definition = self.get_irdl_definition()

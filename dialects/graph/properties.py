@@ -81,6 +81,7 @@ class PropertyKind(AttrConstraint[Attribute]):
         raise HintedParseError(span, f"'{name}' takes {self.word}, found '{found}'", hint)
 
     def mismatch(self, value: Any) -> TypeError:
+        """Returns the error that says what the property takes and what value of Python was found."""
         return TypeError(f"takes {self.word}, found {value!r}")
 
 
@@ -349,11 +350,17 @@ class ElementTypeKind(PropertyKind):
 
 
 INTEGER = IntegerKind()
+"""A property that holds one integer of 64 bits with a sign."""
 BOOL = BoolKind()
+"""A property that holds true or false."""
 FLOAT = FloatKind()
+"""A property that holds one f64."""
 NUMBER = NumberKind()
+"""A property that holds a number of the element type of the operand, exactly."""
 INTEGERS = IntegersKind()
+"""A property that holds a list of integers of 64 bits, of any length."""
 ELEMENT_TYPE = ElementTypeKind()
+"""A property that holds the element type of a tensor."""
 
 
 def prop(kind: PropertyKind, default: Any = None) -> Any:

@@ -118,6 +118,11 @@ class StepOp(IRDLOperation):
         return tuple(self.handles[first : first + self.slots(field)])
 
     def verify_(self) -> None:
+        """
+        Checks the number and types of handles and results, then the parameters.
+
+        Raises `VerifyException` at the first that is wrong.
+        """
         if any(value.type != NUMBER for value in self.handles[len(self.targets) :]):
             raise VerifyException("a handle in a list of numbers is no number")
         for what, kinds, values in (
@@ -145,6 +150,11 @@ class StepOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> StepOp:
+        """
+        Reads handles, parameters, attributes and, where needed, the number of results, and returns the step.
+
+        Raises `ParseError`.
+        """
         handles: list[SSAValue] = []
         while (value := _parse_optional_handle(parser)) is not None:
             handles.append(value)
@@ -165,6 +175,7 @@ class StepOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
+        """Prints what `parse` reads."""
         if self.targets:
             printer.print_string(" ")
             printer.print_list(self.targets, printer.print_ssa_value)

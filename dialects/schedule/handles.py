@@ -28,7 +28,10 @@ class NumberType(ParametrizedAttribute, TypeAttribute):
 
 
 LOOP = LoopType()
+"""The type of the handle of a loop."""
 BLOCK = BlockType()
+"""The type of the handle of a block."""
 NUMBER = NumberType()
+"""The type of the handle of a number that was sampled."""
 
 TYPES = {"loop": LOOP, "block": BLOCK, "number": NUMBER}

@@ -309,3 +309,4 @@ STEPS: tuple[type[InProgram], ...] = (
     SamplePerfectTileOp,
     SampleCategoricalOp,
 )
+"""Every step of a schedule, in the order of the documentation."""

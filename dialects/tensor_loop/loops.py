@@ -33,6 +33,7 @@ from .syntax import (
 from .terminators import YieldOp, complete_bodies
 
 LOOP_KINDS = ("serial", "parallel", "vectorized", "unrolled")
+"""The kinds of a `tensor_loop.for`: iterations in order, independent ones, lanes of a vector, copies of the body."""
 
 
 def loop_body(names: Sequence[str | None]) -> Region:
@@ -72,6 +73,11 @@ class LoopOp(IRDLOperation):
         return ("serial",) * len(self.variables)
 
     def verify_(self) -> None:
+        """
+        Checks the extents and the variables.
+
+        Raises `VerifyException` where the numbers of both differ, and where a variable is no index.
+        """
         verify_extents("loop", self.static_extents, self.dynamic_extents)
         if len(self.static_extents) != len(self.variables):
             raise VerifyException(f"{len(self.variables)} loop variables but {len(self.static_extents)} extents")

@@ -35,6 +35,7 @@ class Place:
 
     @property
     def type(self) -> MemRefType:
+        """Returns the type of the buffer."""
         assert isinstance(self.buffer.type, MemRefType)
         return self.buffer.type
 
