@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     StringAttr,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -232,9 +233,7 @@ class BlockOp(IRDLOperation):
         )
         num_axes = len(self.axes)
         self.operands = [value for group in groups for value in group]
-        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
-            _segment_type(self), [len(group) for group in groups]
-        )
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(group) for group in groups])
         self.properties.update(region_properties("read", num_axes, reads))
         self.properties.update(region_properties("write", num_axes, writes))
 
@@ -266,12 +265,6 @@ class BlockOp(IRDLOperation):
             self.reads,
             self.writes,
         )
-
-
-def _segment_type(op: BlockOp) -> IntegerType:
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
-    return sizes.elt_type
 
 
 def _verify_block(op: BlockOp) -> None:
