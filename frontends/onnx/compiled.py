@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import numpy as np
+
 from ...runtime.compile import compile as compile_module
 from ...runtime.errors import ArgumentError, wrong_count
 from ...runtime.program.arrays import ArrayType, check_type
@@ -29,7 +31,6 @@ from .inputs import Fixed, Inputs, size_names
 from .unsupported import check_supported
 
 if TYPE_CHECKING:
-    import numpy as np
     from onnx import ModelProto, ValueInfoProto
 
     from ...runtime.executable import Executable
@@ -179,8 +180,6 @@ class OnnxExecutable:
 
     def _compile_at_once(self) -> None:
         """Compiles a model without open sizes. Inputs whose values decide something wait for a call."""
-        import numpy as np
-
         shapes = [each.type.sizes for each in self._inputs if each.type is not None]
         types = [numpy_dtype(each.dtype) for each in self._inputs]
         start = time.perf_counter()
@@ -225,8 +224,6 @@ class OnnxExecutable:
         self.specialisations.add(self._key(arrays), program, seconds)  # pyright: ignore[reportArgumentType]
 
     def _imported(self, shapes: dict[str, tuple[int, ...]], values: dict[str, Any]) -> _Program:
-        import numpy as np
-
         shapes = {name: shape for name, shape in shapes.items() if name not in values}
         constants = cast("dict[str, Any]", self._constants) | {name: np.array(array) for name, array in values.items()}
         importer = Importer(self._model, Fixed(constants, {}, shapes), stored=self._stored)
@@ -242,8 +239,6 @@ class OnnxExecutable:
 
     def _key(self, arrays: Sequence[Any]) -> Key:
         """Shapes, and the texts of values: `3x8`, `= [1, -1]`."""
-        import numpy as np
-
         return tuple(
             ("?",)
             if not isinstance(array, np.ndarray)
@@ -255,8 +250,6 @@ class OnnxExecutable:
 
     def _check(self, arrays: Sequence[Any]) -> None:
         """Raises ArgumentError for arrays that are not of the declared types, or give one name two sizes."""
-        import numpy as np
-
         if len(arrays) != len(self._inputs):
             raise wrong_count("the model", [each.name for each in self._inputs], arrays)
         sizes: dict[str, tuple[int, str]] = {}

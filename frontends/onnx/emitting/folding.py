@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from ..errors import ConversionError
 from ..value import Value
 from .values import KnownValue
@@ -59,8 +61,6 @@ def fold(node: NodeProto, inputs: Sequence[Value | None], versions: Mapping[str,
     if node.op_type == "Shape" and not node.domain:
         return _shape(node, inputs[0])
     if node.op_type == "Size" and not node.domain and inputs[0] is not None and None not in inputs[0].shape:
-        import numpy as np
-
         return [KnownValue(np.array(prod(dim or 0 for dim in inputs[0].shape), np.int64))]
     if node.domain not in ("", "ai.onnx") or node.op_type in NEVER:
         return None
@@ -82,8 +82,6 @@ def fold(node: NodeProto, inputs: Sequence[Value | None], versions: Mapping[str,
 
 def _shape(node: NodeProto, value: Value | None) -> list[Value] | None:
     """The part of a shape that `Shape` asks for, when all of it is known."""
-    import numpy as np
-
     assert value is not None
     bounds = {attribute.name: attribute.i for attribute in node.attribute}
     part = value.shape[slice(bounds.get("start", 0), bounds.get("end", value.rank))]
@@ -106,7 +104,6 @@ def _stays_small(node: NodeProto, inputs: Sequence[Value | None]) -> bool:
 
 
 def _evaluated(node: NodeProto, inputs: Sequence[Value | None], versions: Mapping[str, int]) -> list[Value] | None:
-    import numpy as np
     from onnx import TypeProto, helper
     from onnx.reference import ReferenceEvaluator
 

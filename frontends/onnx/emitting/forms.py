@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ....dialects.graph.shapes import Dim, Shaped, broadcast_dim
 from ....dialects.graph.signature import tensor_type
 from ..errors import ConversionError
@@ -135,8 +137,6 @@ def filled(b: GraphBuilder, extents: Sequence[Extent], value: float | int, dtype
 
 def counted(b: GraphBuilder, first: Extent, limit: Extent) -> Value:
     """Returns the numbers from `first` to before `limit` as an i64 vector."""
-    import numpy as np
-
     if not isinstance(first, Size) and not isinstance(limit, Size):
         return b.constant(np.arange(first, limit, dtype=np.int64))
     result = b.arange(scalar(b, first), scalar(b, limit), b.constant(np.array(1, np.int64)))
@@ -150,8 +150,6 @@ def padded_by_positions(b: GraphBuilder, x: Value, axis: int, before: Extent, af
     A place `p` outside stands for `p mod n` with `wrap` and for the nearest place inside with `edge`. With `reflect` it
     is mirrored as often as it takes.
     """
-    import numpy as np
-
     extent = extents_of(x)[axis]
     last = combined("subtract", extent, 1)
     zero = b.constant(np.array(0, np.int64))

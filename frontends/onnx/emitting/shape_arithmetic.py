@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from ..value import Value
 from .sizes import (
     DEEPEST,
@@ -24,7 +26,6 @@ from .sizes import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     from onnx import NodeProto
 
     Array = np.ndarray[Any, Any]
@@ -122,8 +123,6 @@ def _axes(node: NodeProto, arrays: list[Array | None]) -> tuple[int, ...] | None
 
 
 def _binary(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     op = BINARY[node.op_type]
     result = arrays[0]
     for other in arrays[1:]:
@@ -133,8 +132,6 @@ def _binary(node: NodeProto, arrays: list[Any]) -> list[Array]:
 
 def _array(found: Any) -> Array:
     """Returns an array for what NumPy gives for objects, which is no array at rank 0."""
-    import numpy as np
-
     if isinstance(found, np.ndarray):
         return found
     result = np.empty((), object)
@@ -143,14 +140,10 @@ def _array(found: Any) -> Array:
 
 
 def _where(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     return [_array(np.frompyfunc(chosen, 3, 1)(*arrays))]
 
 
 def _not(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     return [_array(np.frompyfunc(lambda a: Size("logical_not", a) if isinstance(a, Size) else not a, 1, 1)(arrays[0]))]
 
 
@@ -159,8 +152,6 @@ def _same(node: NodeProto, arrays: list[Any]) -> list[Array]:
 
 
 def _gather(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     data, places = arrays
     where = np.array(_known(places), np.int64).reshape(places.shape)
     return [_array(np.take(data, where, axis=_attribute(node, "axis", 0)))]
@@ -180,21 +171,15 @@ def _slice(node: NodeProto, arrays: list[Any]) -> list[Array]:
 
 
 def _concat(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     return [np.concatenate(arrays, axis=_attribute(node, "axis", 0))]
 
 
 def _unsqueeze(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     axes = _axes(node, arrays)
     return [np.expand_dims(arrays[0], axes)] if axes is not None else [arrays[0]]
 
 
 def _squeeze(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     return [_array(np.squeeze(arrays[0], _axes(node, arrays)))]
 
 
@@ -204,14 +189,10 @@ def _reshape(node: NodeProto, arrays: list[Any]) -> list[Array] | None:
 
 
 def _expand(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     return [np.broadcast_to(arrays[0], np.broadcast_shapes(arrays[0].shape, tuple(_known(arrays[1]))))]
 
 
 def _split(node: NodeProto, arrays: list[Any]) -> list[Array]:
-    import numpy as np
-
     axis, data = _attribute(node, "axis", 0), arrays[0]
     sizes = _known(arrays[1]) if len(arrays) > 1 else _attribute(node, "split", None)
     if sizes is None:

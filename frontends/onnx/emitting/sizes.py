@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.graph.constants import ConstantOp, FullOp
 from ....dialects.graph.dynamic import DynamicOp, ShapeOfOp
 from ....dialects.graph.shapes import Shaped
 from ....dialects.traits import LoopSemantics
+from ....te.dtypes import numpy_dtype
 from ..value import Value
 from .values import KnownValue, RuntimeValue
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .graph_builder import GraphBuilder
 
 DEEPEST: Final = 64
@@ -215,20 +215,14 @@ class SizesValue(Value):
 
 def sizes_value(elements: np.ndarray[Any, Any], dtype: str) -> Value:
     """Returns a tensor of numbers and sizes, which is known if there are only numbers."""
-    import numpy as np
-
     if any(isinstance(each, Size) for each in elements.reshape(-1)):
         return SizesValue(elements, dtype)
-    from ....te.dtypes import numpy_dtype
-
     flat = [int(each) for each in elements.reshape(-1)]
     return KnownValue(np.array(flat, np.int64).astype(numpy_dtype(dtype)).reshape(elements.shape))
 
 
 def objects(values: Sequence[Extent]) -> np.ndarray[Any, Any]:
     """Returns a vector of objects."""
-    import numpy as np
-
     array = np.empty(len(values), object)
     array[:] = list(values)
     return array
@@ -273,10 +267,6 @@ def elements_of(value: Value) -> np.ndarray[Any, Any] | None:
 
 def vector(b: GraphBuilder, extents: Sequence[Extent], dtype: str = "i64") -> Value:
     """A vector of numbers and sizes."""
-    import numpy as np
-
-    from ....te.dtypes import numpy_dtype
-
     if not any(isinstance(each, Size) for each in extents):
         return KnownValue(np.array(_numbers(extents), np.int64).astype(numpy_dtype(dtype)))
     parts: list[Value] = []
@@ -314,10 +304,6 @@ def _follows(first: Extent, other: Extent, distance: int) -> bool:
 
 
 def _part(b: GraphBuilder, extents: Sequence[Extent], dtype: str) -> Value:
-    import numpy as np
-
-    from ....te.dtypes import numpy_dtype
-
     first = extents[0]
     if not isinstance(first, Size):
         kind = numpy_dtype(dtype if dtype == "i1" else "i64")
@@ -345,8 +331,6 @@ def _computed(b: GraphBuilder, size: Size) -> Value:
 
 
 def _operand(b: GraphBuilder, extent: Extent) -> Value:
-    import numpy as np
-
     if isinstance(extent, Size):
         return _part(b, [extent], "i64")
     return KnownValue(np.array([extent], bool if isinstance(extent, bool) else np.int64))

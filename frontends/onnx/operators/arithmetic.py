@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..emitting.folding import LARGEST
 from ..emitting.forms import counted
 from ..emitting.graph_builder import GraphBuilder
@@ -90,8 +92,6 @@ def trilu(b: GraphBuilder, x: Value, k: Known | None = None, *, upper: int = 1) 
 @converter("EyeLike")
 def eye_like(b: GraphBuilder, x: Value, *, dtype: int | None = None, k: int = 0) -> Value:
     """1 on diagonal `k` of a matrix of the shape of `x`, 0 elsewhere."""
-    import numpy as np
-
     if x.rank != 2:
         raise ConversionError(f"the input is {x.shaped}, expected a matrix")
     rows, columns = extents_of(x)
@@ -111,8 +111,6 @@ def range_(b: GraphBuilder, start: Known, limit: Known, delta: Known) -> Value:
 
     Short ranges are folded before a converter is asked.
     """
-    import numpy as np
-
     first, last, step = (np.asarray(each).reshape(()) for each in (start, limit, delta))
     if step == 0:
         raise ConversionError("delta is 0, expected another number")
@@ -175,8 +173,6 @@ def _minor(
 @converter("OptionalHasElement")
 def optional_has_element(b: GraphBuilder, x: Value | None = None) -> Value:
     """Returns whether a tensor is there, which is known at import."""
-    import numpy as np
-
     return b.constant(np.array(x is not None))
 
 

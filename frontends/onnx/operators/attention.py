@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
+import numpy as np
+
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of
@@ -249,8 +251,6 @@ def _seen(b: GraphBuilder, window: Window) -> list[Value]:
 
 def _counted(b: GraphBuilder, x: Value) -> Value:
     """0, 1, … for the elements of a sequence of batch x heads x sequence x size."""
-    import numpy as np
-
     extent = x.shape[2]
     if extent is not None:
         return b.constant(np.arange(extent, dtype=np.int32))
@@ -285,8 +285,6 @@ def _lengths(b: GraphBuilder, lengths: Value) -> Value:
 
 def _moved(b: GraphBuilder, places: Value, by: int) -> Value:
     """Places some further."""
-    import numpy as np
-
     by = max(min(by, 1 << 30), -(1 << 30))
     if not by:
         return places

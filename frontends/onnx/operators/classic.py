@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from ....te.dtypes import numpy_dtype
 from ..emitting.forms import broadcast
 from ..emitting.graph_builder import GraphBuilder
@@ -15,8 +17,6 @@ from ..registry import converter
 from ..value import Value
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Array = np.ndarray[Any, Any]
 
 DOMAIN: Final = "ai.onnx.ml"
@@ -100,8 +100,6 @@ def tree_ensemble(
     Moves all rows down all trees, a level at a time. A row at a leaf stays there. `nodes_hitrates` do not change the
     result.
     """
-    import numpy as np
-
     nodes, leaves = len(nodes_featureids), len(leaf_targetids)
     forest = Forest(
         np.array(tree_roots, np.int64),
@@ -128,14 +126,10 @@ def tree_ensemble(
 
 
 def _extended(values: Any, leaves: int, dtype: Any) -> Array:
-    import numpy as np
-
     return np.concatenate([np.asarray(values, dtype), np.zeros(leaves, dtype)])
 
 
 def _ways(numbers: tuple[int, ...], are_leaves: tuple[int, ...], leaves: int) -> Array:
-    import numpy as np
-
     count = len(numbers)
     inner = np.array(numbers, np.int64) + np.where(np.array(are_leaves, bool), count, 0)
     return np.concatenate([inner, count + np.arange(leaves)])
@@ -143,8 +137,6 @@ def _ways(numbers: tuple[int, ...], are_leaves: tuple[int, ...], leaves: int) ->
 
 def _members(modes: Any, values: Any, leaves: int) -> Array | None:
     """The sets, which NaN separates, of the nodes that ask for one."""
-    import numpy as np
-
     asking = np.flatnonzero(np.asarray(modes) == MEMBER)
     if not len(asking):
         return None
@@ -170,7 +162,6 @@ def walked(b: GraphBuilder, x: Value, forest: Forest) -> Value:
 
 def _next(b: GraphBuilder, x: Value, forest: Forest, place: Value) -> Value:
     """Returns the node of each row in each tree after one more comparison."""
-    import numpy as np
 
     def of(table: Array) -> Value:
         return b.take(b.constant(table), place, axis=0)
@@ -204,8 +195,6 @@ def _scores(b: GraphBuilder, weights: Value, targets: Value, count: int, functio
 
     A target without weights gets 0.
     """
-    import numpy as np
-
     numbers = b.constant(np.arange(count, dtype=np.int64))
     own = b.equal(b.expand_dims(targets, axis=(2,)), numbers)
     each = b.expand_dims(weights, axis=(2,))

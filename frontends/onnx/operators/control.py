@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
@@ -23,8 +25,6 @@ def constant(
     value_strings: list[str] | None = None,
     sparse_value: Any = None,
 ) -> Value:
-    import numpy as np
-
     if value is not None:
         return b.constant(value)
     if value_float is not None or value_floats is not None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import Known, converter
@@ -15,8 +17,6 @@ from ..value import Value
 
 @converter("NonZero")
 def non_zero(b: GraphBuilder, x: Known) -> Value:
-    import numpy as np
-
     return b.constant(np.array(np.nonzero(np.asarray(x)), np.int64))
 
 
@@ -27,8 +27,6 @@ def unique(b: GraphBuilder, x: Known, *, axis: int | None = None, sorted: int = 
 
     The values are in order of appearance unless they are sorted.
     """
-    import numpy as np
-
     values, first, inverse, counts = np.unique(
         np.asarray(x), return_index=True, return_inverse=True, return_counts=True, axis=axis
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..emitting.forms import broadcast, padded_by_positions, repeated, reshaped, sized, sliced
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import (
@@ -92,8 +94,6 @@ def split(b: GraphBuilder, x: Value, sizes: Value, *, axis: int = 0, num_outputs
 
 @converter("ConstantOfShape", since=9, at_run_time=True)
 def constant_of_shape(b: GraphBuilder, shape: Value, *, value: Any = None) -> Value:
-    import numpy as np
-
     element = np.zeros(1, np.float32) if value is None else value
     return broadcast(b, b.constant(element.reshape(())), entries(shape, "the shape"))
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from ....te.dtypes import numpy_dtype
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-
-if TYPE_CHECKING:
-    import numpy as np
 
 DOMAIN: Final = "ai.onnx.ml"
 
@@ -27,8 +26,6 @@ def as_floats(b: GraphBuilder, x: Value) -> Value:
 
 def like(x: Value, numbers: Any) -> np.ndarray[Any, Any]:
     """Numbers of the element type of `x`."""
-    import numpy as np
-
     return np.array(numbers, numpy_dtype(x.dtype))
 
 
@@ -140,8 +137,6 @@ def label_encoder(
 
     Of keys that are equal the last one counts. NaN is a key as well.
     """
-    import numpy as np
-
     if keys_strings or values_strings:
         raise ConversionError("keys or values are strings, expected numbers")
     keys = next((np.asarray(each) for each in (keys_int64s, keys_floats, keys_tensor) if each is not None), None)
@@ -215,8 +210,6 @@ def linear_classifier(
 
 
 def _scores(b: GraphBuilder, x: Value, coefficients: Sequence[float], intercepts: Floats, lines: int) -> Value:
-    import numpy as np
-
     width = b.extent(x, x.rank - 1, "the input")
     if x.rank != 2 or len(coefficients) != lines * width or (intercepts and len(intercepts) != lines):
         counts = f"{len(coefficients)} coefficients and {len(intercepts or ())} intercepts"
@@ -243,8 +236,6 @@ def labels_of(b: GraphBuilder, scores: Value, labels: Ints, count: int) -> Value
     """
     Returns the labels of the largest scores. Strings cannot be an output. Where nothing takes them, their numbers are.
     """
-    import numpy as np
-
     if labels is None and b.wanted[0]:
         raise ConversionError(
             "the labels are strings, expected classlabels_ints",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
@@ -12,8 +14,6 @@ from .classic import DOMAIN, Forest, walked
 from .features import Floats, Ints, as_floats, labels_of, transformed
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Array = np.ndarray[Any, Any]
 
 BRANCHES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
@@ -31,8 +31,6 @@ def forest_of(
     missing: Ints,
 ) -> tuple[Forest, dict[tuple[int, int], int]]:
     """The trees by one number for each node, leaves last, and that number by (tree, node)."""
-    import numpy as np
-
     count = len(nodeids)
     columns = (treeids, features, values, modes, if_true, if_false)
     if any(len(column) != count for column in columns) or (missing and len(missing) != count):
@@ -85,8 +83,6 @@ def weights_of(
     nothing: float = 0.0,
 ) -> Array:
     """Returns what each node gives each of `count` targets, or `nothing`, as `(nodes, count)` of f32."""
-    import numpy as np
-
     table = np.full((len(number), count), nothing, np.float32)
     seen = np.zeros(table.shape, bool)
     for tree, node, target, weight in zip(treeids, nodeids, ids, weights, strict=True):
@@ -128,8 +124,6 @@ def tree_ensemble_regressor(
     """
     Returns the sum, mean, least or greatest of what the leaves of all trees give each target, plus the base values.
     """
-    import numpy as np
-
     forest, number = forest_of(
         nodes_treeids,
         nodes_nodeids,
@@ -192,8 +186,6 @@ def tree_ensemble_classifier(
     Where there are two labels and leaves give the first only, that is the score of the second; the other one is
     `1 - score`, or `-score` for a logistic function or softmax after it.
     """
-    import numpy as np
-
     forest, number = forest_of(
         nodes_treeids,
         nodes_nodeids,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from ....te.dtypes import numpy_dtype
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, Size, combined, extents_of, product
@@ -79,10 +82,6 @@ def center_crop_pad(b: GraphBuilder, x: Value, shape: Known, *, axes: Ints = Non
 @converter("AffineGrid")
 def affine_grid(b: GraphBuilder, theta: Value, size: Known, *, align_corners: int = 0) -> Value:
     """Places (x, y) or (x, y, z), from -1 to 1, of the pixels of an image of `size` under affine maps."""
-    import numpy as np
-
-    from ....te.dtypes import numpy_dtype
-
     spatial = ints(size)[2:]
     rank = len(spatial)
     if rank not in (2, 3) or theta.rank != 3 or theta.shape[1:] != (rank, rank + 1):
@@ -133,8 +132,6 @@ def col2im(
 
 def _meeting(size: int, kernel: int, count: int, stride: int, dilation: int, before: int) -> Any:
     """Returns the positions `t * count + i` that meet at each place, `kernel * count` where there are fewer."""
-    import numpy as np
-
     meeting: list[list[int]] = [[] for _ in range(size)]
     for tap in range(kernel):
         for number in range(count):

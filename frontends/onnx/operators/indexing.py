@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..emitting.forms import backwards, counted, repeated
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import combined, extents_of, scalar
@@ -13,8 +15,6 @@ from ..value import Value
 from .movement import ints
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Array = np.ndarray[Any, Any]
 
 direct("GatherElements", "take_along_axis", inputs=2, axis=("axis", 0))
@@ -75,8 +75,6 @@ def tensor_scatter(
 
     Positions beyond the end are an error by the specification with mode 'linear'; they are dropped.
     """
-    import numpy as np
-
     if mode not in ("linear", "circular"):
         raise ConversionError(f"mode is '{mode}', expected 'linear' or 'circular'")
     shape, size = b.static_shape(past, "the cache"), b.static_shape(update, "the update")
@@ -157,8 +155,6 @@ def one_hot(b: GraphBuilder, indices: Value, depth: Known, values: Value, *, axi
 
     An index outside gives `values[0]` everywhere.
     """
-    import numpy as np
-
     size = ints(depth)[0]
     place = axis + indices.rank + 1 if axis < 0 else axis
     if not 0 <= place <= indices.rank:
@@ -174,8 +170,6 @@ def one_hot(b: GraphBuilder, indices: Value, depth: Known, values: Value, *, axi
 @converter("Compress", since=9)
 def compress(b: GraphBuilder, x: Value, condition: Known, *, axis: int | None = None) -> Value:
     """Returns the slices along `axis` for which a known condition holds. Without an axis the input is flattened."""
-    import numpy as np
-
     places = np.flatnonzero(np.asarray(condition)).astype(np.int64)
     if axis is None:
         return b.take(b.reshape(x, shape=(-1,)), b.constant(places), axis=0)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from xdsl.ir import Block
 
 from ....dialects.graph.shapes import Shaped
@@ -208,8 +209,6 @@ def depends_on_data(outputs: int) -> str:
 
 def known_number(b: GraphBuilder, number: int) -> Value:
     """The number of a turn that is written by itself."""
-    import numpy as np
-
     return b.constant(np.array(number, np.int64))
 
 
@@ -254,8 +253,6 @@ def loop(
         raise ConversionError(f"the body has {len(inputs)} inputs, expected {2 + len(state)}")
 
     def turn(number: Value, values: list[Value]) -> Turned:
-        import numpy as np
-
         holds = b.constant(np.array(True))
         on, *rest = b.subgraph(body, dict(zip(inputs, [number, holds, *values], strict=True)))
         return Turned(None if condition is None else on, rest[: len(state)], rest[len(state) :])

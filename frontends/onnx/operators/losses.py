@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
@@ -66,8 +68,6 @@ def softmax_cross_entropy_loss(
 
 def _chosen(b: GraphBuilder, x: Value, labels: Value, ignore_index: int | None) -> Value:
     """Returns whether the label of a sample is a class, and not the one that is ignored."""
-    import numpy as np
-
     count = x.shape[1]
     if count is None:
         raise ConversionError(f"the scores are {x.shaped}, expected the number of classes to be known")

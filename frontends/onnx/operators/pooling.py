@@ -8,6 +8,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from ....te.dtypes import numpy_dtype
 from ..emitting.forms import filled, reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, chosen, combined, extents_of, vector
@@ -210,10 +213,6 @@ def sum_pool(b: GraphBuilder, x: Value, window: Window) -> Value:
 
 def _counts(x: Value, window: Window, plain: Window, with_padding: bool) -> Any:
     """Counts the elements of each window that are in the input or, with `with_padding`, in the declared padding."""
-    import numpy as np
-
-    from ....te.dtypes import numpy_dtype
-
     result = np.ones((), np.float64)
     for number, size in enumerate(x.shape[2:]):
         assert size is not None
@@ -227,8 +226,6 @@ def _counts(x: Value, window: Window, plain: Window, with_padding: bool) -> Any:
 
 def _max_and_places(b: GraphBuilder, x: Value, window: Window, columns_first: bool) -> tuple[Value, Value]:
     """Computes maxima and their places tap by tap, from strided slices of the padded input and known places."""
-    import numpy as np
-
     shape = b.static_shape(x, "the input")
     spatial = shape[2:]
     lowest = _lowest(x.dtype)
@@ -260,9 +257,5 @@ def _max_and_places(b: GraphBuilder, x: Value, window: Window, columns_first: bo
 
 
 def _lowest(dtype: str) -> float | int:
-    import numpy as np
-
-    from ....te.dtypes import numpy_dtype
-
     kind = numpy_dtype(dtype)
     return -np.inf if kind.kind in "fV" else int(np.iinfo(kind).min)

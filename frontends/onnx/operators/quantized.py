@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from ....te.dtypes import is_float
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
@@ -214,8 +216,6 @@ def _column_zero(y: Value, zero_point: Value | None) -> Value | None:
 
 def factor_of(b: GraphBuilder, x_scale: Value | None, w_scale: Value, scale: Value) -> Value:
     """`x_scale * w_scale / scale`, what integer sums are multiplied by."""
-    import numpy as np
-
     assert x_scale is not None
     values = [x_scale, w_scale, scale]
     arrays = [value.known for value in values]

@@ -7,6 +7,8 @@ from itertools import product
 from math import prod
 from typing import Final
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
@@ -103,8 +105,6 @@ def _conv(
 
 def _ones(w: Value) -> Value:
     """A filter that sums up."""
-    import numpy as np
-
     return KnownValue(np.ones((1, *(dim or 0 for dim in w.shape[1:])), np.int8))
 
 

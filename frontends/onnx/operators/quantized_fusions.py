@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
@@ -36,8 +38,6 @@ converter("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 def _quantised(b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
     """Quantises to the element type of the zero point, or without one to that of `like`."""
     if zero_point is None and like.dtype == "i8":
-        import numpy as np
-
         zero_point = b.constant(np.zeros((), np.int8))
     return quantize_linear(b, x, scale, zero_point)
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from ..emitting.forms import backwards, filled, reshaped, sliced
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, Size, combined, extents_of, scalar
@@ -238,8 +240,6 @@ def _open_steps(layer: Layer, gates: Value, start: list[Value], step: Step, step
 
 
 def _number(b: GraphBuilder, number: int) -> Value:
-    import numpy as np
-
     return b.constant(np.array(number, np.int64))
 
 

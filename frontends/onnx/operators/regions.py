@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..value import Value
 
@@ -18,8 +20,6 @@ def share_of_pixels(b: GraphBuilder, rois: Value, number: int, size: int, cells:
     two neighbours. What all of them give a pixel is a sum of two arithmetic series, of the samples before and after it,
     so that `n` need not be known. Samples up to one pixel outside count as the border, those further off as 0.
     """
-    import numpy as np
-
     wide = b.astype(rois, dtype="f64")
     start = b.strided_slice(wide, axes=(1,), begin=(number,), end=(number + 1,))
     end = b.strided_slice(wide, axes=(1,), begin=(number + 2,), end=(number + 3,))

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ....te.dtypes import numpy_dtype
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, Size, extents_of
 from ..errors import ConversionError
@@ -189,8 +192,6 @@ def _shared_scale(x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | Non
 
 def resized(b: GraphBuilder, x: Value, lines: dict[int, Line], sampling: Sampling) -> Value:
     """Returns `x` with other extents along the axes of `lines`. Integers are rounded to the nearest at the end."""
-    import numpy as np
-
     sampling.check()
     for axis, line in lines.items():
         if (line.scale or 1) <= 0 or (line.size == 0 and line.wanted):
@@ -238,15 +239,11 @@ def _growth(line: Line) -> float:
 
 
 def _typed(array: Any, dtype: str) -> Any:
-    from ....te.dtypes import numpy_dtype
-
     return array.astype(numpy_dtype(dtype))
 
 
 def picked(b: GraphBuilder, x: Value, axis: int, indices: Any) -> Value:
     """Returns the elements at known indices of an axis, by a repetition, a slice with a stride, or a gather."""
-    import numpy as np
-
     size, count = x.shape[axis], len(indices)
     if size == count and (indices == np.arange(count)).all():
         return x
@@ -261,8 +258,6 @@ def picked(b: GraphBuilder, x: Value, axis: int, indices: Any) -> Value:
 
 def _weighed(b: GraphBuilder, x: Value, axis: int, positions: Any, weights: Any) -> Value:
     """Weighted sums of elements of an axis."""
-    import numpy as np
-
     if positions.shape[1] == 1 and (weights == 1).all():
         return picked(b, x, axis, positions[:, 0])
     dtype = np.float64 if x.dtype == "f64" else np.float32

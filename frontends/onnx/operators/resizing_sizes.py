@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
+
 from ..emitting.forms import broadcast, counted, reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, Size, combined, extents_of, product, scalar
@@ -110,8 +112,6 @@ def _nearest(b: GraphBuilder, line: Line, sampling: Sampling) -> Value:
 
 def _table(b: GraphBuilder, line: Line, sampling: Sampling) -> tuple[Value, Value]:
     """Returns (positions, weights), as for known sizes. Positions outside are left to `graph.resample`."""
-    import numpy as np
-
     if sampling.antialias and line.scale is None:
         raise ConversionError("antialias is set, expected scales, or sizes that are known")
     stretch = min(line.scale or 1.0, 1.0) if sampling.antialias else 1.0

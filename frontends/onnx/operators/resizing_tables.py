@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from ..emitting.sizes import Extent, Size
 from ..errors import ConversionError
 
@@ -69,8 +71,6 @@ class Line:
 
 def places_of(size: int, wanted: int, scale: float, crop: tuple[float, float] | None, coordinates: str) -> Any:
     """Returns the place of each element of the result on the axis of the input, in elements."""
-    import numpy as np
-
     at = np.arange(wanted, dtype=np.float64)
     length = scale * size
     match coordinates:
@@ -93,8 +93,6 @@ def places_of(size: int, wanted: int, scale: float, crop: tuple[float, float] | 
 
 
 def nearest_indices(places: Any, size: int, rounding: str) -> Any:
-    import numpy as np
-
     functions: dict[str, Callable[[Any], Any]] = {
         "round_prefer_floor": lambda at: np.ceil(at - 0.5),
         "round_prefer_ceil": lambda at: np.floor(at + 0.5),
@@ -106,16 +104,12 @@ def nearest_indices(places: Any, size: int, rounding: str) -> Any:
 
 def is_repetition(indices: Any, size: int) -> bool:
     """Returns whether the indices name each element equally often, in order, and more than once."""
-    import numpy as np
-
     count = len(indices) // size if size and len(indices) % size == 0 else 0
     return count > 1 and bool((indices == np.arange(len(indices)) // count).all())
 
 
 def table_of(places: Any, size: int, scale: float, sampling: Sampling) -> tuple[Any, Any]:
     """Returns (positions, weights) of what each element of the result is made of, of shape (elements, taps)."""
-    import numpy as np
-
     stretch = min(scale, 1.0) if sampling.antialias else 1.0
     taps = np.floor(places)[:, None] + taps_of(sampling, stretch)
     distance = np.abs(taps - places[:, None]) * stretch
@@ -137,8 +131,6 @@ def taps_of(sampling: Sampling, stretch: float) -> Any:
 
     The kernel is `1 / stretch` times as wide.
     """
-    import numpy as np
-
     reach = ceil((1 if sampling.mode == "linear" else 2) / stretch)
     return np.arange(1 - reach, reach + 1)
 
@@ -149,8 +141,6 @@ def cubic(distance: Any, a: float) -> Any:
 
     Source: R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE Trans. ASSP 29(6), 1981.
     """
-    import numpy as np
-
     near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
     far = ((distance - 5) * distance + 8) * distance * a - 4 * a
     return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Final
 
+import numpy as np
+
 from ....te.dtypes import is_small_float, numpy_dtype
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of, vector
@@ -98,8 +100,6 @@ def deform_conv(
 
     Source: X. Zhu et al., "Deformable ConvNets v2: More Deformable, Better Results", CVPR 2019.
     """
-    import numpy as np
-
     window = window_of(x, w.shape[2:], "NOTSET", dilations, kernel_shape, pads, strides)
     batch, channels, *extents = b.static_shape(x, "the input")
     outputs, inputs, *kernel = b.static_shape(w, "the filter")
@@ -229,8 +229,6 @@ def _neighbours(
     b: GraphBuilder, rois: Value, number: int, size: int, cells: int, ratio: int, half: bool
 ) -> list[tuple[Value, Value]]:
     """(index, weight) of the two neighbours, along a dimension of `size`, of each sample of each region."""
-    import numpy as np
-
     start = b.strided_slice(rois, axes=(1,), begin=(number,), end=(number + 1,))
     end = b.strided_slice(rois, axes=(1,), begin=(number + 2,), end=(number + 3,))
     extent = b.subtract(end, start)
@@ -278,15 +276,11 @@ def max_roi_pool(
 
 
 def _filled(value: float, like: Value) -> Any:
-    import numpy as np
-
     return _like(np.asarray(value), like)
 
 
 def _cells(b: GraphBuilder, corners: Value, number: int, size: int, cells: int) -> Value:
     """Returns which of `size` pixels of a dimension are in each of the cells of each region."""
-    import numpy as np
-
     start = b.strided_slice(corners, axes=(1,), begin=(number,), end=(number + 1,))
     end = b.strided_slice(corners, axes=(1,), begin=(number + 2,), end=(number + 3,))
     extent = b.divide(b.maximum(b.add(b.subtract(end, start), 1), 1), float(cells))

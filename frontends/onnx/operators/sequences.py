@@ -4,6 +4,8 @@ Sequences of tensors, as long as their length is known at import: they are lists
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import SequenceValue
 from ..errors import ConversionError
@@ -39,8 +41,6 @@ def sequence_empty(b: GraphBuilder, *, dtype: int = 1) -> Value:
 
 @converter("SequenceLength")
 def sequence_length(b: GraphBuilder, sequence: Value) -> Value:
-    import numpy as np
-
     return b.constant(np.array(len(parts_of(sequence)), np.int64))
 
 
@@ -89,8 +89,6 @@ def split_to_sequence(
     """
     Parts of one element each, of `split` elements (the last of what is left), or of the elements that a vector says.
     """
-    import numpy as np
-
     size = b.extent(x, axis, "the input")
     sizes = [1] * size
     if split is not None:

@@ -13,15 +13,14 @@ Neural Networks for Efficient Integer-Arithmetic-Only Inference, CVPR 2018, sect
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..value import Value
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def check_bytes(x: Value, y: Value) -> None:
@@ -42,8 +41,6 @@ def signed(b: GraphBuilder, x: Value) -> Value:
 
 def signed_zero(b: GraphBuilder, zero_point: Value | None, dtype: str) -> Value | None:
     """Returns the zero point of `signed` in 32 bits, `None` for one that is known to be 0."""
-    import numpy as np
-
     known = int32(0) if zero_point is None else zero_point.known
     offset = 128 if dtype == "ui8" else 0
     if known is not None:
@@ -64,8 +61,6 @@ def centred(b: GraphBuilder, x: Value, zero_point: Value | None) -> Value:
 
 
 def int32(value: int | None) -> np.ndarray[Any, Any]:
-    import numpy as np
-
     return np.array(value, np.int32)
 
 
@@ -89,8 +84,6 @@ def sums_of(b: GraphBuilder, x: Value, axis: int | tuple[int, ...]) -> Value:
 
 
 def _wrapped(array: np.ndarray[Any, Any]) -> Value:
-    import numpy as np
-
     return KnownValue(np.asarray(array).astype(np.int32))
 
 

@@ -9,7 +9,9 @@ Discrete-Time Signal Processing, chapter 8.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
@@ -17,9 +19,6 @@ from ..emitting.sizes import extents_of, product
 from ..errors import ConversionError
 from ..registry import Known, converter
 from ..value import Value
-
-if TYPE_CHECKING:
-    import numpy as np
 
 LARGEST_MATRIX: Final = 1 << 25
 """Most elements of a matrix of a transform."""
@@ -87,8 +86,6 @@ def _matrix(length: int, taken: int, parts: int, inverse: bool, onesided: bool) 
 
     Of a one-sided spectrum only the half is given, so that what lies between its ends counts twice.
     """
-    import numpy as np
-
     given = length // 2 + 1 if onesided and not inverse else length
     if taken * parts * given * 2 > LARGEST_MATRIX:
         raise ConversionError(f"the transform has the length {length}, which makes too large a matrix")
@@ -109,8 +106,6 @@ def _matrix(length: int, taken: int, parts: int, inverse: bool, onesided: bool) 
 
 def _product(b: GraphBuilder, x: Value, matrix: np.ndarray[Any, Any]) -> Value:
     """`…` x numbers x parts by a matrix: `…` x results x parts."""
-    import numpy as np
-
     taken, parts, *results = matrix.shape
     outer = extents_of(x)[:-2]
     wide = np.float64 if x.dtype == "f64" else np.float32
@@ -132,8 +127,6 @@ def stft(
     onesided: int = 1,
 ) -> Value:
     """The transforms of frames of the signal, each `step` after the one before, multiplied by `window`."""
-    import numpy as np
-
     if x.rank != 3:
         raise ConversionError(f"the signal is {x.shaped}, expected batch x length x parts")
     extent, parts = x.shape[1:]

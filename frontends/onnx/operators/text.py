@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..emitting.forms import filled
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of
@@ -12,8 +14,6 @@ from ..registry import converter
 from ..value import Value
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Array = np.ndarray[Any, Any]
 
 
@@ -38,8 +38,6 @@ def tf_idf_vectorizer(
 
     `weights` are those of the coordinates of the result, as evaluators take them.
     """
-    import numpy as np
-
     if pool_int64s is None or pool_strings is not None:
         raise ConversionError("the pool holds strings, expected pool_int64s")
     if mode not in ("TF", "IDF", "TFIDF"):
@@ -68,8 +66,6 @@ def tf_idf_vectorizer(
 
 def _grams(pool: tuple[int, ...], starts: tuple[int, ...], indexes: tuple[int, ...]) -> list[tuple[Array, Array]]:
     """Coordinates and elements of the 1-grams, 2-grams, …: `starts` says where each group begins in the pool."""
-    import numpy as np
-
     found: list[tuple[Array, Array]] = []
     number = 0
     for width, (start, end) in enumerate(zip(starts, (*starts[1:], len(pool)), strict=True), 1):
@@ -95,8 +91,6 @@ def _counts(b: GraphBuilder, rows: Value, pool: Array, distance: int, length: in
 
 
 def _weighted(b: GraphBuilder, counts: Value, mode: str, weights: tuple[float, ...] | None) -> Value:
-    import numpy as np
-
     if mode == "IDF":
         counts = b.minimum(counts, 1.0)
     if mode == "TF" or weights is None:
