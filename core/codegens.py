@@ -23,12 +23,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from xdsl.dialects.func import FuncOp
+
 from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .plugins import registry
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.dialects.func import FuncOp
 
 COMPILER: Final = "graph.compiler"
 """Attribute of a private function: the name of the code generator that is to compile it."""
@@ -70,8 +71,6 @@ class CodegenContext:
     @property
     def functions(self) -> dict[str, FuncOp]:
         """The functions of the module by name: composite functions that the one to compile calls are among them."""
-        from xdsl.dialects.func import FuncOp
-
         return {op.sym_name.data: op for op in self.module.body.ops if isinstance(op, FuncOp)}
 
 

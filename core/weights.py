@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
@@ -132,8 +133,6 @@ class WeightFile:
 
     def data_hash(self) -> str:
         """Returns the SHA-256 of the data, in hexadecimal. It reads the whole file."""
-        from hashlib import sha256
-
         with open(self.path, "rb") as file:
             file.seek(self.data_start)
             digest = sha256()
@@ -316,8 +315,6 @@ def _place(tensor: RawTensor) -> tuple[bool, int]:
 
 
 def _hash_of(pieces: Iterator[bytes | memoryview]) -> str:
-    from hashlib import sha256
-
     digest = sha256()
     for piece in pieces:
         digest.update(piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import sys
 from functools import cache
@@ -22,8 +23,6 @@ def amx_permitted() -> bool:
     """
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return False
-    import ctypes
-
     syscall = ctypes.CDLL(None, use_errno=True).syscall
     numbers = (_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA)
     return syscall(*(ctypes.c_long(number) for number in numbers)) == 0

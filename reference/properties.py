@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -20,6 +21,7 @@ from xdsl.ir import Attribute, Operation
 
 from ..core.ir.element_types import dtype_name
 from ..te import dtypes
+from .element_types import DTYPES
 
 
 def element_type_name(element_type: Attribute) -> str:
@@ -67,10 +69,6 @@ def properties_of(op: Operation) -> dict[str, Any]:
 
 def literal_array(attribute: Attribute) -> Any:
     """Returns the NumPy array of a `dense<…> : tensor<…>` attribute, whose data is little-endian bytes."""
-    import numpy as np
-
-    from .element_types import DTYPES
-
     if not isinstance(attribute, DenseIntOrFPElementsAttr):
         raise TypeError(f"literal is {attribute}, expected dense<…>")
     name = element_type_name(attribute.type.element_type)

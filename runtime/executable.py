@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.messages.forks import free_in_children
+from ..core.text.parsing import make_context, parse_text
 from .errors import ArgumentError, wrong_count
 from .program.arrays import ArrayType, check_type
 from .program.dlpack import as_inputs
@@ -132,7 +133,6 @@ class Executable:
         The program is lowered to the foot of `scf` again, where the plan is read. A program with `?` needs `shapes`.
         """
         from ..analysis.memory import memory_of
-        from ..core.text.parsing import make_context, parse_text
 
         return memory_of(parse_text(make_context(), self._text_of("scf", shapes)), self.entry)
 

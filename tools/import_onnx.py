@@ -17,13 +17,17 @@ if __name__ == "__main__" and not __package__:
     sys.exit(_main())
 
 import argparse
+import io
 import os
+import runpy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import reason_of, write_file, writing
+from ..core.roles import WEIGHTS
+from .options.array_files import read_array
 from .options.command import ArgumentParser, run_tool
 
 if TYPE_CHECKING:
@@ -127,8 +131,6 @@ def check_outputs(options: argparse.Namespace, weights: Path) -> None:
 
 def load_converters(path: str) -> None:
     """Runs a file with converters. Raises `StepwellError` when that fails."""
-    import runpy
-
     try:
         runpy.run_path(path)
     except Exception as error:
@@ -148,12 +150,9 @@ def weights_path(options: argparse.Namespace) -> Path:
 
 def printed(module: ModuleOp, weights: Path, options: argparse.Namespace) -> str:
     """The text of the module, which names the weights relative to the folder of the output."""
-    import io
-
     from xdsl.dialects.builtin import StringAttr
     from xdsl.printer import Printer
 
-    from ..core.roles import WEIGHTS
     from ..rewrites.constants.externalize_weights import recorded_path
 
     if WEIGHTS in module.attributes:
@@ -173,8 +172,6 @@ def _size(text: str) -> tuple[str, int]:
 def _bound(text: str) -> tuple[str, Any]:
     """`shape=1,-1` is a 1-D array of i64 (of f32 with a point), `x=4` a scalar, `x=a.npy` what the file holds."""
     import numpy as np
-
-    from .options.array_files import read_array
 
     name, equals, value = text.partition("=")
     if not equals or not name:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..core.messages.files import write_file
 from ..core.messages.texts import takes_arguments
+from ..te.dtypes import numpy_dtype
 from .options.array_files import array_of, read_array, read_arrays, typed, write_arrays
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 
@@ -204,8 +205,6 @@ def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
 
 def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ...] | None) -> list[Any]:
     import numpy as np
-
-    from ..te.dtypes import numpy_dtype
 
     if seed < 0:
         raise StepwellError(Diagnostic(f"the seed is {seed}, expected a number that is not negative"))

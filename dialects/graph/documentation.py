@@ -7,10 +7,12 @@ Makes the reference page of the graph ops, docs/graph.md, from their definitions
 from __future__ import annotations
 
 import inspect
+from io import StringIO
 from types import ModuleType
 
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, OptPropertyDef
+from xdsl.printer import Printer
 
 from ..traits import Commutative, MayFail
 from . import FAMILIES, TensorOp, ops_of
@@ -79,10 +81,6 @@ def property_rows(op_type: type[Operation]) -> list[tuple[str, str]]:
 
 def default_text(kind: PropertyKind, op_type: type[IRDLOperation], name: str) -> str:
     """Returns the default of a property as it is written in IR."""
-    from io import StringIO
-
-    from xdsl.printer import Printer
-
     default = op_type.get_irdl_definition().properties[name].default_value
     assert default is not None and not isinstance(kind, ElementTypeKind)
     stream = StringIO()

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import IRDLOperation, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -277,6 +277,4 @@ def _print_field(printer: Printer, field: Field, value: Attribute, handles: Sequ
 
 def empty_program() -> Region:
     """Makes a region of one block without ops."""
-    from xdsl.ir import Block
-
     return Region(Block())

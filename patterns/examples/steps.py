@@ -14,6 +14,7 @@ from xdsl.traits import IsTerminator
 
 from ...core.messages.diagnostics import OperationError
 from ...core.text.parsing import parse_text
+from ...dialects.graph.constants import FullOp
 from ..language.constants import element_type, is_float_type
 from ..language.equivalence import BlockOrder
 from ..language.functions import enclosing_module, symbol_name
@@ -91,8 +92,6 @@ class Fill:
 
     def run(self, match: Match) -> bool:
         """Makes the constant. Returns true, since it never declines."""
-        from ...dialects.graph.constants import FullOp
-
         assert isinstance(self.type, TensorType)
         dtype = element_type(as_value(match.bound[self.like]).type)
         number = float(self.number) if is_float_type(dtype) else int(self.number)

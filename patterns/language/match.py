@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 
 from ...core.messages.diagnostics import OperationError
+from ...dialects.graph.base import infer_result_types
 from .functions import NameSupply, Purity
 from .patterns import Capture, Or, Pattern
 from .rules import Rule
@@ -206,11 +208,6 @@ def _sorted_properties(
 
 
 def _inferred_results(op: Operation) -> Any:
-    from xdsl.ir import OpResult
-    from xdsl.ir.core import SSAValues
-
-    from ...dialects.graph.base import infer_result_types
-
     return SSAValues(OpResult(type_, op, number) for number, type_ in enumerate(infer_result_types(op)))
 
 

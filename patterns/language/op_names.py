@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from xdsl.context import Context
 
+from ...core.text.parsing import unknown_op
 from .patterns import Op, all_below
 from .registry import RuleError
 from .rules import Create, Replacement, Rule
@@ -17,8 +18,6 @@ def check_op_names(rule: Rule, ctx: Context) -> None:
         return
     for name in dict.fromkeys(_names(rule)):
         if ctx.get_optional_op(name) is None:
-            from ...core.text.parsing import unknown_op
-
             message, hint = unknown_op(ctx, name)
             raise RuleError(message if hint is None else f"{message}, {hint}")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, TensorType
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -121,9 +121,6 @@ def _evaluated(op: Operation) -> list[Operation] | None:
 
 def _extracted(op: Operation) -> list[Operation] | None:
     """Returns the element that a `tensor.extract` reads, as an `arith.constant`, or `None` when it is outside."""
-    from xdsl.dialects import arith
-    from xdsl.dialects.builtin import FloatAttr
-
     from .constant_values import array_of
 
     source, *rest = op.operands

@@ -13,6 +13,8 @@ import os
 import pickle
 import signal
 import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from math import ceil
 from pathlib import Path
 from typing import IO, Any
@@ -48,9 +50,6 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 
 def _start(source: IO[bytes]) -> Any:
     """Returns this module as part of the package, as the parent process has it."""
-    from importlib import import_module
-    from importlib.util import module_from_spec, spec_from_file_location
-
     path, root, name = pickle.load(source)
     sys.path[:] = path
     spec = spec_from_file_location("stepwell", Path(root) / "__init__.py", submodule_search_locations=[str(root)])

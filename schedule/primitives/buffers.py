@@ -27,6 +27,7 @@ from .nests import (
     axes_block,
     block_name,
     bound_block,
+    clone_located,
     erase,
     fresh_block_name,
     function_of,
@@ -226,8 +227,6 @@ def emit_affine(expr: AffineExpr, values: Sequence[SSAValue], before: Operation)
 
 def inline_body(block: BlockOp, values: Mapping[SSAValue, SSAValue], before: Operation) -> SSAValue:
     """Puts a copy of the body of a block, its last store left out, before an op. Returns what the store would store."""
-    from .nests import clone_located
-
     known = dict(values)
     store = only_store(block)
     for op in list(block.body.block.ops):

@@ -26,7 +26,7 @@ from .buffers import (
 )
 from .dependences import check_order_known
 from .errors import refuse
-from .nests import block_name, covers_axes, erase, erase_nest, is_alone
+from .nests import block_name, clone_located, covers_axes, erase, erase_nest, is_alone
 from .steps import step
 
 LAST = 1 << 62
@@ -199,8 +199,6 @@ def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: lis
 
 def _forward(block: BlockOp, producer: BlockOp, buffer: SSAValue, values: dict[SSAValue, SSAValue]) -> None:
     """Replaces the store of the producer by the body of the block."""
-    from .nests import clone_located
-
     written = only_store(producer)
     known = dict(values)
     for op in list(block.body.block.ops):

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.affine import bounds, linear_terms
+from ...analysis.affine import affine_of_value, bounds, linear_terms
 from ...analysis.reductions import accumulators
 from ...dialects.schedule.ops import PadToTileOp, TransformLayoutOp
 from ...dialects.tensor_loop import BlockOp
@@ -264,8 +264,6 @@ def _check_pads_written(block: BlockOp, out: SSAValue) -> None:
 
 
 def _mentions(index: SSAValue, block: BlockOp, axes: set[int]) -> bool:
-    from ...analysis.affine import affine_of_value
-
     dims: dict[SSAValue, int] = {axis: number for number, axis in enumerate(block.axes)}
     expr = affine_of_value(index, dims)
     return expr is None or bool(expr.used_dims() & axes)

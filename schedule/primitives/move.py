@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint
 
 from ...analysis.affine import bounds, from_terms, linear_terms
+from ...analysis.reductions import reduction_nest
 from ...dialects.schedule.ops import ComputeAtOp, ReverseComputeAtOp
 from ...dialects.tensor_loop import BlockOp, Constraint, ForOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -215,8 +216,6 @@ def _check_producer(block: BlockOp, axes: list[int | None], buffer: SSAValue) ->
     plain = [axis for loop in reduce_loops for axis in _axes_of(block, loop)]
     wanted = [axis for axis, kind in enumerate(block.kinds) if kind == "reduce"]
     if plain != wanted:
-        from ...analysis.reductions import reduction_nest
-
         nest = reduction_nest(block)
         blame = only_reduces(block, [loop for loop in loops if loop.variable in nest.reduce])
         if blame is not None:

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...analysis.access_regions import root_buffer
 from ...analysis.affine import bounds, from_terms, linear_terms
 from ...analysis.loop_nests import body_ops
-from ...analysis.reductions import Accumulator, accumulators, reduction_nest
+from ...analysis.reductions import Accumulator, accumulators, init_stores, reduction_nest
 from ...dialects.schedule.ops import DecomposeReductionOp, RFactorOp
 from ...dialects.tensor_loop import BlockOp, Extent, ForOp, InitOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -194,8 +194,6 @@ def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
 
 
 def _accumulator(block: BlockOp) -> Accumulator:
-    from ...analysis.reductions import init_stores
-
     found = accumulators(block)
     assert found is not None
     if len(found) != 1:

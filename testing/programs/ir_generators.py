@@ -13,12 +13,15 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    Array = np.ndarray[Any, Any]
+from ...reference import evaluate
+from ...reference.element_types import NAMES
+from .values import arrays_of
+
+Array = np.ndarray[Any, Any]
 
 T = TypeVar("T")
 
@@ -103,15 +106,11 @@ class OpCase:
 
     def arrays(self, seed: int) -> list[Array]:
         """Returns values for the operands, the same for the same seed."""
-        from .values import arrays_of
-
         pairs = enumerate(zip(self.operands, self.flavours, strict=True))
         return [arrays_of(seed * 64 + k, spec.shape, spec.dtype, flavour) for k, (spec, flavour) in pairs]
 
     def evaluate(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
         """What the reference gives."""
-        from ...reference import evaluate
-
         return evaluate(self.name, dict(self.properties), *arrays)
 
     def results(self) -> tuple[TensorSpec, ...]:
@@ -131,8 +130,6 @@ class OpCase:
 
 def spec_of(array: Array) -> TensorSpec:
     """The tensor type of an array."""
-    from ...reference.element_types import NAMES
-
     return TensorSpec(tuple(array.shape), NAMES[array.dtype])
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from . import movement_generators as movement
 from . import op_generators as ops
@@ -24,11 +26,9 @@ from .ir_generators import (
     result_names,
     spec_of,
 )
+from .values import arrays_of
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 MOST_ELEMENTS: Final = 600
 """Values larger than this are not used as operands any more."""
@@ -83,8 +83,6 @@ class _Builder:
     used: set[str] = field(default_factory=set)
 
     def argument(self, spec: TensorSpec, flavour: str) -> tuple[str, Array]:
-        from .values import arrays_of
-
         if self.smooth and not flavour.startswith("index:"):
             flavour = "finite"
         array = arrays_of(self.seed * 1000 + len(self.arguments), spec.shape, spec.dtype, flavour)
@@ -154,8 +152,6 @@ def _matmul(choose: Chooser, op: str, first: TensorSpec) -> OpCase:
 
 def random_program(seed: int, ops_count: int = 12, *, smooth: bool = False, choose: Chooser | None = None) -> Program:
     """Returns a program of `ops_count` ops. Every value that no op uses is a result. The same for the same seed."""
-    import numpy as np
-
     choose = choose or RandomChooser(seed)
     builder = _Builder(choose, smooth, seed)
     dtypes = ("f32", "f64", "f32", "f32") if smooth else ops.ANY

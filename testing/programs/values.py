@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from ...reference.element_types import DTYPES, convert, number, round_to
@@ -43,8 +44,6 @@ def _indices(random: np.random.Generator, shape: tuple[int, ...], dtype: str, si
 
 def special_floats(dtype: str) -> Array:
     """Zeros, infinities, NaN, the smallest and largest numbers, and what lies around integers, in a float type."""
-    import ml_dtypes
-
     info = ml_dtypes.finfo(DTYPES[dtype])
     tiny, least, most = float(info.tiny), float(info.smallest_subnormal), float(info.max)
     values = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, -tiny, least, -least, most, -most]

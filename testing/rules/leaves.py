@@ -20,6 +20,7 @@ from ...patterns.language.patterns import Any_, Constant, Pattern, Splat
 from ...patterns.language.rules import Rule
 from ..programs import op_generators as ops
 from ..programs.ir_generators import Chooser, TensorSpec, rarely
+from ..programs.values import arrays_of
 from .choices import Impossible, Taste
 from .hints import Hints
 
@@ -175,8 +176,6 @@ class LeafMaker:
 
     def _constant(self, spec: TensorSpec, hint: str) -> SSAValue:
         """A literal: a few numbers, or one number everywhere; special ones only for exact rules."""
-        from ..programs.values import arrays_of
-
         choose = self._choose
         if hint not in ("positive", "nonzero") and rarely(choose, 4):
             return self._splat(choose.element((1.0, 0.0, 2.0)) if spec.dtype != "i1" else 1.0, spec)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.messages.files import reason_of, write_file
+from ...te.dtypes import numpy_dtype
 
 # Imports inside functions keep the start of the command fast: NumPy is loaded only when needed.
 
@@ -51,16 +53,12 @@ def array_of(archive: Any, key: str, path: str) -> Any:
 def typed(array: Any, dtype: str) -> Any:
     """A .npy file has no name for bf16: it says two raw bytes per element."""
     if dtype == "bf16" and array.dtype.str == "|V2":
-        from ...te.dtypes import numpy_dtype
-
         return array.view(numpy_dtype(dtype))
     return array
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Writes a .npz file."""
-    import io
-
     import numpy as np
 
     data = io.BytesIO()

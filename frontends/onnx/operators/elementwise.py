@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ....te import numeric
 from ..emitting.folding import LARGEST
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import dtype_of
@@ -148,8 +149,6 @@ def cast_like(b: GraphBuilder, x: Value, like: Value, *, saturate: int = 1, roun
     known = x.known
     if known is None or known.size > LARGEST:
         return b.astype(x, dtype=like.dtype)
-    from ....te import numeric  # loads NumPy
-
     return b.constant(numeric.cast(x.dtype, like.dtype, known))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from ..registry import Known, converter, direct
 from ..value import Value
 from .movement import ints
 
-if TYPE_CHECKING:
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 direct("GatherElements", "take_along_axis", inputs=2, axis=("axis", 0))
 direct("GatherND", "gather_nd", inputs=2, batch_dims=("batch_dims", 0))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from code_size import ROOT, package_files
 from import_graph import Import, circles, file_imports, graph, imports_of, module_path
+from late_imports import REASONS
 from rooms import MAY_NOT, REST, ROOMS, SUBROOMS
 
 SHARED_ROOT_MODULES = {"universe"}
@@ -83,6 +84,33 @@ def test_a_room_imports_downwards_only(room: str):
 
 def test_files_import_in_no_circle():
     assert [[".".join(module) for module in group] for group in circles(graph(ROOT))] == []
+
+
+def late_imports(root: Path) -> set[tuple[str, str]]:
+    """Returns each file with each module that it imports inside a function: our own, or the top one of a package."""
+    files = {module_path(path, root) for path in package_files(root)}
+    found: set[tuple[str, str]] = set()
+    for path in package_files(root):
+        for each in file_imports(path, root):
+            is_ours = each.imported[0] != "<other>"
+            own = each.imported if each.imported in files else each.imported[:-1]
+            name = ".".join(own if is_ours else each.imported[1:2])
+            if each.kind == "function":
+                found.add((path.relative_to(root).as_posix(), name))
+    return found
+
+
+def test_imports_inside_functions_are_listed_with_a_reason():
+    listed = [(path, name) for reason in REASONS for path, names in reason.items() for name in names.split()]
+    assert len(listed) == len(set(listed))
+    assert sorted(late_imports(ROOT) - {*listed}) == [], "move these to the top, or list them in late_imports.py"
+    assert sorted({*listed} - late_imports(ROOT)) == [], "these are gone: take them off late_imports.py"
+
+
+def test_an_import_inside_a_function_is_found(tmp_path: Path):
+    (tmp_path / "one.py").write_text("import os\n\n\ndef f():\n    import onnx.helper\n    from .two import x\n")
+    (tmp_path / "two.py").write_text("x = 1\nif TYPE_CHECKING:\n    from .one import f\n")
+    assert late_imports(tmp_path) == {("one.py", "onnx"), ("one.py", "two")}
 
 
 @pytest.mark.parametrize("folder", SUBROOMS)

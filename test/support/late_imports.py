@@ -1,0 +1,71 @@
+"""
+Every import inside a function of the package, with the reason why it does not stand at the top of its file.
+
+An import belongs at the top. One of the reasons below excuses it; a test compares this list with the tree, so an import
+that has no reason any more goes to the top, and a new one needs a line here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+STARTS_FAST: Final = {
+    "core/messages/diagnostics.py": "difflib",
+    "core/plugins.py": "importlib",
+    "core/weights.py": "numpy",
+    "dialects/graph/base.py": "te te.library",
+    "dialects/graph/constants.py": "te.library",
+    "patterns/pdl/importer.py": "patterns.pdl.native patterns.pdl.pattern patterns.pdl.rewrite xdsl",
+    "rewrites/constants/fold_constant.py": "rewrites.constants.constant_values te.evaluation",
+    "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
+    "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
+    "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
+    "runtime/executable.py": "analysis.memory runtime.exporting.export runtime.looking.profile runtime.looking.trace"
+    " runtime.pickling",
+    "runtime/native/emit_assembly.py": "runtime.native.jit",
+    "runtime/source.py": "schedule.tuned.records",
+    "runtime/stairs.py": "schedule.tuned.apply_tuning",
+    "schedule/program/apply_schedule.py": "schedule.program.check",
+    "schedule/program/check.py": "numpy",
+    "te/dtypes.py": "ml_dtypes numpy",
+    "tools/calibrate.py": "runtime.calibration.calibrate runtime.calibration.statistics",
+    "tools/import_onnx.py": "core.passes.progress frontends.onnx.importer frontends.onnx.unsupported numpy"
+    " rewrites.constants.externalize_weights xdsl",
+    "tools/opt.py": "tools.options.expected tools.options.listings traceback",
+    "tools/options/array_files.py": "numpy zipfile zlib",
+    "tools/options/rules.py": "patterns.language.match patterns.matching.matcher patterns.matching.tracing"
+    " patterns.running.explain patterns.running.statistics patterns.text.loading rewrites.fusion.rules"
+    " rewrites.partition.pattern_tables rewrites.shipped testing.rules.checking testing.rules.group_checking"
+    " testing.rules.mutation testing.rules.reporting",
+    "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
+    "tools/run.py": "json numpy runtime.compile tools.pages.memory_table",
+    "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
+    " tools.drawing.boxes tools.drawing.drawing",
+    "tools/start.py": "importlib",
+    "tools/tune.py": "runtime.tuning.tune",
+}
+"""
+What takes long to load and is not always needed: a flag is read, a program printed or compiled from the cache without
+it. NumPy, LLVM, the evaluation of te and most rooms are among it. `python -X importtime` tells.
+"""
+
+OPTIONAL_PACKAGE: Final = {
+    "core/passes/progress.py": "tqdm",
+    "frontends/onnx/attributes.py": "onnx",
+    "frontends/onnx/emitting/folding.py": "onnx",
+    "frontends/onnx/emitting/shape_arithmetic.py": "onnx",
+    "frontends/onnx/emitting/values.py": "onnx",
+    "frontends/onnx/files/reading.py": "google onnx",
+    "frontends/onnx/files/tensors.py": "onnx",
+    "frontends/onnx/schemas.py": "onnx",
+    "frontends/onnx/unsupported.py": "onnx",
+    "testing/in_process.py": "filecheck",
+}
+"""What `pip install stepwell` does not install. The file can be imported without it."""
+
+RUN_BY_PATH: Final = {
+    "runtime/tuning/child.py": "runtime.tuning.job",
+}
+"""A script that is run by its path and finds the package first."""
+
+REASONS: Final = (STARTS_FAST, OPTIONAL_PACKAGE, RUN_BY_PATH)
