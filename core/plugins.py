@@ -75,6 +75,21 @@ class Registry:
         """The loaders of one kind, those of Stepwell included, by name."""
         return self.extensions.get(kind, {})
 
+    def load_extensions(self, kind: str, what: str) -> None:
+        """
+        Calls every loader of a kind. A package whose loader raises is skipped with a warning, and takes no other along.
+
+        `what` is what the loaders give, as the warning names it. An error of Stepwell's own loaders is raised.
+        """
+        for name, load in self.extensions_of(kind).items():
+            try:
+                load()
+            except Exception as error:
+                if self.owner[kind, name] == "stepwell":
+                    raise
+                problem = f"skipped, they cannot be loaded: {type(error).__name__}: {error}"
+                print(f"warning: {what} '{name}': {problem}", file=sys.stderr)
+
     def add_universe(self, universe: Universe, package: str, root: str | None = None) -> list[str]:
         """
         Adds what is new, and returns a line for each name that was taken. `root` is the module if not named `package`.

@@ -248,12 +248,7 @@ def load() -> None:
         return
     _loaded = True
     import_module(".operators", __package__).load()
-    for name, loader in registry().extensions_of(PLUGIN_KIND).items():
-        try:
-            loader()
-        except Exception as error:  # a package that is broken takes no others with it
-            problem = f"skipped, they cannot be loaded: {type(error).__name__}: {error}"
-            print(f"warning: converters '{name}': {problem}", file=sys.stderr)
+    registry().load_extensions(PLUGIN_KIND, "converters")
 
 
 def _load_for(caller: Mapping[str, Any]) -> None:

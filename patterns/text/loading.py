@@ -38,8 +38,7 @@ RULE_FUNCTIONS = "rule-functions"
 @cache
 def load_rule_functions() -> None:
     """Imports what Stepwell and other packages register for rules: their conditions and builders."""
-    for load in registry().extensions_of(RULE_FUNCTIONS).values():
-        load()
+    registry().load_extensions(RULE_FUNCTIONS, "rule functions")
 
 
 def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, ...]:

@@ -66,6 +66,28 @@ def test_rules_name_functions_of_a_package(package: None) -> None:
     assert [op.name for op in module.walk() if op.name.startswith("graph.")] == ["graph.relu", "graph.negative"]
 
 
+def test_a_package_that_cannot_be_loaded_is_skipped(package: None, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken() -> None:
+        raise ImportError("no module named acme")
+
+    extensions = {RULE_FUNCTIONS: {"acme": broken, "later": load}}
+    plugins.registry().extensions[RULE_FUNCTIONS].pop("wide")
+    assert not plugins.registry().add_plugin(plugins.StepwellPlugin(extensions=extensions), "acme-package")
+    assert [rule.name for rule in rules_of_text(RULE)] == ["negative-of-wide"]
+    warning = "warning: rule functions 'acme': skipped, they cannot be loaded: ImportError: no module named acme\n"
+    assert capsys.readouterr().err == warning
+
+
+def test_an_error_of_our_own_rule_functions_is_raised(package: None) -> None:
+    def broken() -> None:
+        raise ImportError("no module named acme")
+
+    extensions = {RULE_FUNCTIONS: {"ours": broken}}
+    assert not plugins.registry().add_plugin(plugins.StepwellPlugin(extensions=extensions), "stepwell")
+    with pytest.raises(ImportError, match="acme"):
+        rules_of_text(RULE)
+
+
 def test_without_the_package_the_name_is_unknown() -> None:
     with pytest.raises(StepwellError, match="unknown builder 'wide-package.relu'"):
         rules_of_text(RULE)
