@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
 from ...dialects.graph.shapes import Shape, Shaped
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+class ValueBuilder(Protocol):
+    """What a value asks of the `Emitter` to which it adds ops."""
+
+    block: Block
+    shapes: dict[tuple[Block, SSAValue], Value]
+
+    def ssa(self, operand: Any, dtype: str | None = None, /) -> SSAValue:
+        """Returns the SSA value of an operand."""
+        ...
+
+    def __getattr__(self, name: str, /) -> Callable[..., Any]: ...
 
 
 class Value(ABC):
@@ -41,7 +55,7 @@ class Value(ABC):
         """The elements, when they are known at import."""
         return None
 
-    def computed(self, b: Any) -> SSAValue:
+    def computed(self, b: ValueBuilder) -> SSAValue:
         """
         Returns the tensor at the place where the builder `b` adds ops.
 

@@ -21,7 +21,6 @@ from ...core.roles import TILING
 from ...dialects import tile
 from ...dialects.tensor_loop import GridOp
 from ...machine.machine import Machine
-from ...machine.x86_64 import X86_64_V4
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from ..kernels.padding import erase_with_buffers, padded_copy
@@ -49,7 +48,7 @@ def tile_all_depthwise(module: ModuleOp, target: Machine) -> int:
     return count
 
 
-def tile_depthwise(d: Depthwise, target: Machine = X86_64_V4) -> None:
+def tile_depthwise(d: Depthwise, target: Machine) -> None:
     """
     Replaces the grid of `d`, and the padded copy before it that is no longer needed, by loops over register tiles.
     """

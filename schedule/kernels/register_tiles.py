@@ -14,7 +14,6 @@ from math import ceil
 
 from ...dialects.tile.ops import LANES
 from ...machine.machine import Machine
-from ...machine.x86_64 import X86_64_V4
 
 MOST_VECTORS = 8
 
@@ -30,7 +29,7 @@ class RegisterTile:
     columns: int
 
 
-def steps_at_once(tile: RegisterTile, element_bytes: int, target: Machine = X86_64_V4, integers: bool = False) -> int:
+def steps_at_once(tile: RegisterTile, element_bytes: int, target: Machine, integers: bool = False) -> int:
     """
     Returns the steps of the sum that one `tile.mma` writes out: `DEPTH`, which saves most of the work of the loop, or
     one.
@@ -58,7 +57,7 @@ def temporaries(target: Machine, integers: bool = False) -> int:
     return 1 if target.fma else 2
 
 
-def fits(rows: int, vectors: int, target: Machine = X86_64_V4, integers: bool = False) -> bool:
+def fits(rows: int, vectors: int, target: Machine, integers: bool = False) -> bool:
     """
     Returns whether a tile leaves room for the vectors of a row of b and `temporaries`.
 
@@ -76,7 +75,7 @@ def choose_tile(
     rows: int,
     columns: int,
     element_bytes: int,
-    target: Machine = X86_64_V4,
+    target: Machine,
     far: bool = False,
     integers: bool = False,
 ) -> RegisterTile:

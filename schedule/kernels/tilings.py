@@ -8,7 +8,6 @@ from math import ceil, prod
 from xdsl.dialects.builtin import IntegerType
 
 from ...machine.machine import Machine
-from ...machine.x86_64 import X86_64_V4
 from .contraction import Contraction
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 
@@ -50,7 +49,7 @@ class Tiling:
     """True where the rows of a that the next tile reads are prefetched, a part at each step of the loop over k."""
 
 
-def choose_tiling(c: Contraction, prepacked: bool = False, target: Machine = X86_64_V4) -> Tiling:
+def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     """
     Returns the default for one core of `target` (see docs/targets.md). `prepacked` means that b is in panels already.
     """

@@ -20,6 +20,7 @@ from ...dialects import tile
 from ...dialects.schedule.ops import BlockizeOp, TensorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, GridOp
 from ...dialects.tensor_loop.syntax import value_name
+from ...machine.x86_64 import X86_64_V4
 from ..kernels.contraction import contraction_of, factors_of, initial_value
 from ..kernels.register_tiles import RegisterTile
 from ..kernels.tilings import choose_tiling
@@ -178,7 +179,7 @@ def _tensorize_mma(block: BlockOp, shape: Sequence[int] | None, packed: bool) ->
         erase(grid)
         refuse(f"{block_name(block)} is no contraction whose sums may be regrouped: {_difference(block)}", block)
     erase(nest)
-    tiling = choose_tiling(found)
+    tiling = choose_tiling(found, False, X86_64_V4)  # the same on every machine
     if shape is not None:
         tiling = replace(
             tiling,

@@ -16,13 +16,13 @@ from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy, without_copy
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from ..kernels.tilings import LINE_BYTES, Tiling, choose_tiling
+from ..kernels.tilings import LINE_BYTES, Tiling
 from .borders import Borders, Run, borders_of, emit_where_inside
 from .panels import PackedPanels
 
 
 def tile_contraction(
-    c: Contraction, tiling: Tiling | None = None, prepacked: SSAValue | None = None, keeps_copy: bool = False
+    c: Contraction, tiling: Tiling, prepacked: SSAValue | None = None, keeps_copy: bool = False
 ) -> None:
     """
     Replaces the grid of `c` by loops over register tiles. `prepacked` holds b in panels already:
@@ -32,7 +32,6 @@ def tile_contraction(
     block = Block()
     builder = ScheduledNest(block, c.block)
     source = c
-    tiling = tiling or choose_tiling(c)
     c, pad = (c, None) if keeps_copy else without_copy(c)
     borders = borders_of(c)
     if borders is None or not borders.fit(tiling.tile.rows):

@@ -29,7 +29,6 @@ from ...analysis.affine import linear_terms
 from ...analysis.work import WORTH_SHARING
 from ...dialects.tensor_loop import GridOp
 from ...machine.machine import Machine
-from ...machine.x86_64 import X86_64_V4
 from ..kernels.contraction import Contraction, Operand, alone
 from ..kernels.padding import is_zero, without_copy
 from ..kernels.register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
@@ -174,7 +173,7 @@ def _is_zero_or_unit(c: Contraction, index: AffineExpr) -> bool:
 # Plan
 
 
-def plan_winograd(w: Winograd, target: Machine = X86_64_V4) -> Plan | None:
+def plan_winograd(w: Winograd, target: Machine) -> Plan | None:
     """
     Returns as many squares at once as fit half of the second-level cache, but enough to use the filters well, which are
     read once per block. Returns `None` where the convolution itself takes fewer cycles.

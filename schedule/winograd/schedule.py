@@ -15,7 +15,6 @@ from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile import Place
 from ...machine.machine import Machine
-from ...machine.x86_64 import X86_64_V4
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from ..kernels.padding import erase_with_buffers
 from ..kernels.register_tiles import split_columns, split_evenly
@@ -32,7 +31,7 @@ from .transforms import (
 )
 
 
-def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Machine = X86_64_V4) -> None:
+def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Machine) -> None:
     """
     Replaces the grid of `w` by loops over blocks of squares. `filters` holds the transformed filters (`filters_type`).
     """

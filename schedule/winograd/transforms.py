@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tile
 from ...machine.machine import Machine
-from ...machine.x86_64 import X86_64_V4
 from ..kernels.epilogue import place_of
 from ..kernels.register_tiles import split_columns
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
@@ -80,7 +79,7 @@ def channels_at_once(w: Winograd, target: Machine) -> int:
     return lanes * (2 if target.registers >= 2 * SQUARE**2 else 1)
 
 
-def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Machine = X86_64_V4) -> None:
+def emit_filters(block: Block, w: Winograd, plan: Plan, made: SSAValue, target: Machine) -> None:
     """
     Appends the nests that transform all filters to `block`, as many channels at once as a register has. Zeros replace
     subnormal results.

@@ -19,11 +19,11 @@ from ....dialects.graph.dynamic import DynamicOp, ShapeOfOp
 from ....dialects.graph.shapes import Shaped
 from ....dialects.traits import LoopSemantics
 from ....te.dtypes import numpy_dtype
-from ..value import Value
+from ..value import Value, ValueBuilder
 from .values import KnownValue, RuntimeValue
 
 if TYPE_CHECKING:
-    from .graph_builder import GraphBuilder
+    pass
 
 DEEPEST: Final = 64
 """The most levels of an expression. What is deeper is computed by ops."""
@@ -204,7 +204,7 @@ class SizesValue(Value):
     def shaped(self) -> Shaped:
         return Shaped(tuple(self.elements.shape), self._dtype)
 
-    def computed(self, b: GraphBuilder) -> SSAValue:
+    def computed(self, b: ValueBuilder) -> SSAValue:
         """Returns the tensor as an SSA value at the current place."""
         flat: list[Extent] = self.elements.reshape(-1).tolist()
         result = vector(b, flat, self._dtype)
@@ -265,7 +265,7 @@ def elements_of(value: Value) -> np.ndarray[Any, Any] | None:
 # Ops that compute them
 
 
-def vector(b: GraphBuilder, extents: Sequence[Extent], dtype: str = "i64") -> Value:
+def vector(b: ValueBuilder, extents: Sequence[Extent], dtype: str = "i64") -> Value:
     """A vector of numbers and sizes."""
     if not any(isinstance(each, Size) for each in extents):
         return KnownValue(np.array(_numbers(extents), np.int64).astype(numpy_dtype(dtype)))
@@ -279,7 +279,7 @@ def vector(b: GraphBuilder, extents: Sequence[Extent], dtype: str = "i64") -> Va
     return result if result.dtype == dtype else b.astype(result, dtype=dtype)
 
 
-def scalar(b: GraphBuilder, extent: Extent, dtype: str = "i64") -> Value:
+def scalar(b: ValueBuilder, extent: Extent, dtype: str = "i64") -> Value:
     """A number or size as a tensor of rank 0."""
     return b.reshape(vector(b, [extent], dtype), shape=())
 
@@ -303,7 +303,7 @@ def _follows(first: Extent, other: Extent, distance: int) -> bool:
     return same and other.args[1] == first.args[1] + distance
 
 
-def _part(b: GraphBuilder, extents: Sequence[Extent], dtype: str) -> Value:
+def _part(b: ValueBuilder, extents: Sequence[Extent], dtype: str) -> Value:
     first = extents[0]
     if not isinstance(first, Size):
         kind = numpy_dtype(dtype if dtype == "i1" else "i64")
@@ -319,7 +319,7 @@ def _part(b: GraphBuilder, extents: Sequence[Extent], dtype: str) -> Value:
     return _computed(b, first)
 
 
-def _computed(b: GraphBuilder, size: Size) -> Value:
+def _computed(b: ValueBuilder, size: Size) -> Value:
     """One size as a vector of one element. Recurses `DEEPEST` levels at most."""
     if size.op == "element":
         tensor, place = size.args
@@ -330,7 +330,7 @@ def _computed(b: GraphBuilder, size: Size) -> Value:
     return getattr(b, size.op)(*operands)
 
 
-def _operand(b: GraphBuilder, extent: Extent) -> Value:
+def _operand(b: ValueBuilder, extent: Extent) -> Value:
     if isinstance(extent, Size):
         return _part(b, [extent], "i64")
     return KnownValue(np.array([extent], bool if isinstance(extent, bool) else np.int64))

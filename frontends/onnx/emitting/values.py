@@ -17,7 +17,7 @@ from ....dialects.graph.signature import shaped_of
 from ....te.dtypes import of_numpy
 from ..errors import ConversionError
 from ..types import DTYPES
-from ..value import Value
+from ..value import Value, ValueBuilder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,7 @@ class SequenceValue(Value):
     def shaped(self) -> Shaped:
         raise ConversionError("a sequence is given where a tensor is expected")
 
-    def computed(self, b: Any) -> SSAValue:
+    def computed(self, b: ValueBuilder) -> SSAValue:
         raise ConversionError("a sequence is given where a tensor is expected")
 
 

@@ -18,6 +18,7 @@ from stepwell.core.ir.verification import verify_module
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects import tile
+from stepwell.machine.x86_64 import X86_64_V4
 from stepwell.schedule.kernels.register_tiles import choose_tile, fits, split_columns, split_evenly
 
 EXAMPLES = 300 if FULL else 15
@@ -211,8 +212,8 @@ def test_batches(transposed: bool) -> None:
 def test_tiles_fit_the_registers() -> None:
     for rows in (1, 2, 7, 14, 64, 1000):
         for columns in (1, 10, 16, 33, 64, 100, 1000):
-            chosen = choose_tile(rows, columns, 4)
-            assert fits(chosen.rows, -(-chosen.columns // 16))
+            chosen = choose_tile(rows, columns, 4, X86_64_V4)
+            assert fits(chosen.rows, -(-chosen.columns // 16), X86_64_V4)
             assert chosen.rows <= rows and chosen.columns <= columns
 
 

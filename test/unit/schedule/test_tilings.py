@@ -221,7 +221,7 @@ def test_the_tiles_of_a_panel_ask_for_all_of_the_next(rows: int) -> None:
 def tilings(rows: int, columns: int, depth: int) -> st.SearchStrategy[Tiling]:
     heights = range(1, rows + 1)
     widths = [16 * vectors for vectors in range(1, 7) if 16 * vectors < columns] + [min(columns, 96)]
-    tiles = [RegisterTile(height, width) for height in heights for width in widths if fits(height, -(-width // 16))]
+    tiles = [RegisterTile(height, width) for height in heights for width in widths if fits(height, -(-width // 16), V4)]
     parts = [count for count in range(1, depth + 1) if depth % count == 0][:6]
     return st.builds(
         Tiling,
