@@ -42,9 +42,12 @@ class CacheWriteOp(InProgram):
     FIELDS: ClassVar = (_INDEX, _SCOPE)
 
 
+WRONG_BUFFER = 'which buffer is "{}", expected "read" or "write"'
+
+
 def _check_which(which: StringAttr) -> None:
     if which.data not in ("read", "write"):
-        raise VerifyException(f'which buffer is "{which.data}", expected "read" or "write"')
+        raise VerifyException(WRONG_BUFFER.format(which.data))
 
 
 @irdl_op_definition

@@ -51,6 +51,7 @@ from .syntax import print_attributes, print_body, value_name
 from .terminators import YieldOp, complete_bodies
 
 SCOPES = ("global", "local")
+UNKNOWN_SCOPE = 'unknown scope "{}", expected "global" or "local"'
 
 
 @irdl_op_definition
@@ -313,7 +314,7 @@ class AllocOp(IRDLOperation):
 
     def verify_(self) -> None:
         if self.scope.data not in SCOPES:
-            raise VerifyException(f'unknown scope "{self.scope.data}", expected "global" or "local"')
+            raise VerifyException(UNKNOWN_SCOPE.format(self.scope.data))
         dynamic = sum(1 for extent in self.memref.type.get_shape() if extent < 0)
         if dynamic != len(self.dynamic_sizes):
             raise VerifyException(

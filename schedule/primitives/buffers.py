@@ -101,9 +101,10 @@ def time_of(op: Operation) -> int:
     return next(number for number, each in enumerate(function_of(op).body.block.ops) if each is top)
 
 
-def loads_in(block: BlockOp) -> list[memref.LoadOp]:
-    """Returns all loads in the init and the body of `block`, in order of the text."""
-    return [op for op in block.walk() if isinstance(op, memref.LoadOp)]
+def loads_in(block: BlockOp, buffer: SSAValue | None = None) -> list[memref.LoadOp]:
+    """Returns all loads in the init and the body of `block`, or those of `buffer`, in order of the text."""
+    loads = [op for op in block.walk() if isinstance(op, memref.LoadOp)]
+    return loads if buffer is None else [load for load in loads if load.memref is buffer]
 
 
 def stores_in(block: BlockOp) -> list[memref.StoreOp]:
@@ -166,6 +167,26 @@ def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> li
                 block,
             )
     return found
+
+
+def axes_of_reads(block: BlockOp, buffer: SSAValue) -> list[int | None]:
+    """Returns what `axes_at` does for every load of `buffer` in `block`. It refuses several places."""
+    first, *others = [axes_at(block, load.indices, buffer) for load in loads_in(block, buffer)]
+    if any(axes != first for axes in others):
+        refuse(f"{block_name(block)} reads {value_name(buffer)} at several places", block)
+    return first
+
+
+def check_unread(block: BlockOp, buffer: SSAValue) -> None:
+    """Refuses a block that reads `buffer`, which it writes."""
+    if loads_in(block, buffer):
+        refuse(f"{block_name(block)} reads {value_name(buffer)}, which it writes", block)
+
+
+def check_unstored(block: BlockOp, buffer: SSAValue) -> None:
+    """Refuses a block that writes `buffer`, which it reads."""
+    if only_store(block).memref is buffer:
+        refuse(f"{block_name(block)} writes {value_name(buffer)}, which it reads", block)
 
 
 def check_separate(block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExpr | None]) -> None:

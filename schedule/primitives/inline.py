@@ -12,6 +12,9 @@ from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
     axes_at,
+    axes_of_reads,
+    check_unread,
+    check_unstored,
     check_untouched,
     check_unwritten,
     check_writes_once,
@@ -26,7 +29,7 @@ from .buffers import (
 )
 from .dependences import check_order_known
 from .errors import refuse
-from .nests import block_name, clone_located, covers_axes, erase, erase_nest, is_alone
+from .nests import block_name, check_covers_axes, clone_located, erase, erase_nest, is_alone
 from .steps import step
 
 LAST = 1 << 62
@@ -69,8 +72,7 @@ def compute_inline(block: BlockOp) -> None:
     for user in users:
         if user.stores and user.block is not block:
             refuse(f"{block_name(user.block)} writes {value_name(buffer)} too", block, user.block)
-    if any(load.memref is buffer for load in loads_in(block)):
-        refuse(f"{block_name(block)} reads {value_name(buffer)}, which it writes", block)
+    check_unread(block, buffer)
     axes = axes_at(block, store.indices, buffer)
     _check_limits(block)
     for axis, extent in enumerate(block.extents):
@@ -140,10 +142,7 @@ def reverse_compute_inline(block: BlockOp) -> None:
     producer = next(user.block for user in users if user.stores)
     _check_pair(block, producer, buffer)
     check_writes_once(block)
-    loads = [load for load in loads_in(block) if load.memref is buffer]
-    axes = axes_at(block, loads[0].indices, buffer)
-    if any(axes_at(block, load.indices, buffer) != axes for load in loads):
-        refuse(f"{block_name(block)} reads {value_name(buffer)} at several places", block)
+    axes = axes_of_reads(block, buffer)
     _check_points(block, producer, buffer, axes)
     start, end = time_of(producer), time_of(block)
     if start == end or not is_alone(block):
@@ -176,20 +175,17 @@ def _check_pair(block: BlockOp, producer: BlockOp, buffer: SSAValue) -> None:
             hint="reverse_compute_at moves the block under a loop that holds all of them",
         )
     check_order_known(producer, block)
-    if any(load.memref is buffer for load in loads_in(producer)):
-        refuse(f"{block_name(producer)} reads {value_name(buffer)}, which it writes", producer)
+    check_unread(producer, buffer)
     if only_store(producer).memref is not buffer:
         refuse(f"{block_name(producer)} writes more than {value_name(buffer)}", producer)
-    if only_store(block).memref is buffer:
-        refuse(f"{block_name(block)} writes {value_name(buffer)}, which it reads", block)
+    check_unstored(block, buffer)
 
 
 def _check_points(block: BlockOp, producer: BlockOp, buffer: SSAValue, axes: list[int | None]) -> None:
     """Checks that both blocks visit every element of the buffer."""
     stored = axes_at(producer, only_store(producer).indices, buffer)
     for each, places in ((block, axes), (producer, stored)):
-        if not covers_axes(each):
-            refuse(f"{block_name(each)} is not known to run for every value of its axes", block, each)
+        check_covers_axes(each, block)
         for axis, extent in zip(places, buffer.type.get_shape(), strict=True):  # pyright: ignore[reportAttributeAccessIssue]
             if axis is not None and each.extents[axis] != extent:
                 refuse(f"{block_name(each)} does not visit every element of {value_name(buffer)}", block, each)

@@ -46,7 +46,7 @@ from .nests import (
     top_of,
 )
 from .reshape import check_plain
-from .staging import read_buffer, written_buffer
+from .staging import buffer_of
 from .steps import Number, step
 
 
@@ -71,9 +71,7 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
         B : memref<8x32xf32> … load B[vk, vj]
         T : memref<2x8x16xf32> … load T[vj floordiv 16, vk, vj mod 16]
     """
-    if which not in ("read", "write"):
-        refuse(f'which buffer is "{which}", expected "read" or "write"', block)
-    buffer = read_buffer(block, index) if which == "read" else written_buffer(block, index)
+    buffer = buffer_of(block, which, index)
     type_ = static_type(buffer, block)
     shape = type_.get_shape()
     if mapping.num_dims != len(shape) or mapping.num_symbols:
@@ -255,7 +253,7 @@ def _check_pads_written(block: BlockOp, out: SSAValue) -> None:
 
     It must write all of its buffer and keep nothing of the old contents.
     """
-    if any(load.memref is out for load in loads_in(block)) and block.init is None:
+    if loads_in(block, out) and block.init is None:
         refuse(f"{block_name(block)} reads {value_name(out)} as it was before", block)
     store_axes = axes_at(block, only_store(block).indices, out)
     for axis, extent in zip(store_axes, static_type(out, block).get_shape(), strict=True):
@@ -302,7 +300,7 @@ def _padded_shape(
 def _pad_read(block: BlockOp, buffer: SSAValue, grown: set[int], padded: Sequence[int]) -> None:
     """Has the block read a copy of `buffer` with zeros after it, where padded axes choose its elements."""
     type_ = static_type(buffer, block)
-    loads = [load for load in loads_in(block) if load.memref is buffer]
+    loads = loads_in(block, buffer)
     shapes = [_padded_shape(block, load, grown, padded) for load in loads]
     shape = [max(sizes) for sizes in zip(*shapes, strict=True)]
     if shape == list(type_.get_shape()):

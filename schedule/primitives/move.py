@@ -18,7 +18,10 @@ from ...dialects.tensor_loop.syntax import value_name
 from .affine import Coverage
 from .buffers import (
     axes_at,
+    axes_of_reads,
     check_once,
+    check_unread,
+    check_unstored,
     check_untouched,
     check_unwritten,
     check_writes_once,
@@ -34,7 +37,7 @@ from .dependences import Dependences, Touch, check_order_known, only_reduces, to
 from .errors import refuse
 from .nests import (
     block_name,
-    covers_axes,
+    check_covers_axes,
     function_of,
     is_alone,
     loop_name,
@@ -130,8 +133,7 @@ def _check_movable(block: BlockOp, loop: ForOp) -> None:
     check_order_known(block)
     for each in loops_of(block):
         check_plain(each)
-    if not covers_axes(block):
-        refuse(f"{block_name(block)} is not known to run for every value of its axes", block)
+    check_covers_axes(block)
     for each in _around(loop):
         if each.kind_name not in ("serial", "unrolled"):
             refuse(
@@ -199,11 +201,10 @@ def _check_producer(block: BlockOp, axes: list[int | None], buffer: SSAValue) ->
     for axis, (kind, extent) in enumerate(zip(block.kinds, block.extents, strict=True)):
         if kind == "spatial" and axis not in axes and extent != 1:
             refuse(f"axis {value_name(block.axes[axis])} does not choose the element that is written", block)
-    loads = [load for load in loads_in(block) if load.memref is buffer]
     if not block.has_reduce_axes:
-        if loads:
-            refuse(f"{block_name(block)} reads {value_name(buffer)}, which it writes", block)
+        check_unread(block, buffer)
         return
+    loads = loads_in(block, buffer)
     if block.init is None:
         refuse(f"{block_name(block)} has no init: moved, it would add to what earlier iterations left", block)
     if any(
@@ -337,12 +338,8 @@ def reverse_compute_at(block: BlockOp, loop: ForOp) -> None:
     if start > end:
         refuse(f"{block_name(block)} comes before {loop_name(loop)}", block, loop)
     buffer, producer = _source_under(block, loop)
-    if store.memref is buffer:
-        refuse(f"{block_name(block)} writes {value_name(buffer)}, which it reads", block)
-    loads = [load for load in loads_in(block) if load.memref is buffer]
-    axes = axes_at(block, loads[0].indices, buffer)
-    if any(axes_at(block, load.indices, buffer) != axes for load in loads):
-        refuse(f"{block_name(block)} reads {value_name(buffer)} at several places", block)
+    check_unstored(block, buffer)
+    axes = axes_of_reads(block, buffer)
     spans = _completed(block, producer, buffer, axes, loop)
     check_unwritten([load.memref for load in loads_in(block) if load.memref is not buffer], start, end, block)
     check_untouched(store.memref, start, end, block)
@@ -379,8 +376,7 @@ def _completed(
     """
     assert isinstance(buffer.type, MemRefType)
     stored = axes_at(producer, only_store(producer).indices, buffer)
-    if not covers_axes(producer):
-        refuse(f"{block_name(producer)} is not known to run for every value of its axes", block, producer)
+    check_covers_axes(producer, block)
     limits = dict(zip(producer.binding_exprs, producer.extents, strict=True))
     if any(limits.get(expr) != bound for expr, bound in producer.constraints):
         refuse(f"{block_name(producer)} runs under a condition", block, producer)

@@ -254,6 +254,12 @@ def _binding_range(op: BlockOp) -> range:
     return range(first, first + len(op.binding_operands))
 
 
+def check_covers_axes(block: BlockOp, *blamed: Operation) -> None:
+    """Refuses a block that is not known to run for every value of its axes. Ops that are `blamed` too come first."""
+    if not covers_axes(block):
+        refuse(f"{block_name(block)} is not known to run for every value of its axes", *blamed, block)
+
+
 def covers_axes(block: BlockOp, axes: Sequence[int] | None = None) -> bool:
     """
     Returns whether the loops around `block` run it for every value of its axes (or those `axes`), all extents known.

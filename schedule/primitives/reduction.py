@@ -25,8 +25,8 @@ from .nests import (
     block_name,
     blocks_of,
     bound_block,
+    check_covers_axes,
     clone_located,
-    covers_axes,
     erase,
     fresh_block_name,
     function_of,
@@ -173,8 +173,7 @@ def rfactor(loop: ForOp, axis: int = 0) -> tuple[BlockOp, BlockOp]:
         refuse(f"{loop_name(loop)} cannot be factored: {blame.reason}", loop, blame.op)
     accumulator = _accumulator(block)
     identity = _identity(accumulator, block)
-    if not covers_axes(block):
-        refuse(f"{block_name(block)} is not known to run for every value of its axes", block)
+    check_covers_axes(block)
     check_once(block)
     check_separate(block, accumulator.buffer, accumulator.indices)
     type_ = static_type(accumulator.buffer, block)

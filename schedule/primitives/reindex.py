@@ -26,8 +26,8 @@ from .buffers import (
 )
 from .dependences import check_order_known
 from .errors import refuse
-from .nests import axes_block, block_name, covers_axes, erase, top_of
-from .staging import check_reads_own, read_buffer, written_buffer
+from .nests import axes_block, block_name, check_covers_axes, erase, top_of
+from .staging import buffer_of, check_reads_own
 from .steps import step
 
 
@@ -53,9 +53,7 @@ def reindex(block: BlockOp, which: str, index: int) -> BlockOp:
         block "conv" { C[vi] += A[2 * vi + vw] * W[vw] }
         block "A_reindex" { T[vd0, vd1] = A[2 * vd0 + vd1] }  block "conv" { C[vi] += T[vi, vw] * W[vw] }
     """
-    if which not in ("read", "write"):
-        refuse(f'which buffer is "{which}", expected "read" or "write"', block)
-    buffer = read_buffer(block, index) if which == "read" else written_buffer(block, index)
+    buffer = buffer_of(block, which, index)
     type_ = static_type(buffer, block)
     check_order_known(block)
     time = time_of(block)
@@ -106,8 +104,7 @@ def _indices(block: BlockOp, buffer: SSAValue, type_: MemRefType) -> list[Affine
 def _check_written(block: BlockOp, buffer: SSAValue, indices: list[AffineExpr]) -> None:
     check_reads_own(block, buffer)
     only_store(block)
-    if not covers_axes(block):
-        refuse(f"{block_name(block)} is not known to run for every value of its axes", block)
+    check_covers_axes(block)
     check_separate(block, buffer, indices)
     spatial = {axis for axis, kind in enumerate(block.kinds) if kind == "spatial"}
     if any(expr.used_dims() - spatial for expr in indices):

@@ -10,8 +10,9 @@ from xdsl.rewriter import InsertPoint
 
 from ...analysis.reductions import accumulators
 from ...dialects.schedule.ops import CacheReadOp, CacheWriteOp, SetScopeOp, StorageAlignOp
+from ...dialects.schedule.staging import WRONG_BUFFER
 from ...dialects.tensor_loop import AllocOp, BlockOp
-from ...dialects.tensor_loop.function import SCOPES
+from ...dialects.tensor_loop.function import SCOPES, UNKNOWN_SCOPE
 from ...dialects.tensor_loop.syntax import value_name
 from .buffers import (
     axes_at,
@@ -33,6 +34,13 @@ from .nests import block_name, covers_axes, erase, top_of
 from .steps import step
 
 
+def buffer_of(block: BlockOp, which: str, index: int) -> SSAValue:
+    """Returns buffer number `index` of those that `block` reads (`which` is "read") or writes ("write")."""
+    if which not in ("read", "write"):
+        refuse(WRONG_BUFFER.format(which), block)
+    return read_buffer(block, index) if which == "read" else written_buffer(block, index)
+
+
 def read_buffer(block: BlockOp, index: int) -> SSAValue:
     """Returns buffer number `index` of those that `block` reads."""
     return _numbered(block, [region.buffer for region in block.reads], index, "reads")
@@ -52,7 +60,7 @@ def _numbered(block: BlockOp, buffers: list[SSAValue], index: int, verb: str) ->
 
 def _check_scope(block: BlockOp, scope: str) -> None:
     if scope not in SCOPES:
-        refuse(f'unknown scope "{scope}", expected "global" or "local"', block)
+        refuse(UNKNOWN_SCOPE.format(scope), block)
 
 
 @step(CacheReadOp)
@@ -135,7 +143,7 @@ def cache_write(block: BlockOp, index: int, scope: str = "global") -> BlockOp:
 
 def check_reads_own(block: BlockOp, buffer: SSAValue) -> None:
     """Refuses where an element is read that the block has not written."""
-    loads = [load for load in loads_in(block) if load.memref is buffer]
+    loads = loads_in(block, buffer)
     if loads and (block.init is None or accumulators(block) is None):
         hint = "stage it before its init is decomposed" if block.has_reduce_axes else None
         refuse(f"{block_name(block)} reads {value_name(buffer)} as it was before", block, hint=hint)
