@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 from ..te.dtypes import TABLE, numpy_dtype, of_numpy
 from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .messages.files import reason_of
+from .messages.texts import IS_A_DIRECTORY
 from .roles import BUFFER_ALIGNMENT
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def open_weights(path: str | Path) -> WeightFile:
             file_size = os.fstat(file.fileno()).st_size
             header, data_start = _read_header(path, file, file_size)
     except IsADirectoryError:
-        _fail(path, "it is a directory, expected a file")
+        _fail(path, IS_A_DIRECTORY)
     except OSError as error:
         _fail(path, reason_of(error))
     metadata = _metadata(path, header.pop(METADATA_KEY, {}))

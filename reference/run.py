@@ -15,6 +15,7 @@ from ..core.messages.locations import location_string
 from ..core.roles import PREPARE
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure
+from .movement import OUT_OF_RANGE
 from .properties import element_type_name, literal_array, plain_value, properties_of
 from .registry import lookup
 from .scalars import evaluate_scalar_op
@@ -108,7 +109,7 @@ def _extract(run: _Run, op: Operation, operands: list[Array], values: dict[SSAVa
     tensor, *indices = operands
     position = tuple(int(index) for index in indices)
     if any(not 0 <= index < size for index, size in zip(position, tensor.shape, strict=True)):
-        raise ReferenceFailure("tensor.extract", "index out of range")
+        raise ReferenceFailure("tensor.extract", OUT_OF_RANGE)
     return (np.asarray(tensor[position]),)
 
 

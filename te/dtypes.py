@@ -98,9 +98,14 @@ def is_integer(dtype: str) -> bool:
 
 def bit_width(dtype: str) -> int:
     """Returns the bits of one value. An `index` has 64."""
-    if dtype not in TABLE:
-        raise ValueError(f"unknown element type '{dtype}', expected one of {', '.join(EVERY)}")
+    if (reason := unknown_type(dtype)) is not None:
+        raise ValueError(reason)
     return TABLE[dtype].bits
+
+
+def unknown_type(dtype: str) -> str | None:
+    """Returns the message about a name that is no element type, None for one that is."""
+    return None if dtype in TABLE else f"unknown element type '{dtype}', expected one of {', '.join(EVERY)}"
 
 
 def integer_range(dtype: str) -> tuple[int, int]:

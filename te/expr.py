@@ -279,8 +279,8 @@ class Cast(Expr):
         return (self.operand,)
 
     def check(self) -> None:
-        if self.type not in dtypes.EVERY:
-            raise TEError(f"unknown element type '{self.type}', expected one of {', '.join(dtypes.EVERY)}")
+        if (reason := dtypes.unknown_type(self.type)) is not None:
+            raise TEError(reason)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from ...runtime.compile import compile as compile_module
-from ...runtime.errors import ArgumentError, wrong_count
-from ...runtime.program.arrays import ArrayType, check_type
+from ...runtime.errors import wrong_count
+from ...runtime.program.arrays import ArrayType, check_type, note_size
 from ...runtime.program.dlpack import as_inputs
 from ...runtime.specialisations import Specialisations
 from ...te.dtypes import numpy_dtype
@@ -257,9 +257,7 @@ class OnnxExecutable:
             type_ = each.type or ArrayType(each.dtype, (None,) * np.ndim(array))
             check_type(array, type_, each.name)
             for name, size in zip(each.sizes, array.shape, strict=False):
-                first, owner = sizes.setdefault(name, (size, each.name)) if name else (size, "")
-                if first != size:
-                    raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{each.name}'")
+                note_size(sizes, name, size, each.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the source of the model. Programs are compiled anew, or taken from the compile cache."""

@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import fail
+from ...core.messages.texts import GIVE_SIZES
 from ...te import dtypes
 from ..shared.te_types import dtype_of, is_static
 
@@ -38,8 +39,7 @@ def _check_value(op: Operation, value: SSAValue) -> None:
     if not isinstance(type_, TensorType):
         return
     if not is_static(type_):
-        hint = 'give the sizes first: specialize-shapes{main="4x784"}'
-        fail(op, f"a value of type {type_} has no known size", hint=hint)
+        fail(op, f"a value of type {type_} has no known size", hint=GIVE_SIZES)
     if dtype_of(type_.get_element_type()) not in dtypes.ALL:
         expected = ", ".join(dtypes.ALL)
         fail(op, f"a value of type {type_} has no form in memory, expected an element type of {expected}")

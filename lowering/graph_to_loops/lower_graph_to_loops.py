@@ -20,6 +20,7 @@ from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import Diagnostic, StepwellError, fail
 from ...core.messages.locations import location_string, nearest_source_point
+from ...core.messages.texts import GIVE_SIZES
 from ...core.passes.base import StepwellPass
 from ...core.text.parsing import make_context, parse_text
 from ...dialects.graph.calls import CallKernelOp
@@ -187,8 +188,7 @@ def _static_type(op: Operation, value: SSAValue, index: int) -> TensorType:
     if not isinstance(type_, TensorType):
         fail(op, f"operand {index} has type {type_}, expected a tensor")
     if not is_static(type_):
-        hint = 'give the sizes first: specialize-shapes{main="4x784"}'
-        fail(op, f"operand {index} has type {type_}, whose sizes are not all known", hint=hint)
+        fail(op, f"operand {index} has type {type_}, whose sizes are not all known", hint=GIVE_SIZES)
     return type_
 
 

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     ModuleOp,
     ShapedType,
-    StringAttr,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
@@ -22,7 +21,7 @@ from ..language.constants import element_type, is_constant_op, splat_number
 from ..language.constraints import HasDtype, HasShape, HasType, Literal, Where
 from ..language.functions import symbol_name
 from ..language.patterns import Any_, Capture, Op, Pattern, Result, Splat, all_below
-from ..language.rules import NUMERICS, Require, Rule
+from ..language.rules import Require, Rule, numerics_of
 from .attributes import ATTRIBUTES, named_attributes
 from .replacement import calls_functions, replacement_of
 
@@ -36,8 +35,6 @@ ANY_SHAPE = "pattern.any_shape"
 """An attribute like `ANY_TYPE`, for the shape only. Its rank is included."""
 
 WILDCARDS = (ANY_TYPE, ANY_DTYPE, ANY_SHAPE)
-
-NUMERICS_ATTRIBUTE = "pattern.numerics"
 
 FUNCTIONS = ("pattern", "replacement")
 
@@ -67,16 +64,13 @@ def _rule_of(module: ModuleOp, name: str) -> tuple[Operation, Rule]:
     if pattern.function_type != replacement.function_type:
         message = f"'@replacement' has type {replacement.function_type}, expected {pattern.function_type} as '@pattern'"
         raise OperationError(replacement, message)
-    numerics = pattern.attributes.get(NUMERICS_ATTRIBUTE, StringAttr("exact"))
-    if not isinstance(numerics, StringAttr) or numerics.data not in NUMERICS:
-        message = f"{NUMERICS_ATTRIBUTE} is {numerics}, expected one of {', '.join(NUMERICS)}"
-        raise OperationError(pattern, message)
+    numerics = numerics_of(pattern) or "exact"
     reader = _PatternReader(pattern, exact_types=calls_functions(replacement))
     lhs = reader.read()
     rhs, callback = replacement_of(replacement, reader.keys, reader.captures, reader.order, reader.dtypes, module)
     computes = callback is not None or any(op.name != "func.return" for op in replacement.body.block.ops)
     when = reader.conditions() if computes else ()
-    rule = Rule(name, lhs, rhs, when, numerics=numerics.data, callback=callback, also=reader.also)  # pyright: ignore[reportArgumentType]
+    rule = Rule(name, lhs, rhs, when, numerics=numerics, callback=callback, also=reader.also)  # pyright: ignore[reportArgumentType]
     return pattern, rule
 
 

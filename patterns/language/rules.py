@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Operation
 
+from ...core.messages.diagnostics import OperationError
 from .combinators import Together
 from .patterns import Capture, Op, Pattern, fresh_key
 from .registry import RuleError
@@ -16,6 +18,9 @@ Numerics = Literal["exact", "rounding", "fast"]
 """`exact` gives the same bits, `rounding` the same real function. `fast` may lose NaN, inf and the sign of zero."""
 
 NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "fast")
+
+NUMERICS_ATTRIBUTE = "pattern.numerics"
+"""The attribute with the class of a rule: on `@pattern`, on a `pdl.rewrite`, or on a module for all patterns in it."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,17 @@ class Rule:
             raise ValueError(
                 f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}"
             )
+
+
+def numerics_of(op: Operation) -> Numerics | None:
+    """Returns the class that an attribute of `op` names, None where it has none. Raises `OperationError`."""
+    given = op.attributes.get(NUMERICS_ATTRIBUTE)
+    for known in NUMERICS:
+        if given == StringAttr(known):
+            return known
+    if given is not None:
+        raise OperationError(op, f"{NUMERICS_ATTRIBUTE} is {given}, expected one of {', '.join(NUMERICS)}")
+    return None
 
 
 def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple[str, ...]]:

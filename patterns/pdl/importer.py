@@ -7,11 +7,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ...core.messages.diagnostics import OperationError
-from ..language.rules import NUMERICS, Numerics, Rule
+from ..language.rules import NUMERICS_ATTRIBUTE, Numerics, Rule, numerics_of
 from . import conditions as conditions  # registers the conditions
-
-NUMERICS_ATTRIBUTE = "pattern.numerics"
-"""The attribute with the numerics class of the rule, on a `pdl.rewrite` or on a module for all patterns in it."""
 
 DOC_ATTRIBUTE = "pattern.doc"
 """The attribute of `pdl.rewrite` with a line that says what the rule does."""
@@ -84,13 +81,8 @@ def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
 def _numerics(rewrite: Operation) -> Numerics:
     op: Operation | None = rewrite
     while op is not None:
-        given = op.attributes.get(NUMERICS_ATTRIBUTE)
-        if given is not None:
-            for known in NUMERICS:
-                if isinstance(given, StringAttr) and given.data == known:
-                    return known
-            message = f"{NUMERICS_ATTRIBUTE} is {given}, expected one of {', '.join(NUMERICS)}"
-            raise OperationError(op, message)
+        if (found := numerics_of(op)) is not None:
+            return found
         op = op.parent_op()
     return DEFAULT_NUMERICS
 

@@ -29,6 +29,8 @@ from ..matching.dispatch import Dispatch
 from ..matching.several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
+GROWS: Final = "the right side of a rule must be smaller than the left one"
+
 REWRITES_OF_ONE_OP: Final = 1000
 """
 The number of rewrites in one chain (of an op, of its replacement, and so on) after which the rules count as
@@ -222,7 +224,7 @@ class Driver:
         if lineage.rewrites > self._limit:
             names = " and ".join(f"'{name}'" for name in dict.fromkeys(lineage.rules))
             message = f"no fixed point after {self._limit} rewrites of one op; the last ones were by {names}"
-            raise OperationError(root, message, hint="the right side of a rule must be smaller than the left one")
+            raise OperationError(root, message, hint=GROWS)
 
     def _erase(self, root: Operation) -> None:
         """Erases `root`, and then the producers that lost their last use by that."""

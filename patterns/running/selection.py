@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.utils.exceptions import PassFailedException
 
@@ -17,6 +17,20 @@ CLASSES_OF: dict[str, frozenset[str]] = {
 """The option `numerics` of a pass and the classes of rules that it lets through."""
 
 
+def check_known(names: Iterable[str], known: Collection[str], pass_name: str) -> None:
+    """Raises `PassFailedException` for the first name that is none of the rules of a pass."""
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"its rules are {', '.join(known)}"
+            raise PassFailedException(f"{pass_name} has no rule '{name}', {hint}")
+
+
+def check_limit(limit: int, pass_name: str) -> None:
+    """Raises `PassFailedException` unless a limit of rewrites is positive."""
+    if limit < 1:
+        raise PassFailedException(f"{pass_name}: limit is {limit}, expected a positive number")
+
+
 def selected(rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_name: str) -> list[Rule]:
     """
     Returns the rules called `names` (all when empty) whose class `numerics` allows, in their order.
@@ -26,10 +40,7 @@ def selected(rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_na
     if numerics not in CLASSES_OF:
         raise PassFailedException(f"{pass_name}: numerics is '{numerics}', expected one of {', '.join(CLASSES_OF)}")
     known = {rule.name: rule for rule in rules}
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"its rules are {', '.join(known)}"
-            raise PassFailedException(f"{pass_name} has no rule '{name}', {hint}")
+    check_known(names, known, pass_name)
     allowed = CLASSES_OF[numerics]
     for name in names:
         if known[name].numerics not in allowed:

@@ -15,7 +15,7 @@ from ..language.match import Match
 from ..language.patterns import Pattern
 from ..language.rules import Numerics, Rule, root_pattern
 from ..matching.groups import covered_ops
-from .driver import Driver, program_order
+from .driver import GROWS, Driver, program_order
 
 SWEEPS = 100
 """The number of sweeps after which rules count as endless."""
@@ -86,7 +86,7 @@ class _Sweeper(Driver):
                 raise OperationError(
                     self._scope,
                     f"no fixed point after {limit} sweeps; the last one was by {names}",
-                    hint="the right side of a rule must be smaller than the left one",
+                    hint=GROWS,
                 )
             self._retired.update(
                 compiled.rule.name for compiled in self._rules if compiled.rule.once and compiled.rule.name in applied

@@ -31,6 +31,7 @@ from ...core.messages.diagnostics import (
     fail,
 )
 from ...core.messages.locations import nearest_source_point
+from ...core.messages.texts import missing_function
 from ...patterns.language.functions import functions_of
 from ..fusion.inline_primitive import inline_call
 
@@ -100,12 +101,7 @@ class CalibrationPlan:
             raise PassFailedException(f"{self.subject}: multi is '{self.multi}', expected one of {', '.join(REPEATED)}")
         self.functions = {each.sym_name.data: each for each in functions_of(self.module)}
         if self.entry not in self.functions:
-            known = ", ".join(f"@{name}" for name in self.functions) or "no function"
-            hint = did_you_mean(self.entry, self.functions)
-            raise PassFailedException(
-                f"{self.subject}: there is no function @{self.entry}{', ' + hint if hint else ''}; "
-                f"the module has {known}"
-            )
+            raise PassFailedException(f"{self.subject}: {missing_function(self.entry, self.functions)}")
         self.function = self.functions[self.entry]
         self._check_one_block(self.function)
 

@@ -12,10 +12,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
+from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics
 from ...patterns.language.constants import is_constant_op
+from ...patterns.matching.tracing import value_name
+from ...patterns.running.selection import check_known
 from .groups import Group, Groups
 from .plan import blocks_of, has_plan, planned_functions, read_plan, why_opaque, write_group
 from .rules import Candidate, GroupRule, group_rules_of_file, shipped_group_rules
@@ -68,11 +70,7 @@ class PlanFusionPass(StepwellPass):
         return group_rules_of_file(self.file, ctx)
 
     def _selected(self, rules: Sequence[GroupRule]) -> list[GroupRule]:
-        known = {rule.name: rule for rule in rules}
-        for name in self.rules:
-            if name not in known:
-                hint = did_you_mean(name, known) or f"its rules are {', '.join(known)}"
-                raise PassFailedException(f"{self.name} has no rule '{name}', {hint}")
+        check_known(self.rules, [rule.name for rule in rules], self.name)
         return [rule for rule in rules if not self.rules or rule.name in self.rules]
 
 
@@ -187,7 +185,7 @@ class _Planner:
                 users = self.groups.post_dominators.users(producer.root)
                 outside = [each for each in users if self.groups.of(each) is not producer]
                 return (
-                    failing.remark.replace("{name}", _name(producer.root))
+                    failing.remark.replace("{name}", value_name(producer.root.results[0]))
                     .replace("{users}", str(len(outside)))
                     .replace("{consumer}", f"'{user.name}'")
                 )
@@ -199,11 +197,6 @@ class _Planner:
 def _kind(group: Group) -> str:
     name = group.kind.name.lower().replace("_", "-")
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-def _name(op: Operation) -> str:
-    hint = op.results[0].name_hint
-    return f"the result of '{op.name}'" if hint is None else f"%{hint}"
 
 
 __all__: Iterable[str] = ["PlanFusionPass", "plan_function"]

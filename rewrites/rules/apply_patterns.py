@@ -13,7 +13,7 @@ from ...core.passes.base import StepwellPass
 from ...patterns.language.functions import is_primitive
 from ...patterns.language.rules import Rule
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
-from ...patterns.running.selection import selected
+from ...patterns.running.selection import check_limit, selected
 from ...patterns.text.loading import rules_of_file
 from ..shipped import SHIPPED, shipped_rules
 
@@ -54,8 +54,7 @@ class ApplyPatternsPass(StepwellPass):
                 raise PassFailedException(
                     f"{self.name}: rule '{rule.name}' has no replacement; it is for the pass partition-pattern"
                 )
-        if self.limit < 1:
-            raise PassFailedException(f"{self.name}: limit is {self.limit}, expected a positive number")
+        check_limit(self.limit, self.name)
         Driver(ctx, chosen, enter=lambda each: self.primitives or not is_primitive(each), limit=self.limit).run(op)
 
     def _all_rules(self, ctx: Context) -> tuple[Rule, ...]:

@@ -9,7 +9,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import OperationError, did_you_mean
+from ...core.messages.diagnostics import OperationError
+from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
 from ...core.roles import DIMS
 from ...patterns.language.functions import functions_of
@@ -58,11 +59,7 @@ class SpecializeShapesPass(StepwellPass):
         functions = {function.sym_name.data: function for function in functions_of(module)}
         function = functions.get(name)
         if function is None or not function.body.blocks:
-            known = ", ".join(f"@{each}" for each in functions) or "no function"
-            hint = did_you_mean(name, functions)
-            raise PassFailedException(
-                f"{self.name}: there is no function @{name}{', ' + hint if hint else ''}; the module has {known}"
-            )
+            raise PassFailedException(f"{self.name}: {missing_function(name, functions)}")
         types = argument_types(function, parse_shapes(text))
         check_named_dims(function, types)
         propagation = Propagation(module)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException
 
 from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
@@ -16,6 +15,7 @@ from ...dialects.graph.constants import FullOp
 from ...patterns.language.constants import element_type
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
+from ...patterns.running.selection import check_limit
 from .legalization import TABLES, Legalized, legalization, rules_of_table
 
 
@@ -41,8 +41,7 @@ class LegalizePass(StepwellPass):
     limit: int = REWRITES_OF_ONE_OP
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.limit < 1:
-            raise PassFailedException(f"{self.name}: limit is {self.limit}, expected a positive number")
+        check_limit(self.limit, self.name)
         if self.table not in TABLES:
             emit_remark(op, f"no legalization table '{self.table}'; there is {', '.join(sorted(TABLES))}")
             return

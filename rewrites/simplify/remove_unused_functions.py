@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import did_you_mean
+from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, prepare_function
 from ...patterns.language.functions import symbol_name
@@ -63,11 +63,7 @@ class RemoveUnusedFunctionsPass(StepwellPass):
     def _check_entries(self, functions: dict[str, Operation]) -> None:
         for name in self.entry:
             if name not in functions:
-                known = ", ".join(f"@{function}" for function in functions) or "no function"
-                hint = did_you_mean(name, functions)
-                raise PassFailedException(
-                    f"{self.name}: there is no function @{name}{', ' + hint if hint else ''}; the module has {known}"
-                )
+                raise PassFailedException(f"{self.name}: {missing_function(name, functions)}")
 
 
 def is_function(op: Operation) -> bool:

@@ -84,6 +84,13 @@ def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]
     return np.array(value, order="C", copy=True)
 
 
+def note_size(sizes: dict[str, tuple[int, str]], name: str, size: int, argument: str) -> None:
+    """Adds a size of an argument under the name of its dimension. Raises ArgumentError where another one has it."""
+    first, owner = sizes.setdefault(name, (size, argument)) if name else (size, "")
+    if first != size:
+        raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{argument}'")
+
+
 def check_type(value: Any, type_: ArrayType, name: str) -> None:
     """Raises ArgumentError when `value` is no array or has another element type, rank or shape. Strides may be any."""
     if not isinstance(value, np.ndarray):

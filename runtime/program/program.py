@@ -15,7 +15,7 @@ from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
 from ..native.jit import NativeLibrary
 from ..native.threads import RUN_PARALLEL, runner, uses_threads
-from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type
+from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type, note_size
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
@@ -317,9 +317,7 @@ class SizedEntry(BoundEntry):
         found: dict[str, tuple[int, str]] = {}
         for array, (_, argument) in zip(arrays, (*self._inputs, *self._outputs), strict=False):
             for name, size in zip(argument.key.split(","), np.shape(array), strict=False):
-                first, owner = found.setdefault(name, (size, argument.name)) if name else (size, "")
-                if first != size:
-                    raise ArgumentError(f"dimension '{name}' is {first} in '{owner}' and {size} in '{argument.name}'")
+                note_size(found, name, size, argument.name)
         return {name: size for name, (size, _) in found.items()}
 
     def _shape(self, output: Argument, sizes: dict[str, int]) -> tuple[int, ...]:

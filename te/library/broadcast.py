@@ -7,7 +7,14 @@ from collections.abc import Callable
 from .. import dtypes, ops
 from ..expr import Expr, binary, compare, const
 from ..tensor import Tensor
-from .shapes import broadcasting, require, require_bool, require_number, require_same_type
+from .shapes import (
+    broadcasting,
+    require_bits,
+    require_bool,
+    require_integer,
+    require_number,
+    require_same_type,
+)
 
 DIVISION_BY_ZERO = "integer division by zero"
 
@@ -212,7 +219,7 @@ def logical_xor(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _bitwise(name: str, function: str, x: Tensor, y: Tensor) -> Tensor:
-    require(name, not dtypes.is_float(x.dtype), x, "an integer type or i1")
+    require_bits(name, x)
     require_same_type(name, x, y)
     return broadcasting(name, lambda a, b: binary(function, a, b), x, y)
 
@@ -233,7 +240,7 @@ def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _require_integers(name: str, x: Tensor, y: Tensor) -> None:
-    require(name, dtypes.is_integer(x.dtype), x, "an integer type")
+    require_integer(name, x)
     require_same_type(name, x, y)
 
 

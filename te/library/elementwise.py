@@ -8,7 +8,15 @@ from math import sqrt as _sqrt
 from .. import dtypes, ops
 from ..expr import Expr, Number, TEError, Unary, const
 from ..tensor import Tensor
-from .shapes import composite, elementwise, require, require_bool, require_float, require_number, saturated
+from .shapes import (
+    composite,
+    elementwise,
+    require_bits,
+    require_bool,
+    require_float,
+    require_number,
+    saturated,
+)
 
 
 def negative(x: Tensor) -> Tensor:
@@ -264,7 +272,7 @@ def logical_not(x: Tensor) -> Tensor:
 
 def bitwise_not(x: Tensor) -> Tensor:
     """The complement of all bits of an integer, or the negation of i1."""
-    require("bitwise_not", not dtypes.is_float(x.dtype), x, "an integer type or i1")
+    require_bits("bitwise_not", x)
     return elementwise("bitwise_not", x, ops.logical_not)
 
 

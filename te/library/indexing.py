@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .. import dtypes, ops
+from .. import ops
 from ..expr import Expr, TEError, const
 from ..tensor import Tensor
 from .movement import position_in
-from .shapes import Indices, normalise_axis, require, stage, static_dim
+from .shapes import Indices, normalise_axis, require_integer, stage, static_dim
 
 
 def take_along_axis(x: Tensor, indices: Tensor, axis: int) -> Tensor:
@@ -14,7 +14,7 @@ def take_along_axis(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     `y[…, i, …] = x[…, indices[…, i, …], …]`, of the shape of `indices`. A negative index counts from the end once. An
     index outside that range fails the program.
     """
-    require("take_along_axis", dtypes.is_integer(indices.dtype), indices, "an integer type")
+    require_integer("take_along_axis", indices)
     dim = normalise_axis("take_along_axis", axis, x.rank)
     if indices.rank != x.rank:
         raise TEError(f"take_along_axis: '{indices.name}' has {indices.rank} dimensions, expected {x.rank}")
@@ -37,7 +37,7 @@ def gather_nd(x: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
     `y[b…, i…, s…] = x[b…, indices[b…, i…, 0], …, indices[b…, i…, n - 1], s…]`. A negative index counts from the end
     once. An index outside that range fails the program.
     """
-    require("gather_nd", dtypes.is_integer(indices.dtype), indices, "an integer type")
+    require_integer("gather_nd", indices)
     if not 0 <= batch_dims < indices.rank:
         raise TEError(f"gather_nd: batch_dims is {batch_dims}, expected 0 to {indices.rank - 1}")
     width = static_dim("gather_nd", indices, indices.rank - 1)

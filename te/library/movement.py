@@ -16,7 +16,7 @@ from .shapes import (
     normalise_axes,
     normalise_axis,
     number,
-    require,
+    require_integer,
     require_same_type,
     same_dim,
     shape_text,
@@ -193,7 +193,7 @@ def take(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     `y[…, j…, …] = x[…, indices[j…], …]`. The shape of `indices` replaces dimension `axis`. A negative index counts from
     the end once. An index outside that range fails the program.
     """
-    require("take", dtypes.is_integer(indices.dtype), indices, "an integer type")
+    require_integer("take", indices)
     dim = normalise_axis("take", axis, x.rank)
     size = x.shape[dim]
     inner = range(dim, dim + indices.rank)

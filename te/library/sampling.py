@@ -13,8 +13,8 @@ from .shapes import (
     Indices,
     elementwise,
     normalise_axis,
-    require,
     require_float,
+    require_integer,
     stage,
     static_dim,
 )
@@ -34,7 +34,7 @@ def resample(x: Tensor, indices: Tensor, weights: Tensor, axis: int) -> Tensor:
     `y[…, i, …] = sum_t weights[i, t] * x[…, indices[i, t], …]`. An index outside stands for the nearest one inside.
     """
     require_float("resample", x, weights)
-    require("resample", dtypes.is_integer(indices.dtype), indices, "an integer type")
+    require_integer("resample", indices)
     dim = normalise_axis("resample", axis, x.rank)
     if indices.rank != 2 or weights.rank != 2:
         raise TEError(f"resample: '{indices.name}' and '{weights.name}' are not matrices")

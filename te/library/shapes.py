@@ -54,6 +54,18 @@ def require_number(name: str, *tensors: Tensor) -> None:
         require(name, x.dtype != "i1", x, "a float or integer type")
 
 
+def require_integer(name: str, *tensors: Tensor) -> None:
+    """Raises TEError unless every tensor has an integer element type."""
+    for x in tensors:
+        require(name, dtypes.is_integer(x.dtype), x, "an integer type")
+
+
+def require_bits(name: str, *tensors: Tensor) -> None:
+    """Raises TEError unless every tensor has an integer element type or i1."""
+    for x in tensors:
+        require(name, not dtypes.is_float(x.dtype), x, "an integer type or i1")
+
+
 def require_bool(name: str, *tensors: Tensor) -> None:
     """Raises TEError unless every tensor has element type i1."""
     for x in tensors:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ....core.messages.files import reason_of
+from ....core.messages.texts import IS_A_DIRECTORY
 from ..errors import INSTALL_HINT, fail
 from .model import Model, all_nodes
 from .order import ordered
@@ -54,7 +55,7 @@ def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except IsADirectoryError:
-        fail(str(path), "it is a directory, expected a file")
+        fail(str(path), IS_A_DIRECTORY)
     except OSError as error:
         fail(str(path), f"cannot read it: {reason_of(error)}")
     if not data:

@@ -53,7 +53,7 @@ def attention(
     k, v = _heads(b, key, kv_num_heads, "K"), _heads(b, value, kv_num_heads, "V")
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
-    factor = 1 / sqrt(_extent(q, 3, "Q")) if scale is None else scale
+    factor = 1 / sqrt(b.extent(q, 3, "Q")) if scale is None else scale
     scores = _scores(b, q, k, factor)
     window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past_key, lengths)
     bias = bias_of(b, mask, window)
@@ -76,13 +76,6 @@ def _check_given(past_key: Value | None, past_value: Value | None, lengths: Valu
 # Products
 
 
-def _extent(value: Value, axis: int, what: str) -> int:
-    extent = value.shape[axis]
-    if extent is None:
-        raise ConversionError(f"{what} is {value.shaped}, expected extent {axis} to be known")
-    return extent
-
-
 def _heads(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
     """batch x sequence x (heads * size) as batch x heads x sequence x size."""
     if x.rank == 4:
@@ -91,7 +84,7 @@ def _heads(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
         raise ConversionError(f"{what} is {x.shaped}, expected rank 3 or 4")
     if not heads:
         raise ConversionError(f"{what} is {x.shaped}, expected the number of heads as an attribute")
-    width = _extent(x, 2, what)
+    width = b.extent(x, 2, what)
     if width % heads:
         raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
     return b.permute_dims(_reshaped(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
@@ -106,7 +99,7 @@ def _reshaped(b: GraphBuilder, x: Value, extents: tuple[int | None, ...]) -> Val
 def _packed(b: GraphBuilder, x: Value) -> Value:
     """The opposite of `_heads`."""
     x = b.permute_dims(x, axes=(0, 2, 1, 3))
-    return _reshaped(b, x, (None, None, _extent(x, 2, "Y") * _extent(x, 3, "Y")))
+    return _reshaped(b, x, (None, None, b.extent(x, 2, "Y") * b.extent(x, 3, "Y")))
 
 
 def _scores(b: GraphBuilder, q: Value, k: Value, factor: float) -> Value:
@@ -119,7 +112,7 @@ def _scores(b: GraphBuilder, q: Value, k: Value, factor: float) -> Value:
 
 def _grouped(b: GraphBuilder, x: Value, y: Value) -> Value:
     """`x @ y` where each head of `y` is for as many heads of `x` as there are for it."""
-    heads, shared = _extent(x, 1, "Q"), _extent(y, 1, "K")
+    heads, shared = b.extent(x, 1, "Q"), b.extent(y, 1, "K")
     if heads == shared:
         return b.matmul(x, y)
     if heads % shared:
@@ -225,7 +218,7 @@ def _as_wide(b: GraphBuilder, mask: Value, k: Value) -> Value:
     last = mask.shape[-1]
     if last is None or last == k.shape[2] or (last == 1 and b.version < 24):
         return mask
-    missing = _extent(k, 2, "K") - last
+    missing = b.extent(k, 2, "K") - last
     if missing < 0:
         raise ConversionError(f"attn_mask is {mask.shaped}, expected at most {k.shape[2]} keys")
     widths = (*(0, 0) * (mask.rank - 1), 0, missing)
@@ -334,7 +327,7 @@ def rotary_embedding(
     RoFormer, 2021.
     """
     heads = _heads(b, x, num_heads, "X")
-    size = _extent(heads, 3, "X")
+    size = b.extent(heads, 3, "X")
     turned = rotary_embedding_dim or size
     if turned % 2 or turned > size:
         raise ConversionError(f"rotary_embedding_dim is {turned}, expected an even number up to {size}")

@@ -228,6 +228,14 @@ def cost_of(body: GraphProto) -> int:
     return max(len(body.node), 1)
 
 
+def inputs_of_body(body: GraphProto, count: int) -> list[str]:
+    """Returns the names of the inputs of a body. Raises `ConversionError` unless there are `count`."""
+    names = [info.name for info in body.input]
+    if len(names) != count:
+        raise ConversionError(f"the body has {len(names)} inputs, expected {count}")
+    return names
+
+
 # Loop
 
 
@@ -248,9 +256,7 @@ def loop(
     assert condition is None or isinstance(condition, Value)
     if trip_count is None:
         raise ConversionError("there is no trip count, expected the number of turns to be bounded")
-    inputs = [info.name for info in body.input]
-    if len(inputs) != 2 + len(state):
-        raise ConversionError(f"the body has {len(inputs)} inputs, expected {2 + len(state)}")
+    inputs = inputs_of_body(body, 2 + len(state))
 
     def turn(number: Value, values: list[Value]) -> Turned:
         holds = b.constant(np.array(True))

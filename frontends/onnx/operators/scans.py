@@ -11,7 +11,7 @@ from ..emitting.sizes import extents_of
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .loops import Turned, Turns, cost_of
+from .loops import Turned, Turns, cost_of, inputs_of_body
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -70,9 +70,7 @@ def _scanned(b: GraphBuilder, state: list[Value], scanned: list[Value], body: Gr
             f"the scanned inputs have {sorted(each or 0 for each in known)} slices, expected one number"
         )
     count = known.pop() if known else extents_of(scanned[0])[0]
-    names = [info.name for info in body.input]
-    if len(names) != len(state) + len(scanned):
-        raise ConversionError(f"the body has {len(names)} inputs, expected {len(state) + len(scanned)}")
+    names = inputs_of_body(body, len(state) + len(scanned))
 
     def turn(number: Value, values: list[Value]) -> Turned:
         slices = [_slice(b, x, number) for x in scanned]
