@@ -32,16 +32,24 @@ def along_axes(vector: Array, axes: tuple[int, ...], rank: int) -> Array:
     return np.expand_dims(ordered, tuple(axis for axis in range(rank) if axis not in axes))
 
 
+def _standardised(properties: Properties, wide: Array, axes: tuple[int, ...]) -> Array:
+    """`wide` less its mean over `axes`, divided by the root of its variance plus epsilon."""
+    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
+    count = np.asarray(np.prod([wide.shape[axis] for axis in axes], dtype=np.int64), wide.dtype)
+    centered = wide - np.sum(wide, axis=axes, keepdims=True) / count
+    variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
+    return centered / np.sqrt(variance + epsilon)
+
+
+def _scaled(normal: Array, gamma: Array, beta: Array, axes: tuple[int, ...], dtype: Any) -> tuple[Array, ...]:
+    scale, shift = (along_axes(widen(vector), axes, normal.ndim) for vector in (gamma, beta))
+    return (round_to(normal * scale + shift, dtype),)
+
+
 def _layer_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
     axes = normalised_axes(properties.get("axes", [-1]), x.ndim)
-    wide = widen(x)
-    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
-    count = np.asarray(np.prod([x.shape[axis] for axis in axes], dtype=np.int64), wide.dtype)
     with np.errstate(all="ignore"):
-        centered = wide - np.sum(wide, axis=axes, keepdims=True) / count
-        variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
-        scale, shift = (along_axes(widen(vector), axes, x.ndim) for vector in (gamma, beta))
-        return (round_to(centered / np.sqrt(variance + epsilon) * scale + shift, x.dtype),)
+        return _scaled(_standardised(properties, widen(x), axes), gamma, beta, axes, x.dtype)
 
 
 def _bias_add(properties: Properties, x: Array, bias: Array) -> tuple[Array, ...]:
@@ -52,14 +60,8 @@ def _bias_add(properties: Properties, x: Array, bias: Array) -> tuple[Array, ...
 def _instance_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
     channels = normalised_axes(properties.get("axis", 1), x.ndim)
     axes = tuple(axis for axis in range(x.ndim) if axis not in (0, *channels))
-    wide = widen(x)
-    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
-    count = np.asarray(np.prod([x.shape[axis] for axis in axes], dtype=np.int64), wide.dtype)
     with np.errstate(all="ignore"):
-        centered = wide - np.sum(wide, axis=axes, keepdims=True) / count
-        variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
-        scale, shift = (along_axes(widen(vector), channels, x.ndim) for vector in (gamma, beta))
-        return (round_to(centered / np.sqrt(variance + epsilon) * scale + shift, x.dtype),)
+        return _scaled(_standardised(properties, widen(x), axes), gamma, beta, channels, x.dtype)
 
 
 def _group_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
@@ -67,15 +69,9 @@ def _group_norm(properties: Properties, x: Array, gamma: Array, beta: Array) -> 
     groups = properties["num_groups"]
     wide = np.moveaxis(widen(x), axis, 1)
     rows = wide.reshape(wide.shape[0], groups, wide.shape[1] // groups, *wide.shape[2:])
-    axes = tuple(range(2, rows.ndim))
-    epsilon = np.asarray(properties.get("epsilon", 1e-5), wide.dtype)
-    count = np.asarray(np.prod(rows.shape[2:], dtype=np.int64), wide.dtype)
     with np.errstate(all="ignore"):
-        centered = rows - np.sum(rows, axis=axes, keepdims=True) / count
-        variance = np.sum(centered * centered, axis=axes, keepdims=True) / count
-        normal = np.moveaxis((centered / np.sqrt(variance + epsilon)).reshape(wide.shape), 1, axis)
-        scale, shift = (along_axes(widen(vector), (axis,), x.ndim) for vector in (gamma, beta))
-        return (round_to(normal * scale + shift, x.dtype),)
+        normal = _standardised(properties, rows, tuple(range(2, rows.ndim)))
+        return _scaled(np.moveaxis(normal.reshape(wide.shape), 1, axis), gamma, beta, (axis,), x.dtype)
 
 
 def _l2_normalize(properties: Properties, x: Array) -> tuple[Array, ...]:

@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
-from ...patterns.language.functions import PRIMITIVE, NameSupply
-from ...patterns.language.match import Session
-from .annotate_target import open_functions
-from .partition_by_pattern import outline_match, pattern_attributes
-from .pattern_groups import GroupFinder
-from .pattern_tables import pattern_table
+from .partition_by_pattern import outlined_matches, pattern_attributes
 
 
 @dataclass(frozen=True)
@@ -44,12 +38,6 @@ class MergeCompositePass(StepwellPass):
     bind_constants: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        entries = pattern_table(self.table, ctx)
-        session = Session(ctx, op)
-        names = NameSupply(op)
-        for function in list(open_functions(op)):
-            renamed: dict[SSAValue, SSAValue] = {}
-            for group in GroupFinder(function, session).find(entries, larger_wins=False):
-                made = outline_match(op, group, names, renamed, self.bind_constants)
-                made.attributes |= pattern_attributes(group.entry) | {PRIMITIVE: UnitAttr()}
-                self.count(group.entry.name)
+        for made, entry in outlined_matches(ctx, op, self.table, self.bind_constants, larger_wins=False):
+            made.attributes |= pattern_attributes(entry)
+            self.count(entry.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -15,7 +16,7 @@ from ...patterns.language.functions import PRIMITIVE, NameSupply
 from ...patterns.language.match import Session
 from .annotate_target import open_functions
 from .partition_graph import outline_group, sanitized
-from .pattern_groups import Group, GroupFinder
+from .pattern_groups import GroupFinder
 from .pattern_tables import COMPOSITE, PatternEntry, pattern_table
 
 
@@ -49,18 +50,12 @@ class PartitionByPatternPass(StepwellPass):
     bind_constants: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        entries = pattern_table(self.table, ctx)
-        session = Session(ctx, op)
-        names = NameSupply(op)
-        for function in list(open_functions(op)):
-            renamed: dict[SSAValue, SSAValue] = {}
-            for group in GroupFinder(function, session).find(entries):
-                made = outline_match(op, group, names, renamed, self.bind_constants)
-                made.attributes |= self._attributes(group.entry)
-                self.count(group.entry.name)
+        for made, entry in outlined_matches(ctx, op, self.table, self.bind_constants):
+            made.attributes |= self._attributes(entry)
+            self.count(entry.name)
 
     def _attributes(self, entry: PatternEntry) -> dict[str, Attribute]:
-        found = pattern_attributes(entry) | {PRIMITIVE: UnitAttr()}
+        found = pattern_attributes(entry)
         if self.annotate_codegen:
             prefix, dot, _ = entry.name.partition(".")
             found.setdefault(COMPILER, StringAttr(prefix if dot else sanitized(self.table)))
@@ -68,28 +63,30 @@ class PartitionByPatternPass(StepwellPass):
 
 
 def pattern_attributes(entry: PatternEntry) -> dict[str, Attribute]:
-    """Returns the attributes of a function of this pattern: those of the rule, and its name."""
-    return {**dict(entry.rule.group or ()), COMPOSITE: StringAttr(entry.name)}
+    """Returns the attributes of a function of this pattern: those of the rule, its name, and that it is primitive."""
+    return {**dict(entry.rule.group or ()), COMPOSITE: StringAttr(entry.name), PRIMITIVE: UnitAttr()}
 
 
-def outline_match(
-    module: ModuleOp,
-    group: Group,
-    names: NameSupply,
-    renamed: dict[SSAValue, SSAValue],
-    bind_constants: bool,
-) -> func.FuncOp:
+def outlined_matches(
+    ctx: Context, module: ModuleOp, table: str, bind_constants: bool, larger_wins: bool = True
+) -> Iterator[tuple[func.FuncOp, PatternEntry]]:
     """
-    Makes a match a function, named after its pattern, and calls it where its root was.
+    Makes each match of a table a function, named after its pattern, that is called where the root of the match was.
 
-    `renamed` says by which results of calls the results of groups before this one were replaced.
+    Yields each function with its pattern. `larger_wins` is as for `GroupFinder.find`.
     """
-    return outline_group(
-        module,
-        group.ops,
-        names.fresh(sanitized(f"{group.entry.name}_")),
-        bind_constants=bind_constants,
-        inputs=[renamed.get(value, value) for value in group.inputs],
-        copied=group.constants,
-        renamed=renamed,
-    )
+    entries, session, names = pattern_table(table, ctx), Session(ctx, module), NameSupply(module)
+    for function in list(open_functions(module)):
+        # By which results of calls the results of earlier groups were replaced.
+        renamed: dict[SSAValue, SSAValue] = {}
+        for group in GroupFinder(function, session).find(entries, larger_wins=larger_wins):
+            made = outline_group(
+                module,
+                group.ops,
+                names.fresh(sanitized(f"{group.entry.name}_")),
+                bind_constants=bind_constants,
+                inputs=[renamed.get(value, value) for value in group.inputs],
+                copied=group.constants,
+                renamed=renamed,
+            )
+            yield made, group.entry
