@@ -65,13 +65,9 @@ def argument_parser() -> argparse.ArgumentParser:
         help="make a second call of a function an error, or list the data of every call, as g0/0/in0 …",
     )
     parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
-    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="how much to optimise (default: 3)")
-    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"), help="how exact to be")
-    parser.add_argument("--weights", metavar="FILE", help="read the weights from this safetensors file")
-    parser.add_argument("--threads", type=int, metavar="N", help="use at most N threads")
-    parser.add_argument("--no-cache", action="store_true", help="do not use the compile cache")
+    parser.add_shared("--opt-level", "--numerics", "--weights", "--threads", "--no-cache")
     parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
-    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    parser.add_shared("--debug")
     return parser
 
 

@@ -70,7 +70,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--print-debuginfo", action="store_true", help="print the node of every op")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    parser.add_shared("--debug")
     return parser
 
 

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any level and runs it.")
-    parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
+    parser.add_shared("file")
     parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
     _add_data_flags(parser)
     _add_compilation_flags(parser)
     _add_output_flags(parser)
-    parser.add_argument("--no-cache", action="store_true", help="do not use the compile cache")
+    parser.add_shared("--no-cache")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
-    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    parser.add_shared("--debug")
     return parser
 
 
@@ -60,12 +60,10 @@ def _add_data_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="OUT.npz", help="write the results, by name")
 
 
-def _add_compilation_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
+def _add_compilation_flags(parser: ArgumentParser) -> None:
+    parser.add_shared("-p --passes")
     parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
-    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"), help="how exact to be")
-    parser.add_argument("--weights", metavar="FILE", help="read the weights from this safetensors file")
-    parser.add_argument("--threads", type=int, metavar="N", help="use at most N threads")
+    parser.add_shared("--numerics", "--weights", "--threads")
 
 
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:

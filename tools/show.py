@@ -37,7 +37,7 @@ READABLE = 60
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(prog="stepwell-show", description="Draws a program on the graph level.")
-    parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
+    parser.add_shared("file")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="write to this .svg or .html file")
     parser.add_argument("--entry", default="main", help="the function to draw (default: main)")
     parser.add_argument(
@@ -53,7 +53,7 @@ def argument_parser() -> argparse.ArgumentParser:
         default="auto",
         help=f"draw chains of ops as one box (default: where there are more than {READABLE} boxes)",
     )
-    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    parser.add_shared("--debug")
     return parser
 
 

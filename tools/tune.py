@@ -37,7 +37,7 @@ def argument_parser() -> argparse.ArgumentParser:
             "Measures schedules around the default ones of the kernels of a program and keeps those that are faster."
         ),
     )
-    parser.add_argument("file", metavar="FILE", help="textual IR, or - for standard input")
+    parser.add_shared("file")
     parser.add_argument(
         "--db",
         metavar="FILE",
@@ -59,10 +59,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--replay", action="store_true", help="go through the candidates again and measure nothing")
     parser.add_argument("--show", action="store_true", help="print every candidate and the best schedules")
     parser.add_argument("--entry", default="main", help="the function to tune (default: main)")
-    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="passes to run first; the rest is lowered anyway")
-    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="how much to optimise (default: 3)")
-    parser.add_argument("--numerics", default="default", choices=("default", "strict", "fast"), help="how exact to be")
-    parser.add_argument("--debug", action="store_true", help="show a Python traceback with an error")
+    parser.add_shared("-p --passes", "--opt-level", "--numerics", "--debug")
     return parser
 
 

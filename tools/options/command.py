@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn, TextIO
+from typing import Any, Final, NoReturn, TextIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,8 +25,26 @@ Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
 
 
+SHARED_FLAGS: Final[dict[str, dict[str, Any]]] = {
+    "file": {"metavar": "FILE", "help": "textual IR, or - for standard input"},
+    "-p --passes": {"metavar": "PIPELINE", "help": "passes to run first; the rest is lowered anyway"},
+    "--opt-level": {"type": int, "default": 3, "choices": range(4), "help": "how much to optimise (default: 3)"},
+    "--numerics": {"default": "default", "choices": ("default", "strict", "fast"), "help": "how exact to be"},
+    "--weights": {"metavar": "FILE", "help": "read the weights from this safetensors file"},
+    "--threads": {"type": int, "metavar": "N", "help": "use at most N threads"},
+    "--no-cache": {"action": "store_true", "help": "do not use the compile cache"},
+    "--debug": {"action": "store_true", "help": "show a Python traceback with an error"},
+}
+"""What several tools take alike: the names of an argument, and how it is declared."""
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """Reports a wrong command line as a diagnostic instead of pages of usage."""
+
+    def add_shared(self, *flags: str) -> None:
+        """Adds arguments of `SHARED_FLAGS` in this order."""
+        for flag in flags:
+            self.add_argument(*flag.split(), **SHARED_FLAGS[flag])
 
     def error(self, message: str) -> NoReturn:
         hint = None
