@@ -148,10 +148,7 @@ class WeightFile:
             _fail(self.path, "there is no hash to verify", f"'{HASH_KEY}' in its metadata would hold it")
         found = self.data_hash()
         if found != wanted:
-            _fail(
-                self.path,
-                f"the data has the hash {found[:16]}…, expected {wanted[:16]}…: the file is damaged",
-            )
+            _fail(self.path, f"the data has the hash {found[:16]}…, expected {wanted[:16]}…: the file is damaged")
 
 
 def _some_keys(keys: list[str]) -> str:

@@ -8,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .element_types import (
-    Array,
-    is_float,
-    is_signed,
-    round_to,
-    single_op_dtype,
-    to_odd_sum,
-    widen,
-)
+from .element_types import Array, is_float, is_signed, round_to, single_op_dtype, to_odd_sum, widen
 from .elementwise import Properties, Reference, maximum_of, minimum_of
 from .failure import ReferenceFailure
 

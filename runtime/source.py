@@ -212,8 +212,7 @@ def read_source(
     module, text = _verified(module_or_path)
     set_signatures(module, entry)
     return Source(
-        *(module, entry, pipeline, use_cache, verify_each, weights),
-        *(most_threads, database, text, threads, progress),
+        *(module, entry, pipeline, use_cache, verify_each, weights), *(most_threads, database, text, threads, progress)
     )
 
 

@@ -26,13 +26,7 @@ from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
 from ..te import dtypes
 from .errors import CompileError
-from .program.describe import (
-    MISSING_ROLES,
-    functions,
-    is_public,
-    signature,
-    signature_of_roles,
-)
+from .program.describe import MISSING_ROLES, functions, is_public, signature, signature_of_roles
 
 STAIRS = ("graph", "tensor_loop", "scf", "llvm", "llvm-ir", "asm")
 """The names that `Executable.ir` knows, top down."""

@@ -32,16 +32,7 @@ import lit.Test
 import lit.TestRunner
 
 from .in_process import MainFunction, call_tool, call_tool_in_child, load_tool, run_subprocess
-from .run_line import (
-    Command,
-    Finished,
-    LineResult,
-    NotARunLine,
-    Runner,
-    ends_in_check,
-    needs_a_shell,
-    parse_run_line,
-)
+from .run_line import Command, Finished, LineResult, NotARunLine, Runner, ends_in_check, needs_a_shell, parse_run_line
 
 PACKAGE: Final = __name__.rpartition(".testing")[0]
 

@@ -62,11 +62,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--stub", metavar="FILE.py", help="write converters to fill in for what is not supported")
     parser.add_argument(
-        "--converters",
-        action="append",
-        default=[],
-        metavar="FILE.py",
-        help="run a file that defines converters",
+        "--converters", action="append", default=[], metavar="FILE.py", help="run a file that defines converters"
     )
     parser.add_argument("--print-debuginfo", action="store_true", help="print the node of every op")
     parser.add_argument("--quiet", action="store_true", help="show no progress")

@@ -79,9 +79,7 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
         "--memory", action="store_true", help="print the plan of the arena instead of running the program"
     )
     parser.add_argument(
-        "--export",
-        metavar="OUT.o|OUT.so",
-        help="write the program for C (docs/shipping.md) instead of running it",
+        "--export", metavar="OUT.o|OUT.so", help="write the program for C (docs/shipping.md) instead of running it"
     )
     parser.add_argument(
         "--target", default="host", metavar="NAME", help="the machine that --export is for (docs/targets.md)"
@@ -216,10 +214,7 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
         shape = tuple(size for size in given if size is not None)
         if len(shape) != len(given):
             raise StepwellError(
-                Diagnostic(
-                    f"argument '{name}' is {type_}: its size is not known",
-                    hint="give --shapes, as in 4x784,10",
-                )
+                Diagnostic(f"argument '{name}' is {type_}: its size is not known", hint="give --shapes, as in 4x784,10")
             )
         dtype = numpy_dtype(type_.dtype)
         values = generator.standard_normal(shape)

@@ -169,30 +169,8 @@ from .normalisation import (
     RmsNormOp,
 )
 from .pooling import AvgPool2dOp, MaxPool2dOp
-from .properties import (
-    BOOL,
-    ELEMENT_TYPE,
-    FLOAT,
-    INTEGER,
-    INTEGERS,
-    NUMBER,
-    PropertyKind,
-    optional_prop,
-    prop,
-)
-from .reduction import (
-    AllOp,
-    AnyOp,
-    ArgmaxOp,
-    ArgminOp,
-    LogSoftmaxOp,
-    MaxOp,
-    MeanOp,
-    MinOp,
-    ProdOp,
-    SoftmaxOp,
-    SumOp,
-)
+from .properties import BOOL, ELEMENT_TYPE, FLOAT, INTEGER, INTEGERS, NUMBER, PropertyKind, optional_prop, prop
+from .reduction import AllOp, AnyOp, ArgmaxOp, ArgminOp, LogSoftmaxOp, MaxOp, MeanOp, MinOp, ProdOp, SoftmaxOp, SumOp
 from .sampling import ResampleOp, SampleOp
 from .scans import CumulativeProdOp, CumulativeSumOp
 from .shapes import Shaped, ShapeError

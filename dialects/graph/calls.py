@@ -6,24 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IntegerType,
-    MemRefType,
-    StringAttr,
-    SymbolRefAttr,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, StringAttr, SymbolRefAttr
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    AnyAttr,
-    IRDLOperation,
-    irdl_op_definition,
-    prop_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import NoMemoryEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
@@ -120,10 +106,7 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
     ):
         callee = SymbolRefAttr(callee) if isinstance(callee, str) else callee
         super().__init__(
-            operands=[operands],
-            result_types=[result_types],
-            properties={"callee": callee},
-            attributes=attributes or {},
+            operands=[operands], result_types=[result_types], properties={"callee": callee}, attributes=attributes or {}
         )
 
     @property

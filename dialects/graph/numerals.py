@@ -76,8 +76,6 @@ def float_of_bits(parser: Parser, data: bytes, dtype: str, start: int) -> float:
     bits = element_type.compile_time_size  # pyright: ignore
     if len(data) != bits:
         parser.raise_error(
-            f"the bits of an {dtype} are {2 * bits} hexadecimal digits, found {2 * len(data)}",
-            start,
-            parser.pos,
+            f"the bits of an {dtype} are {2 * bits} hexadecimal digits, found {2 * len(data)}", start, parser.pos
         )
     return element_type.unpack(data, 1)[0]  # pyright: ignore

@@ -9,17 +9,7 @@ from xdsl.ir import Dialect
 
 from .control import SwitchOp
 from .memory import AtomicRMWOp, MaskedLoadOp, MaskedStoreOp
-from .values import (
-    ExtractElementOp,
-    FCmpOp,
-    FPToSIOp,
-    FPToUIOp,
-    FreezeOp,
-    PoisonOp,
-    SelectOp,
-    SIToFPOp,
-    UIToFPOp,
-)
+from .values import ExtractElementOp, FCmpOp, FPToSIOp, FPToUIOp, FreezeOp, PoisonOp, SelectOp, SIToFPOp, UIToFPOp
 
 LLVMExt = Dialect(
     "llvm_ext",

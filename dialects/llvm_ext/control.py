@@ -2,12 +2,7 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerType,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32, i64
 from xdsl.ir import Block, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -71,10 +66,7 @@ class SwitchOp(IRDLOperation):
         """Returns (value, block, operands of the block) for each case in order."""
         operands, start, result = tuple(self.case_operands), 0, []
         for number, block, count in zip(
-            self.case_values.iter_values(),
-            self.case_blocks,
-            self.case_operand_segments.iter_values(),
-            strict=True,
+            self.case_values.iter_values(), self.case_blocks, self.case_operand_segments.iter_values(), strict=True
         ):
             result.append((number, block, operands[start : start + count]))
             start += count

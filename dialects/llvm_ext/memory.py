@@ -2,13 +2,7 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    I1,
-    IntegerAttr,
-    StringAttr,
-    VectorType,
-    i64,
-)
+from xdsl.dialects.builtin import I1, IntegerAttr, StringAttr, VectorType, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import SSAValue
 from xdsl.irdl import (

@@ -3,16 +3,7 @@
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    I1,
-    AnyFloat,
-    AnyFloatConstr,
-    IntegerAttr,
-    IntegerType,
-    VectorType,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import I1, AnyFloat, AnyFloatConstr, IntegerAttr, IntegerType, VectorType, i1, i64
 from xdsl.dialects.llvm import ALL_FCMP_FLAGS, FastMathAttr, FCmpPredicateFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    StringAttr,
-    i64,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    var_operand_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -65,9 +51,7 @@ class HasShapeOp(InRule):
         parser.parse_punctuation(",")
         sizes = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, lambda: _parse_size(parser))
         op = cls.create(
-            operands=[subject],
-            properties={"sizes": DenseArrayBase.from_list(i64, sizes)},
-            result_types=[VALUE],
+            operands=[subject], properties={"sizes": DenseArrayBase.from_list(i64, sizes)}, result_types=[VALUE]
         )
         op.attributes |= parser.parse_optional_attr_dict()
         return op

@@ -84,9 +84,7 @@ class StepOp(IRDLOperation):
     ):
         kinds = _spread(self.MAKES, num_results if num_results is not None else len(self.MAKES))
         super().__init__(
-            operands=[handles],
-            result_types=[[TYPES.get(kind, BLOCK) for kind in kinds]],
-            properties=properties,
+            operands=[handles], result_types=[[TYPES.get(kind, BLOCK) for kind in kinds]], properties=properties
         )
 
     @property

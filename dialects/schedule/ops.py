@@ -13,15 +13,7 @@ from .base import Field, known_numbers, numbers_of
 from .program import InProgram
 from .program import ProgramOp as ProgramOp
 from .sampling import SampleCategoricalOp, SamplePerfectTileOp
-from .staging import (
-    CacheReadOp,
-    CacheWriteOp,
-    PadToTileOp,
-    ReindexOp,
-    SetScopeOp,
-    StorageAlignOp,
-    TransformLayoutOp,
-)
+from .staging import CacheReadOp, CacheWriteOp, PadToTileOp, ReindexOp, SetScopeOp, StorageAlignOp, TransformLayoutOp
 
 
 @irdl_op_definition

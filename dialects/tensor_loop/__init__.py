@@ -32,11 +32,7 @@ from .regions import BufferRegion
 from .syntax import Constraint, Extent
 from .terminators import YieldOp
 
-TensorLoop = Dialect(
-    "tensor_loop",
-    [AllocOp, BlockOp, CallOp, ForOp, FuncOp, GridOp, InitOp, YieldOp],
-    [],
-)
+TensorLoop = Dialect("tensor_loop", [AllocOp, BlockOp, CallOp, ForOp, FuncOp, GridOp, InitOp, YieldOp], [])
 """The dialect as xDSL loads it."""
 
 __all__ = [

@@ -59,8 +59,7 @@ def parse_block(parser: Parser) -> tuple[BlockParts, DictionaryAttr | None]:
     constraints = _parse_where(parser, operands)
     if (inside := operands.first_of(axes)) is not None:
         raise ParseError(
-            inside,
-            f"{inside.text} is an axis of this block; bindings and where are affine in values from outside",
+            inside, f"{inside.text} is an axis of this block; bindings and where are affine in values from outside"
         )
     axis_names = AxisNames(parser, axes)
     reads = _parse_regions(parser, "reads", axis_names)

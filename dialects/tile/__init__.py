@@ -17,9 +17,7 @@ from .reduce import ReduceOp
 from .transpose import TransposeOp
 
 Tile = Dialect(
-    "tile",
-    [LimitOp, LoadOp, LookupOp, MapOp, MmaOp, PrefetchOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp],
-    [],
+    "tile", [LimitOp, LoadOp, LookupOp, MapOp, MmaOp, PrefetchOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp], []
 )
 """The dialect as xDSL loads it."""
 

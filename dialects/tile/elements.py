@@ -107,9 +107,7 @@ class LookupOp(IRDLOperation):
 
     def __init__(self, index: SSAValue, table: Sequence[float]):
         super().__init__(
-            operands=[index],
-            result_types=[f32],
-            properties={"table": DenseArrayBase.from_list(f32, table)},
+            operands=[index], result_types=[f32], properties={"table": DenseArrayBase.from_list(f32, table)}
         )
 
     def verify_(self) -> None:

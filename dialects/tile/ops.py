@@ -5,39 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IndexType,
-    MemRefType,
-    VectorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..traits import AccessesBoxes, BoxAccess
-from .places import (
-    Numbers,
-    ParsedPlace,
-    Place,
-    default_along,
-    numbers,
-    parse_place,
-    print_place,
-    verify_place,
-)
+from .places import Numbers, ParsedPlace, Place, default_along, numbers, parse_place, print_place, verify_place
 
 LANES = 16
 """

@@ -99,8 +99,7 @@ class ParsedPlace:
 def parse_place(parser: Parser) -> ParsedPlace:
     buffer = parser.parse_unresolved_operand()
     indices = parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE,
-        lambda: parser.resolve_operand(parser.parse_unresolved_operand(), IndexType()),
+        parser.Delimiter.SQUARE, lambda: parser.resolve_operand(parser.parse_unresolved_operand(), IndexType())
     )
     return ParsedPlace(buffer, indices, parse_pair(parser, "along"), parse_pair(parser, "by"))
 

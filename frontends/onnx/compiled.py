@@ -125,11 +125,7 @@ class OnnxExecutable:
         names = [each.name for each in self._inputs]
         if unknown := [name for name in values if name not in names]:
             known = ", ".join(f"'{name}'" for name in names)
-            fail(
-                self._model.name,
-                f"there is no input '{unknown[0]}' whose values to take",
-                f"inputs are {known}",
-            )
+            fail(self._model.name, f"there is no input '{unknown[0]}' whose values to take", f"inputs are {known}")
         self._values = set(values)
         self.specialisations = Specialisations()
         """The programs for the shapes and values met so far."""

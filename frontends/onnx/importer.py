@@ -129,11 +129,7 @@ class Importer:
         self._block.add_op(ReturnOp(*results))
         types = FunctionType.from_lists([argument.type for argument in self._block.args], [r.type for r in results])
         function = FuncOp(
-            entry,
-            types,
-            Region(self._block),
-            arg_attrs=ArrayAttr(attributes),
-            res_attrs=ArrayAttr(result_attributes),
+            entry, types, Region(self._block), arg_attrs=ArrayAttr(attributes), res_attrs=ArrayAttr(result_attributes)
         )
         function.location = self._location(0, graph.name or entry)
         module = ModuleOp([function])

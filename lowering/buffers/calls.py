@@ -32,10 +32,7 @@ def call_order(functions: Sequence[func.FuncOp]) -> list[func.FuncOp]:
             if callee.sym_name.data in done:
                 continue
             if callee.sym_name.data in open_names:
-                fail(
-                    call,
-                    f"function @{callee.sym_name.data} calls itself; recursion on tensors is not supported",
-                )
+                fail(call, f"function @{callee.sym_name.data} calls itself; recursion on tensors is not supported")
             open_names.add(callee.sym_name.data)
             stack.append((callee, _callees(callee, by_name)))
     return list(done.values())

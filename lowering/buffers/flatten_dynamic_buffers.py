@@ -198,11 +198,7 @@ class _Flattening:
                 dynamic = [v for v in op.operands if v in self._flat] or [v for v in op.results if is_dynamic(v.type)]
                 if dynamic:
                     message = f"'{op.name}' takes or makes a buffer with sizes that are not known"
-                    fail(
-                        op,
-                        message,
-                        hint="only loads, stores, sizes, allocations and calls do; give the sizes first",
-                    )
+                    fail(op, message, hint="only loads, stores, sizes, allocations and calls do; give the sizes first")
 
     def _alloc(self, op: memref.AllocOp) -> None:
         type_ = op.memref.type

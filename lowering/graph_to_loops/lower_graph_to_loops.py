@@ -156,10 +156,7 @@ def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
         type_ = value.type
         assert isinstance(type_, TensorType)
         if (dtype_of(type_.get_element_type()), type_.get_shape()) != (result.dtype, result.shape):
-            fail(
-                op,
-                f"its tensor expression gives {result.shape} of {result.dtype}, expected {type_}",
-            )
+            fail(op, f"its tensor expression gives {result.shape} of {result.dtype}, expected {type_}")
     return operands, results
 
 

@@ -16,20 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ... import te
 from ...te import dtypes
-from ...te.expr import (
-    Axis,
-    Binary,
-    BitCast,
-    Cast,
-    Check,
-    Compare,
-    Const,
-    Expr,
-    FusedMultiplyAdd,
-    Select,
-    Unary,
-    Var,
-)
+from ...te.expr import Axis, Binary, BitCast, Cast, Check, Compare, Const, Expr, FusedMultiplyAdd, Select, Unary, Var
 from ...te.tensor import Load
 from ..shared.te_types import compute_type
 from .scalar_ops import ScalarOps

@@ -365,10 +365,7 @@ class LLVMBody:
     ) -> Operation:
         properties = {"operandSegmentSizes": segments(1, len(then_arguments), len(else_arguments))}
         return self.emit_void(
-            llvm.CondBrOp,
-            (condition, *then_arguments, *else_arguments),
-            properties,
-            (then_block, else_block),
+            llvm.CondBrOp, (condition, *then_arguments, *else_arguments), properties, (then_block, else_block)
         )
 
     def fail(self) -> Block:

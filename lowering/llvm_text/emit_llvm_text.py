@@ -12,12 +12,7 @@ from typing import IO, Any
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseIntOrFPElementsAttr,
-    ModuleOp,
-    StringAttr,
-)
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
@@ -26,13 +21,7 @@ from .constants import EmitError, byte_string, constant_text, metadata_string
 from .function import FunctionText
 from .instructions import HANDLERS, INLINE
 from .module import ModuleText, is_foreign
-from .tables import (
-    ARGUMENT_ATTRIBUTES,
-    ARGUMENT_NUMBERS,
-    ARGUMENT_TYPES,
-    FUNCTION_KEYWORDS,
-    FUNCTION_NUMBERS,
-)
+from .tables import ARGUMENT_ATTRIBUTES, ARGUMENT_NUMBERS, ARGUMENT_TYPES, FUNCTION_KEYWORDS, FUNCTION_NUMBERS
 
 _VISIBILITY = ("", "hidden ", "protected ")
 _UNNAMED = ("", "local_unnamed_addr ", "unnamed_addr ")

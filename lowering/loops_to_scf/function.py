@@ -50,10 +50,7 @@ class FunctionLowering(BlockValues):
                 continue
             nest = reduction_nest(op)
             if not nest.sees_its_reduce_loops:
-                fail(
-                    op,
-                    "its init cannot be placed: a reduce axis depends on a loop beyond an op that is no loop",
-                )
+                fail(op, "its init cannot be placed: a reduce axis depends on a loop beyond an op that is no loop")
             if nest.first_reduce is None:
                 continue
             if not init_may_be_hoisted(nest):
@@ -190,8 +187,7 @@ class FunctionLowering(BlockValues):
         block = nest.block
         with self.emitter.at(block.init or block):
             self._init_loops(
-                nest,
-                [inner for inner in nest.levels[nest.levels.index(level) :] if inner.variable in nest.spatial],
+                nest, [inner for inner in nest.levels[nest.levels.index(level) :] if inner.variable in nest.spatial]
             )
 
     def _init_loops(self, nest: ReductionNest, levels: list[Level]) -> None:

@@ -80,11 +80,7 @@ def lower_function(function: FuncOp) -> func.FuncOp:
     FunctionLowering(source, target).run(source)
     visibility = None if function.sym_visibility is None else function.sym_visibility
     new_function = func.FuncOp(
-        function.sym_name.data,
-        (source.arg_types, ()),
-        Region(target),
-        visibility,
-        arg_attrs=function.arg_attrs,
+        function.sym_name.data, (source.arg_types, ()), Region(target), visibility, arg_attrs=function.arg_attrs
     )
     new_function.attributes.update(function.attributes)
     new_function.attributes[NOALIAS] = UnitAttr()

@@ -93,10 +93,7 @@ def _refuse_in_map(op: Operation) -> None:
     """Refuses a division in the body of a `tile.map`, which computes whole vectors and cannot fail."""
     parent = op.parent_op()
     if parent is not None and parent.name == "tile.map":
-        fail(
-            op,
-            "a tile.map cannot fail, and this divisor may be 0; expected a constant or a selection that is not",
-        )
+        fail(op, "a tile.map cannot fail, and this divisor may be 0; expected a constant or a selection that is not")
 
 
 def _check_divisor(op: Operation) -> None:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    TensorType,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefType, TensorType
 from xdsl.ir import Attribute
 
 from ... import te

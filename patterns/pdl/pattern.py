@@ -11,11 +11,7 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import pdl
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerAttr,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import OperationError

@@ -56,8 +56,7 @@ def add_statistics(statistics: Mapping[str, RuleStatistics]) -> None:
 def statistics_table(statistics: Mapping[str, RuleStatistics]) -> str:
     """Returns a line of tries, hits and milliseconds for each rule that was tried, slowest first."""
     tried = sorted(
-        ((name, one) for name, one in statistics.items() if one.tries),
-        key=lambda row: (-row[1].milliseconds, row[0]),
+        ((name, one) for name, one in statistics.items() if one.tries), key=lambda row: (-row[1].milliseconds, row[0])
     )
     lines = [f"{'tries':>8} {'hits':>6} {'ms':>9}  rule"]
     lines += [f"{one.tries:>8} {one.hits:>6} {one.milliseconds:>9.3f}  {name}" for name, one in tried]

@@ -84,9 +84,7 @@ class _Sweeper(Driver):
             if report.sweeps > limit:
                 names = " and ".join(f"'{name}'" for name in applied)
                 raise OperationError(
-                    self._scope,
-                    f"no fixed point after {limit} sweeps; the last one was by {names}",
-                    hint=GROWS,
+                    self._scope, f"no fixed point after {limit} sweeps; the last one was by {names}", hint=GROWS
                 )
             self._retired.update(
                 compiled.rule.name for compiled in self._rules if compiled.rule.once and compiled.rule.name in applied

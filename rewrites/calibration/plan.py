@@ -238,10 +238,7 @@ class CalibrationPlan:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             name = min(error.args[1])
-            fail(
-                self.functions[name],
-                f"function @{name} calls itself: its calls cannot be recorded one by one",
-            )
+            fail(self.functions[name], f"function @{name} calls itself: its calls cannot be recorded one by one")
 
     def _warn_of_nested_calls(self, function: func.FuncOp) -> None:
         for call in _calls(function):
@@ -286,9 +283,6 @@ def read_map(function: func.FuncOp) -> dict[str, list[Slice]]:
         parts = value.data if isinstance(value, ArrayAttr) else (value,)
         numbers = [part.get_values() for part in parts if isinstance(part, DenseArrayBase)]
         if not numbers or len(numbers) != len(parts) or any(len(each) != 3 for each in numbers):
-            fail(
-                function,
-                f"{CALIBRATION_MAP} of @{name} is {value}, expected an array of offset, inputs, outputs",
-            )
+            fail(function, f"{CALIBRATION_MAP} of @{name} is {value}, expected an array of offset, inputs, outputs")
         slices[name] = [Slice(*map(int, each)) for each in numbers]
     return slices

@@ -214,10 +214,7 @@ def whole_type(ops: Sequence[Operation], axis: int) -> TensorType:
 def like(op: Operation, operands: Sequence[SSAValue], type_: Attribute, place: Operation) -> SSAValue:
     """Returns the result of an op like `op` on other operands, which is put before `place`."""
     made = type(op).create(
-        operands=operands,
-        result_types=[type_],
-        properties=dict(op.properties),
-        attributes=dict(op.attributes),
+        operands=operands, result_types=[type_], properties=dict(op.properties), attributes=dict(op.attributes)
     )
     return inserted(made, place).results[0]
 

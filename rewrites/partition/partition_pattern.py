@@ -50,12 +50,7 @@ class PartitionPatternPass(StepwellPass):
         for rule in chosen:
             for function in list(functions_of(op)):
                 made = partition(
-                    rule,
-                    function,
-                    attributes,
-                    ctx=ctx,
-                    name=self.function_name,
-                    duplicate=not self.no_duplicate,
+                    rule, function, attributes, ctx=ctx, name=self.function_name, duplicate=not self.no_duplicate
                 )
                 self.count(rule.name, len(made))
 

@@ -95,8 +95,7 @@ class GroupFinder:
             if not larger_wins or not inside.issuperset(rival.ops) or len(inside) == len(rival.ops):
                 if not set(rival.ops).issuperset(inside):
                     emit_remark(
-                        group.ops[-1],
-                        f"not '{group.entry.name}': it shares an op with a match of '{rival.entry.name}'",
+                        group.ops[-1], f"not '{group.entry.name}': it shares an op with a match of '{rival.entry.name}'"
                     )
                 return
         self._group_of |= dict.fromkeys(group.ops, group)

@@ -18,15 +18,7 @@ from ...core.roles import BUFFER_ALIGNMENT, prepare_key
 from ..program.description import Argument, Entry
 from .cpu import CHECK
 from .layout import MAPPED, MESSAGE, POINTERS, Layout
-from .system import (
-    NO_FILE,
-    NO_MEMORY,
-    WRONG_PROCESSOR,
-    WeightsFile,
-    constant_bytes,
-    mapping_text,
-    parallel_text,
-)
+from .system import NO_FILE, NO_MEMORY, WRONG_PROCESSOR, WeightsFile, constant_bytes, mapping_text, parallel_text
 
 
 @dataclass(frozen=True)

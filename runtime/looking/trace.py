@@ -224,13 +224,5 @@ def _compared(op: str, place: str, type_: str, found: Array, expected: Array, to
     place_of_worst = int(np.argmax(relative))
     worst = tuple(map(int, np.unravel_index(place_of_worst, expected.shape)))
     return TracedValue(
-        op,
-        place,
-        type_,
-        float(absolute.max()),
-        float(relative.max()),
-        worst,
-        found[worst],
-        expected[worst],
-        allowed,
+        op, place, type_, float(absolute.max()), float(relative.max()), worst, found[worst], expected[worst], allowed
     )

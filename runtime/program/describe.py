@@ -141,11 +141,7 @@ def _externals(module: ModuleOp) -> list[External]:
 def _entry(name: str, function: Operation) -> Entry:
     types = signature(function)
     if types is None:
-        fail(
-            function,
-            f"entry @{name} has no {SIGNATURE}",
-            hint="add the tensor types it had, as a function type",
-        )
+        fail(function, f"entry @{name} has no {SIGNATURE}", hint="add the tensor types it had, as a function type")
     inputs, outputs = iter(types.inputs), iter(types.outputs)
     arguments: list[Argument] = []
     for index, attributes in enumerate(argument_attributes(function)):

@@ -91,8 +91,7 @@ def tune(
     path = chosen_database(database, replay)
     settings = Settings(target, trials, seed, thread_count(threads), timeout, measure, replay)
     kernels = _chosen(
-        _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target, progress),
-        kernel,
+        _kernels(module_or_path, entry, chosen_pipeline(pipeline, opt_level, numerics), target, progress), kernel
     )
     deadline = None if seconds is None else time.monotonic() + seconds
     with ExitStack() as stack:

@@ -245,13 +245,6 @@ class TileRegisterNest:
         assert self.packed is not None
         right = Place(self.packed, tuple(map(builder.value, (panel, first, 0, 0))), (1, 2), (1, 1))
         multiplied = tile.MmaOp(
-            total,
-            left,
-            right,
-            groups,
-            groups=True,
-            unsigned=c.a.unsigned,
-            right_unsigned=c.b.unsigned,
-            using=AMX,
+            total, left, right, groups, groups=True, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned, using=AMX
         )
         return builder.add(multiplied).result

@@ -32,12 +32,7 @@ from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from .amx_products import (
-    emit_tile_register_panels,
-    fits_tile_registers,
-    tile_on_tile_registers,
-    tile_register_panels,
-)
+from .amx_products import emit_tile_register_panels, fits_tile_registers, tile_on_tile_registers, tile_register_panels
 from .given import given_dots
 from .images import copy_image, has_rows, is_image, shared_rows
 from .layouts import SIGN, ByteLayouts, panels_shape

@@ -101,9 +101,7 @@ def _walk(block: BlockOp, level: Level) -> _Walk:
         number = operands.index(level.variable)
         strides = {key: stride_along(access, block.binding_exprs, number) for key, access in distinct.items()}
     return _Walk(
-        level,
-        tuple(strides.values()),
-        tuple(strides[key] for key, access in distinct.items() if access.is_store),
+        level, tuple(strides.values()), tuple(strides[key] for key, access in distinct.items() if access.is_store)
     )
 
 

@@ -223,11 +223,7 @@ class _Packer:
         """Builds the loop function that puts b into that form."""
         source_type = c.b.type
         function = FuncOp.create_named(
-            self._fresh(f"pack_{form.name}"),
-            [source_type],
-            [form.type],
-            ["weight", form.name],
-            visibility="private",
+            self._fresh(f"pack_{form.name}"), [source_type], [form.type], ["weight", form.name], visibility="private"
         )
         (weight,), (made,) = function.inputs, function.outputs
         form.emit(function.body.block, Operand(weight, c.b.indices), made)

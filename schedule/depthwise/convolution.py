@@ -20,15 +20,7 @@ from ...analysis.loop_nests import levels_of, perfect_block
 from ...analysis.reductions import accumulators
 from ...analysis.reorder import is_reassociable, may_reorder
 from ...dialects.tensor_loop import BlockOp, GridOp
-from ..kernels.contraction import (
-    Contraction,
-    Operand,
-    alone,
-    bound_in_order,
-    factors_of,
-    index_ranges,
-    initial_value,
-)
+from ..kernels.contraction import Contraction, Operand, alone, bound_in_order, factors_of, index_ranges, initial_value
 from ..kernels.padding import is_zero, without_copy
 
 MOST_TAPS = 32

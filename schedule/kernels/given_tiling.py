@@ -95,12 +95,7 @@ def tiling_of(attribute: TilingAttr) -> Tiling:
 def attribute_of(tiling: Tiling) -> TilingAttr:
     """Returns the attribute of a tiling. It is the inverse of `tiling_of`."""
     return TilingAttr.of(
-        tiling.tile.rows,
-        tiling.tile.columns,
-        tiling.pack_b,
-        tiling.depth_blocks,
-        tiling.panels,
-        tiling.panels_outside,
+        tiling.tile.rows, tiling.tile.columns, tiling.pack_b, tiling.depth_blocks, tiling.panels, tiling.panels_outside
     )
 
 

@@ -8,13 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import body_accesses
@@ -68,17 +62,11 @@ def users_of(buffer: SSAValue, blamed: Operation) -> list[User]:
         block = _block_around(op)
         if block is None or not isinstance(op, memref.LoadOp | memref.StoreOp):
             refuse(
-                f"{value_name(buffer)} is used by a '{op.name}', expected loads and stores in blocks only",
-                blamed,
-                op,
+                f"{value_name(buffer)} is used by a '{op.name}', expected loads and stores in blocks only", blamed, op
             )
         around = _block_around(block)
         if around is not None:
-            refuse(
-                f"{block_name(block)} is a part of {block_name(around)}, which is taken as a whole",
-                blamed,
-                around,
-            )
+            refuse(f"{block_name(block)} is a part of {block_name(around)}, which is taken as a whole", blamed, around)
         if block not in found:
             found[block] = User(block, times[top_of(block)])
         if isinstance(op, memref.LoadOp):
@@ -162,10 +150,7 @@ def axes_at(block: BlockOp, indices: Sequence[SSAValue], buffer: SSAValue) -> li
         elif extent == 1:
             found.append(None)
         else:
-            refuse(
-                f"{block_name(block)} indexes {value_name(buffer)} by other values than its axes, each once",
-                block,
-            )
+            refuse(f"{block_name(block)} indexes {value_name(buffer)} by other values than its axes, each once", block)
     return found
 
 
@@ -354,8 +339,5 @@ def store_to_temporary(block: BlockOp) -> memref.StoreOp:
     """Returns the only store of a block that writes a temporary. It refuses other blocks."""
     store = only_store(block)
     if not is_temporary(store.memref):
-        refuse(
-            f"{value_name(store.memref)} is no temporary: {block_name(block)} writes an output and must stay",
-            block,
-        )
+        refuse(f"{value_name(store.memref)} is no temporary: {block_name(block)} writes an output and must stay", block)
     return store

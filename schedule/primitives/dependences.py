@@ -57,8 +57,7 @@ def orderless(block: BlockOp) -> Blame | None:
     """Returns why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
     for op in walk(block.body):
         if isinstance(
-            op,
-            memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp,
+            op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp
         ):
             continue
         if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS:

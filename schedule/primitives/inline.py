@@ -133,10 +133,7 @@ def reverse_compute_inline(block: BlockOp) -> None:
     found = [load.memref for load in loads_in(block) if is_temporary(load.memref)]
     candidates = [buffer for buffer in dict.fromkeys(found) if _has_writer(buffer, block)]
     if len(candidates) != 1:
-        refuse(
-            f"{block_name(block)} reads {len(candidates)} temporaries that one block writes, expected one",
-            block,
-        )
+        refuse(f"{block_name(block)} reads {len(candidates)} temporaries that one block writes, expected one", block)
     (buffer,) = candidates
     users = users_of(buffer, block)
     producer = next(user.block for user in users if user.stores)

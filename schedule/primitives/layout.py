@@ -34,17 +34,7 @@ from .buffers import (
 )
 from .dependences import orderless
 from .errors import refuse
-from .nests import (
-    axes_block,
-    block_name,
-    covers_axes,
-    erase,
-    function_of,
-    is_alone,
-    loops_of,
-    rebind,
-    top_of,
-)
+from .nests import axes_block, block_name, covers_axes, erase, function_of, is_alone, loops_of, rebind, top_of
 from .reshape import check_plain
 from .staging import buffer_of
 from .steps import Number, step
@@ -94,9 +84,7 @@ def transform_layout(block: BlockOp, which: str, index: int, mapping: AffineMap)
         new = replace_alloc(buffer, new_type)
     elif any(user.stores for user in users) or which == "write":
         refuse(
-            f"{value_name(buffer)} is an output: only the caller can change its layout",
-            block,
-            hint="cache_write first",
+            f"{value_name(buffer)} is an output: only the caller can change its layout", block, hint="cache_write first"
         )
     else:
         name = f"{buffer.name_hint or 'buffer'}_packed"
@@ -185,10 +173,7 @@ def pad_to_tile(block: BlockOp, multiples: Sequence[Number]) -> None:
         )
     blame = orderless(block)
     if blame is not None or not is_alone(block):
-        refuse(
-            f"{block_name(block)} shares its loops with other blocks" if blame is None else blame.reason,
-            block,
-        )
+        refuse(f"{block_name(block)} shares its loops with other blocks" if blame is None else blame.reason, block)
     loops = loops_of(block)
     bound = [
         block.binding_operands[expr.position] if isinstance(expr, AffineDimExpr) else None
@@ -232,18 +217,12 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
         if beyond:
             refuse(f"{block_name(block)} does not reduce all of {value_name(op.memref)}", block)
         if any(index not in block.axes for index in mentioned):
-            refuse(
-                f"{block_name(block)} indexes {value_name(op.memref)} by more than an axis that is padded",
-                block,
-            )
+            refuse(f"{block_name(block)} indexes {value_name(op.memref)} by more than an axis that is padded", block)
     for axis in grown:
         if any(use.operation.name not in ("memref.load", "memref.store") for use in block.axes[axis].uses):
             refuse(f"{block_name(block)} computes with {value_name(block.axes[axis])}, which is padded", block)
         if block.kinds[axis] == "reduce" and not _adds_zeros(block, axis):
-            refuse(
-                f"padding {value_name(block.axes[axis])} would change the reduction of {block_name(block)}",
-                block,
-            )
+            refuse(f"padding {value_name(block.axes[axis])} would change the reduction of {block_name(block)}", block)
     axes_at(block, only_store(block).indices, only_store(block).memref)
 
 

@@ -40,10 +40,7 @@ def unroll(loop: ForOp) -> None:
         for %i in 4 unrolled { B }
     """
     if not isinstance(loop.extent, int) or loop.extent > MOST_UNROLLED:
-        refuse(
-            f"{loop_name(loop)} has no known extent of at most {MOST_UNROLLED}, so it cannot be unrolled",
-            loop,
-        )
+        refuse(f"{loop_name(loop)} has no known extent of at most {MOST_UNROLLED}, so it cannot be unrolled", loop)
     _set_kind(loop, "unrolled")
 
 

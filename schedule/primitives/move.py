@@ -396,10 +396,7 @@ def _completed(
     for dimension, (axis, source, extent) in enumerate(zip(axes, stored, buffer.type.get_shape(), strict=True)):
         if axis is None or source is None:
             if axis is not source:
-                refuse(
-                    f"{block_name(block)} and {block_name(producer)} index {value_name(buffer)} differently",
-                    block,
-                )
+                refuse(f"{block_name(block)} and {block_name(producer)} index {value_name(buffer)} differently", block)
             continue
         if block.extents[axis] != extent or producer.extents[source] != extent:
             refuse(f"not every element of {value_name(buffer)} is visited by both blocks", block, producer)

@@ -12,15 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.affine import Interval, bounds, linear_terms
 from ...analysis.loop_nests import body_ops
-from ...dialects.tensor_loop import (
-    BlockOp,
-    Constraint,
-    Extent,
-    ForOp,
-    FuncOp,
-    GridOp,
-    LoopOp,
-)
+from ...dialects.tensor_loop import BlockOp, Constraint, Extent, ForOp, FuncOp, GridOp, LoopOp
 from ...dialects.tensor_loop.loops import loop_variable_range
 from ...dialects.tensor_loop.syntax import split_extents
 from .affine import Coverage, simplify, told_apart

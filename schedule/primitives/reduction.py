@@ -385,9 +385,7 @@ def _add_parts(
         Rewriter.insert_op(marker, InsertPoint.before(first))
         argument.replace_all_uses_with(marker.result)
         total = emit_affine(
-            AffineDimExpr(0) + added.replace_dims_and_symbols([AffineDimExpr(1)], ()),
-            [argument, factored],
-            marker,
+            AffineDimExpr(0) + added.replace_dims_and_symbols([AffineDimExpr(1)], ()), [argument, factored], marker
         )
         marker.result.replace_all_uses_with(total)
         erase(marker)

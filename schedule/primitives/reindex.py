@@ -94,8 +94,7 @@ def _indices(block: BlockOp, buffer: SSAValue, type_: MemRefType) -> list[Affine
             refuse(f"an index of {value_name(buffer)} in {block_name(block)} is no sum of axes", block)
         if interval[0] < 0 or interval[1] >= size:
             refuse(
-                f"{block_name(block)} may access {value_name(buffer)} at {interval[0]} … {interval[1]} of {size}",
-                block,
+                f"{block_name(block)} may access {value_name(buffer)} at {interval[0]} … {interval[1]} of {size}", block
             )
         known.append(expr)
     return known

@@ -112,8 +112,7 @@ def _extents(loop: ForOp, extent: int, factors: Sequence[int | None], balanced: 
         refuse(f"no factors for {loop_name(loop)}, expected at least one", loop)
     if len(given) + 1 < len(factors):
         refuse(
-            f"{len(factors) - len(given)} factors of {loop_name(loop)} are to be inferred, expected one at most",
-            loop,
+            f"{len(factors) - len(given)} factors of {loop_name(loop)} are to be inferred, expected one at most", loop
         )
     for factor in given:
         if factor < 1:
@@ -121,8 +120,7 @@ def _extents(loop: ForOp, extent: int, factors: Sequence[int | None], balanced: 
     if len(given) == len(factors):
         if prod(given) < extent:
             refuse(
-                f"the factors of {loop_name(loop)} make {prod(given)} iterations, expected at least its {extent}",
-                loop,
+                f"the factors of {loop_name(loop)} make {prod(given)} iterations, expected at least its {extent}", loop
             )
         if balanced:
             refuse(f"a balanced split of {loop_name(loop)} needs a factor to infer", loop)
@@ -158,9 +156,7 @@ def fuse(*loops: ForOp) -> ForOp:
     for outer, inner in zip(loops, loops[1:], strict=False):
         if body_ops(outer.body.block) != [inner]:
             refuse(
-                f"{loop_name(inner)} is not the only op in {loop_name(outer)}, so the two cannot be fused",
-                outer,
-                inner,
+                f"{loop_name(inner)} is not the only op in {loop_name(outer)}, so the two cannot be fused", outer, inner
             )
     extents = [known_extent(loop) for loop in loops]
     for loop in loops:

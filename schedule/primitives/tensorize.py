@@ -98,12 +98,7 @@ def blockize(loop: ForOp) -> BlockOp:
     operands = [values.get(value, value) for value in block.binding_operands]
     rebind(block, block.binding_exprs, operands, ())
     outer = bound_block(
-        "",
-        axes,
-        [AffineDimExpr(number) for number in range(len(used))],
-        [each.variable for each in used],
-        body,
-        block,
+        "", axes, [AffineDimExpr(number) for number in range(len(used))], [each.variable for each in used], body, block
     )
     parent.insert_op_before(outer, following)
     outer.block_name = StringAttr(fresh_block_name(function_of(outer), f"{block.block_name.data}_outer"))
@@ -161,10 +156,7 @@ def tensorize(target: ForOp | BlockOp, form: str, shape: Sequence[Number] | None
 def _tensorize_mma(block: BlockOp, shape: Sequence[int] | None, packed: bool) -> None:
     """Computes a contraction on register tiles."""
     if not is_alone(block) or not covers_axes(block):
-        refuse(
-            f"{block_name(block)} is not alone in its nest, or not known to run for every value of its axes",
-            block,
-        )
+        refuse(f"{block_name(block)} is not alone in its nest, or not known to run for every value of its axes", block)
     check_once(block)
     for loop in loops_of(block):
         check_plain(loop)
@@ -182,8 +174,7 @@ def _tensorize_mma(block: BlockOp, shape: Sequence[int] | None, packed: bool) ->
     tiling = choose_tiling(found, False, X86_64_V4)  # the same on every machine
     if shape is not None:
         tiling = replace(
-            tiling,
-            tile=RegisterTile(min(shape[0], found.extent(found.m)), min(shape[1], found.extent(found.n))),
+            tiling, tile=RegisterTile(min(shape[0], found.extent(found.m)), min(shape[1], found.extent(found.n)))
         )
     tiling = replace(tiling, pack_b=packed)
     if not packed:
@@ -295,11 +286,7 @@ def _step(block: BlockOp, axis: int, op: memref.LoadOp | memref.StoreOp) -> tupl
         if factor:
             found.append((dimension, factor))
     if len(found) > 1 or (found and found[0][1] < 1):
-        refuse(
-            f"the axis moves a '{op.name}' in {block_name(block)} along several dimensions or backwards",
-            block,
-            op,
-        )
+        refuse(f"the axis moves a '{op.name}' in {block_name(block)} along several dimensions or backwards", block, op)
     return found[0] if found else (-1, 1)
 
 

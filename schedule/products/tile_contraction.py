@@ -235,12 +235,7 @@ class ContractionNest(PackedPanels):
         def tap(index: Index, carried: SSAValue) -> SSAValue:
             here = at | {axis: builder.sum(index, first)}
             return emit_where_inside(
-                builder,
-                self.borders,
-                axis,
-                here,
-                carried,
-                lambda inner: self._sum(others, here, block, inner),
+                builder, self.borders, axis, here, carried, lambda inner: self._sum(others, here, block, inner)
             )
 
         name = (self.c.block.axes[axis].name_hint or "r").removeprefix("v")

@@ -19,10 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from xdsl.dialects.builtin import (
-    Float32Type,
-    Float64Type,
-)
+from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms

@@ -20,15 +20,7 @@ from ..kernels.padding import erase_with_buffers
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from .plan import OUTPUTS, SQUARE, Plan, Winograd
-from .transforms import (
-    OF_INPUT,
-    OF_OUTPUT,
-    channels_at_once,
-    combined,
-    load_row,
-    store_row,
-    transformed,
-)
+from .transforms import OF_INPUT, OF_OUTPUT, channels_at_once, combined, load_row, store_row, transformed
 
 
 def tile_winograd(w: Winograd, plan: Plan, filters: SSAValue, target: Machine) -> None:

@@ -7,14 +7,7 @@ from collections.abc import Callable
 from .. import dtypes, ops
 from ..expr import Expr, binary, compare, const
 from ..tensor import Tensor
-from .shapes import (
-    broadcasting,
-    require_bits,
-    require_bool,
-    require_integer,
-    require_number,
-    require_same_type,
-)
+from .shapes import broadcasting, require_bits, require_bool, require_integer, require_number, require_same_type
 
 DIVISION_BY_ZERO = "integer division by zero"
 

@@ -8,15 +8,7 @@ from math import sqrt as _sqrt
 from .. import dtypes, ops
 from ..expr import Expr, Number, TEError, Unary, const
 from ..tensor import Tensor
-from .shapes import (
-    composite,
-    elementwise,
-    require_bits,
-    require_bool,
-    require_float,
-    require_number,
-    saturated,
-)
+from .shapes import composite, elementwise, require_bits, require_bool, require_float, require_number, saturated
 
 
 def negative(x: Tensor) -> Tensor:

@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from .. import dtypes, ops
 from ..expr import Expr, TEError, binary, const
 from ..tensor import Dim, Tensor, reduce_axis
-from .shapes import (
-    ZERO,
-    Indices,
-    elementwise,
-    normalise_axis,
-    require_float,
-    require_integer,
-    stage,
-    static_dim,
-)
+from .shapes import ZERO, Indices, elementwise, normalise_axis, require_float, require_integer, stage, static_dim
 
 UNROLLED = 4
 """The most taps that are written out, so that the sum can be part of what uses it. More taps become a reduction."""

@@ -7,18 +7,7 @@ from typing import Final
 from . import op_generators as ops
 from .indexing_generators import INDEXING
 from .ir_generators import Chooser, OpCase, TensorSpec, rarely
-from .op_generators import (
-    ANY,
-    FLOATS,
-    SIGNED,
-    UNSIGNED,
-    Generator,
-    any_axes,
-    any_axis,
-    any_dtype,
-    any_shape,
-    case,
-)
+from .op_generators import ANY, FLOATS, SIGNED, UNSIGNED, Generator, any_axes, any_axis, any_dtype, any_shape, case
 from .sampling_generators import SAMPLING
 
 

@@ -16,16 +16,7 @@ import numpy as np
 
 from . import movement_generators as movement
 from . import op_generators as ops
-from .ir_generators import (
-    Chooser,
-    OpCase,
-    RandomChooser,
-    TensorSpec,
-    function_text,
-    rarely,
-    result_names,
-    spec_of,
-)
+from .ir_generators import Chooser, OpCase, RandomChooser, TensorSpec, function_text, rarely, result_names, spec_of
 from .values import arrays_of
 
 Array = np.ndarray[Any, Any]

@@ -26,16 +26,7 @@ from ...patterns.running.driver import Driver
 from ...patterns.running.partition import partition
 from ..programs.ir_generators import RandomChooser
 from .choices import DTYPES, Impossible, Taste, small_shape
-from .compare import (
-    FLAVOURS,
-    Array,
-    Outcome,
-    arguments_of,
-    difference,
-    outcome_of,
-    says_something,
-    sensitivity,
-)
+from .compare import FLAVOURS, Array, Outcome, arguments_of, difference, outcome_of, says_something, sensitivity
 from .hints import GENERATORS, Hints, hints_of
 from .instances import Instance, InstanceMaker
 from .reporting import Report, counterexample

@@ -18,14 +18,7 @@ from ...patterns.language.patterns import Any_, Capture, Constant, Op, Pattern, 
 from ...patterns.language.registry import CONDITIONS
 from ...patterns.language.rules import Bound, Build, Create, Replacement, Rule
 from ...patterns.matching.compiled_rule import compile_rule
-from .edits import (
-    SIBLINGS,
-    Edit,
-    as_sibling,
-    changed_attribute,
-    with_another_property,
-    with_operands_swapped,
-)
+from .edits import SIBLINGS, Edit, as_sibling, changed_attribute, with_another_property, with_operands_swapped
 from .sameness import SAME_RULE, canonical_forms
 
 OTHER_CONDITION: Final = {
@@ -140,8 +133,7 @@ class Mutator:
             if required.name in OTHER_CONDITION:
                 other = replace(required, name=OTHER_CONDITION[required.name])
                 yield self._mutant(
-                    f"condition {about} becomes '{other.name}'",
-                    when=(*when[:place], other, *when[place + 1 :]),
+                    f"condition {about} becomes '{other.name}'", when=(*when[:place], other, *when[place + 1 :])
                 )
             if len(required.keys) >= 2 and required.name not in SYMMETRIC and known.protects == "value":
                 swapped = replace(required, keys=(required.keys[1], required.keys[0], *required.keys[2:]))
@@ -206,9 +198,7 @@ class Mutator:
                 continue
             swapped = (*operands[:place], second, first, *operands[place + 2 :])
             yield self._patterned(
-                f"swap operands {place} and {place + 1} of {where}",
-                pattern,
-                replace(pattern, operands=swapped),
+                f"swap operands {place} and {place + 1} of {where}", pattern, replace(pattern, operands=swapped)
             )
         for place, (name, wanted) in enumerate(pattern.attributes):
             rest = (*pattern.attributes[:place], *pattern.attributes[place + 1 :])
@@ -229,9 +219,7 @@ class Mutator:
             assert holder.operands is not None
             operands = (*holder.operands[:place], Any_(fresh_key()), *holder.operands[place + 1 :])
             yield self._patterned(
-                f"{name_of(operand.key)} need not be the same everywhere",
-                holder,
-                replace(holder, operands=operands),
+                f"{name_of(operand.key)} need not be the same everywhere", holder, replace(holder, operands=operands)
             )
 
     # What replaces it

@@ -51,9 +51,7 @@ def add_rule_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", metavar="N", type=int, default=0, help="draw other random programs for these two")
     group.add_argument("--cases", metavar="N", type=_positive, help="apply each rule N times for these two")
     group.add_argument(
-        "--explain-match",
-        metavar="RULE[@%NAME]",
-        help="say why a rule does not match at a value, or at any op",
+        "--explain-match", metavar="RULE[@%NAME]", help="say why a rule does not match at a value, or at any op"
     )
     group.add_argument("--pattern-stats", action="store_true", help="show tries, hits and time of every rule")
 
@@ -149,13 +147,7 @@ def _test(args: argparse.Namespace, ctx: Context) -> int:
 
 
 def _mutate(args: argparse.Namespace, rules: Sequence[tuple[str, Rule]], ctx: Context) -> int:
-    from ...testing.rules.mutation import (
-        LEAST_CAUGHT,
-        MutationSummary,
-        check_mutants,
-        shipped_reasons,
-        stale,
-    )
+    from ...testing.rules.mutation import LEAST_CAUGHT, MutationSummary, check_mutants, shipped_reasons, stale
 
     reasons = shipped_reasons()
     names = {rule.name for _, rule in rules}

@@ -14,9 +14,7 @@ def add_weight_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the flags. What they do happens after the pipeline of `-p`."""
     group = parser.add_argument_group("weights")
     group.add_argument(
-        "--externalize-weights",
-        metavar="FILE",
-        help="move large constants to a safetensors file after the passes",
+        "--externalize-weights", metavar="FILE", help="move large constants to a safetensors file after the passes"
     )
     group.add_argument("--verify-weights", action="store_true", help="check the weights file and its hash first")
     group.add_argument("--inline-weights", action="store_true", help="print the weights of the side-car as constants")

@@ -224,8 +224,7 @@ def _machines() -> Iterator[str]:
     yield "## What is known of each\n\n3/4 L2 and L2 / 8 are bounds in the rules below.\n"
     rows = [_machine(target) for target in NAMED.values()]
     yield _table(
-        ("target", "register", "registers", "FMA", "features", "L1 data", "L2", "L3", "3/4 L2", "L2 / 8"),
-        rows,
+        ("target", "register", "registers", "FMA", "features", "L1 data", "L2", "L3", "3/4 L2", "L2 / 8"), rows
     )
 
 

@@ -8,17 +8,7 @@ import numpy as np
 
 from ..emitting.forms import broadcast, padded_by_positions, repeated, reshaped, sized, sliced
 from ..emitting.graph_builder import GraphBuilder
-from ..emitting.sizes import (
-    Extent,
-    Size,
-    combined,
-    elements_of,
-    extents_of,
-    objects,
-    product,
-    sizes_value,
-    vector,
-)
+from ..emitting.sizes import Extent, Size, combined, elements_of, extents_of, objects, product, sizes_value, vector
 from ..errors import ConversionError
 from ..registry import Known, converter
 from ..value import Value

@@ -113,8 +113,7 @@ def _diagonal(b: GraphBuilder, operand: Operand) -> Operand:
         if shape[second] != size:
             raise ConversionError(f"the label '{repeated}' stands for {size} and {shape[second]} in one operand")
         row = b.reshape(
-            b.permute_dims(value, axes=(*rest, first, second)),
-            shape=(*(shape[each] for each in rest), size * size),
+            b.permute_dims(value, axes=(*rest, first, second)), shape=(*(shape[each] for each in rest), size * size)
         )
         value = b.strided_slice(row, axes=(len(rest),), begin=(0,), end=(size * size,), strides=(size + 1,))
         labels = (*(labels[each] for each in rest), repeated)

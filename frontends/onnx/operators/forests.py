@@ -60,14 +60,7 @@ def forest_of(
     columns_ = np.array([features[node] for node in order], np.int64)
     columns_[inner:] = 0
     forest = Forest(
-        np.array(roots, np.int64),
-        columns_,
-        splits,
-        kinds,
-        tracks,
-        table[:, 0].copy(),
-        table[:, 1].copy(),
-        None,
+        np.array(roots, np.int64), columns_, splits, kinds, tracks, table[:, 0].copy(), table[:, 1].copy(), None
     )
     return forest, number
 

@@ -35,11 +35,7 @@ def scatter_elements(
     b: GraphBuilder, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
 ) -> Value:
     return _on_numbers(
-        b,
-        x,
-        updates,
-        reduction,
-        lambda old, new, how: b.scatter_elements(old, indices, new, axis=axis, reduction=how),
+        b, x, updates, reduction, lambda old, new, how: b.scatter_elements(old, indices, new, axis=axis, reduction=how)
     )
 
 

@@ -109,8 +109,7 @@ class Turns:
         endless, kinds = self._tried(state)
         if kinds:
             raise ConversionError(
-                depends_on_data(len(kinds)),
-                needs=tuple(each for each in (count, condition) if isinstance(each, Value)),
+                depends_on_data(len(kinds)), needs=tuple(each for each in (count, condition) if isinstance(each, Value))
             )
         if endless and condition is None:
             return repeat(self.b, count, state, lambda number, carried: self.turn(number, carried).state)

@@ -17,13 +17,7 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .pooling import average_pool
-from .quantized import (
-    dequantize_linear,
-    dynamic_quantize_linear,
-    matmul_integer,
-    quantize_linear,
-    rescaled,
-)
+from .quantized import dequantize_linear, dynamic_quantize_linear, matmul_integer, quantize_linear, rescaled
 from .reduction import flattened
 from .signed_bytes import cast
 

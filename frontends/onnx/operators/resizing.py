@@ -100,12 +100,7 @@ def resize_to_sizes(
     if sizes is None or _numbers(scales) or keep_aspect_ratio_policy != "stretch":
         raise ConversionError("sizes are computed at run time, expected no scales and keep_aspect_ratio_policy stretch")
     sampling = Sampling(
-        mode,
-        coordinate_transformation_mode,
-        nearest_mode,
-        cubic_coeff_a,
-        not exclude_outside,
-        bool(antialias),
+        mode, coordinate_transformation_mode, nearest_mode, cubic_coeff_a, not exclude_outside, bool(antialias)
     )
     along = tuple(range(x.rank)) if axes is None else tuple(axis % x.rank for axis in axes)
     source, lines = extents_of(x), dict[int, Line]()

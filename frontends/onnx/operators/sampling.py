@@ -269,8 +269,7 @@ def max_roi_pool(
     lines = b.max(tall, axis=(3,))
     wide = b.where(b.expand_dims(columns, axis=(1, 2)), b.expand_dims(lines, axis=(3,)), _filled(lowest, x))
     filled = b.logical_and(
-        b.expand_dims(b.any(rows, axis=(2,)), axis=(1, 3)),
-        b.expand_dims(b.any(columns, axis=(2,)), axis=(1, 2)),
+        b.expand_dims(b.any(rows, axis=(2,)), axis=(1, 3)), b.expand_dims(b.any(columns, axis=(2,)), axis=(1, 2))
     )
     return b.where(filled, b.max(wide, axis=(4,)), _filled(0.0, x))
 

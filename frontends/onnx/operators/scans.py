@@ -31,12 +31,7 @@ def scan(
     """Runs a turn for each slice of the scanned inputs, along their axes."""
     states = len(inputs) - num_scan_inputs
     count = len(body.output) - states
-    found = _scanned(
-        b,
-        list(inputs[:states]),
-        _first(b, inputs[states:], scan_input_axes, scan_input_directions),
-        body,
-    )
+    found = _scanned(b, list(inputs[:states]), _first(b, inputs[states:], scan_input_axes, scan_input_directions), body)
     outputs = _placed(b, found[states:], scan_output_axes, scan_output_directions, count)
     return (*found[:states], *outputs)
 

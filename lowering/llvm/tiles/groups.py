@@ -61,8 +61,7 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
     assert isinstance(total.type, VectorType) and isinstance(vector.type, VectorType)
     (lanes,) = total.type.get_shape()
     spread = builder.cached(
-        ("groups", group, lanes),
-        lambda: builder.bitcast(broadcast(builder, group, total.type), vector.type),
+        ("groups", group, lanes), lambda: builder.bitcast(broadcast(builder, group, total.type), vector.type)
     )
     if op.using is not None and lanes in VPDPBUSD:
         factors = (spread, vector) if op.right_unsigned is None else (vector, spread)

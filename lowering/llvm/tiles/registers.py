@@ -37,9 +37,7 @@ REGISTERS = 8
 _LEFT, _RIGHT = 4, 6
 """The first registers of A and of B. The registers before them hold sums."""
 
-CONFIGURATION = bytes(
-    [1, *[0] * 15, *[ROW_BYTES, 0] * REGISTERS, *[0] * 16, *[AMX_ROWS] * REGISTERS, *[0] * 8],
-)
+CONFIGURATION = bytes([1, *[0] * 15, *[ROW_BYTES, 0] * REGISTERS, *[0] * 16, *[AMX_ROWS] * REGISTERS, *[0] * 8])
 """
 The operand of `ldtilecfg`: palette 1, from byte 16 the bytes of a row of each register (2 each), from 48 its rows.
 """
@@ -259,11 +257,7 @@ def _take(builder: LLVMBody, result: SSAValue, grid: _Grid) -> None:
     assert isinstance(result.type, VectorType)
     element = result.type.element_type
     builder.pieces[result] = [
-        builder.load(
-            _lane(builder, grid, piece),
-            builder.types.vector(element, piece.lanes),
-            ROW_BYTES,
-        )
+        builder.load(_lane(builder, grid, piece), builder.types.vector(element, piece.lanes), ROW_BYTES)
         for piece in pieces_of(result.type)
     ]
 

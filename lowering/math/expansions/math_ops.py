@@ -13,13 +13,7 @@ import struct
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
-    IntegerAttr,
-    LocationAttr,
-    VectorType,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, LocationAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -94,9 +88,7 @@ class MathOps:
     ) -> Value:
         """Inserts a new op with one result of element type `kind`."""
         op = op_type.create(
-            operands=[operand.ssa for operand in operands],
-            result_types=[self.type(kind)],
-            properties=properties or {},
+            operands=[operand.ssa for operand in operands], result_types=[self.type(kind)], properties=properties or {}
         )
         return self._insert(op, kind)
 
