@@ -40,6 +40,8 @@ DTYPES: Final[dict[str, str]] = {
     "F32": "f32",
     "F16": "f16",
     "BF16": "bf16",
+    "F8_E4M3": "f8E4M3FN",
+    "F8_E5M2": "f8E5M2",
     "I64": "i64",
     "I32": "i32",
     "I16": "i16",

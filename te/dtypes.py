@@ -24,18 +24,36 @@ class ElementType:
     bits: int
     """Bits of one value."""
     numpy: str
-    """The name of its NumPy type. The package `ml_dtypes` defines those that NumPy lacks."""
+    """The name of its NumPy type, underscores left out. The package `ml_dtypes` defines those that NumPy lacks."""
     exponent_bits: int = 0
     mantissa_bits: int = 0
     """Stored bits of the significand of a float, without the implicit one."""
     has_infinity: bool = False
     compute: str = ""
     """The type in which arithmetic is done and sums are accumulated, where it is another one."""
+    arithmetic: bool = True
+    """True where functions are computed on the type. Other values are only stored, moved, compared and converted."""
 
     @property
     def storage_bytes(self) -> int:
         """Returns the bytes that one element takes in memory. A boolean takes a whole one."""
         return -(-self.bits // 8)
+
+    @property
+    def bias(self) -> int:
+        """Returns what the exponent of a float is stored with in addition."""
+        return 2 ** (self.exponent_bits - 1) - 1
+
+    @property
+    def overflow_bits(self) -> int:
+        """Returns the bits of what a number beyond the greatest becomes: infinity, or NaN where there is none."""
+        return (2**self.exponent_bits - self.has_infinity << self.mantissa_bits) - (not self.has_infinity)
+
+    @property
+    def greatest(self) -> float:
+        """Returns the greatest finite value of a float type. Its bits come right before `overflow_bits`."""
+        exponent, fraction = divmod(self.overflow_bits - 1, 2**self.mantissa_bits)
+        return (1 + fraction / 2**self.mantissa_bits) * 2.0 ** (exponent - self.bias)
 
 
 TABLE: Final = {
@@ -45,17 +63,26 @@ TABLE: Final = {
         ElementType("bf16", "float", 16, "bfloat16", 8, 7, True, compute="f32"),
         ElementType("f32", "float", 32, "float32", 8, 23, True),
         ElementType("f64", "float", 64, "float64", 11, 52, True),
+        ElementType("f8E4M3FN", "float", 8, "float8e4m3fn", 4, 3, compute="f32", arithmetic=False),
+        ElementType("f8E5M2", "float", 8, "float8e5m2", 5, 2, True, compute="f32", arithmetic=False),
         *(ElementType(f"i{bits}", "signed", bits, f"int{bits}") for bits in (8, 16, 32, 64)),
         *(ElementType(f"ui{bits}", "unsigned", bits, f"uint{bits}") for bits in (8, 16, 32, 64)),
         ElementType("i1", "bool", 1, "bool"),
         ElementType("index", "index", 64, "int64"),
     )
 }
-"""Every element type by name. Source of the float formats: IEEE 754-2019, table 3.5; bf16 is the upper half of f32."""
+"""
+Every element type by name. Source of the float formats: IEEE 754-2019, table 3.5; bf16 is the upper half of f32.
+
+The floats of 8 bits: P. Micikevicius et al., FP8 formats for deep learning, arXiv:2209.05433, table 1. The only NaN of
+E4M3FN is all ones but for the sign.
+"""
 
 FLOATS: Final = tuple(name for name, row in TABLE.items() if row.kind == "float")
 SMALL_FLOATS: Final = tuple(name for name in FLOATS if TABLE[name].compute)
 """Floats that are computed in another type, and rounded to their own once."""
+STORED_FLOATS: Final = tuple(name for name in FLOATS if not TABLE[name].arithmetic)
+"""Floats that nothing is computed on. They are bytes to LLVM."""
 SIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "signed")
 UNSIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "unsigned")
 INTEGERS: Final = SIGNED + UNSIGNED
@@ -142,10 +169,11 @@ def numpy_dtype(dtype: str) -> np.dtype[Any]:
     import ml_dtypes
     import numpy as np
 
+    others = {name.replace("_", ""): name for name in ml_dtypes.__all__}
     name = TABLE[dtype].numpy
-    return np.dtype(getattr(ml_dtypes, name, None) or name)
+    return np.dtype(getattr(ml_dtypes, others[name]) if name in others else name)
 
 
 def of_numpy(name: str) -> str | None:
     """Returns the element type that the NumPy type of this name holds, None where there is none."""
-    return _OF_NUMPY.get(name)
+    return _OF_NUMPY.get(name.replace("_", ""))

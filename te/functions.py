@@ -10,8 +10,12 @@ Domain = Callable[[str], bool]
 """A predicate that tells which element types a function is defined on."""
 
 
-def _not_boolean(dtype: str) -> bool:
-    return dtype != "i1"
+def _numeric(dtype: str) -> bool:
+    return dtype != "i1" and dtype not in dtypes.STORED_FLOATS
+
+
+def _float(dtype: str) -> bool:
+    return dtypes.is_float(dtype) and dtype not in dtypes.STORED_FLOATS
 
 
 def _bits(dtype: str) -> bool:
@@ -27,8 +31,9 @@ UNARY_ANY = frozenset({"neg", "abs"})
 UNARY_TEST = frozenset({"isnan", "isinf", "isfinite"})
 
 UNARY: dict[str, Domain] = {
-    **dict.fromkeys(UNARY_FLOAT | UNARY_TEST, dtypes.is_float),
-    **dict.fromkeys(UNARY_ANY, _not_boolean),
+    **dict.fromkeys(UNARY_FLOAT, _float),
+    **dict.fromkeys(UNARY_TEST, dtypes.is_float),
+    **dict.fromkeys(UNARY_ANY, _numeric),
     "not": _bits,
 }
 """The functions that `Unary` may apply."""
@@ -39,8 +44,8 @@ BINARY_INTEGER = frozenset({"truncdiv", "truncmod", "floordiv", "floormod", "shl
 BINARY_BITS = frozenset({"and", "or", "xor"})
 
 BINARY: dict[str, Domain] = {
-    **dict.fromkeys(BINARY_ANY, _not_boolean),
-    **dict.fromkeys(BINARY_FLOAT, dtypes.is_float),
+    **dict.fromkeys(BINARY_ANY, _numeric),
+    **dict.fromkeys(BINARY_FLOAT, _float),
     **dict.fromkeys(BINARY_INTEGER, dtypes.is_integer),
     **dict.fromkeys(BINARY_BITS, _bits),
 }

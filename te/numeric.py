@@ -12,7 +12,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from . import dtypes
@@ -211,9 +210,9 @@ def _float_to_integer(target: str, x: Array) -> Array:
 
 
 def _to_float(source: str, target: str, x: Array) -> Array:
-    if target == "bf16" and (source == "f64" or (source != "i1" and not dtypes.is_float(source))):
+    if dtypes.is_small_float(target) and (source == "f64" or (source != "i1" and not dtypes.is_float(source))):
         exact = x if source == "f64" else _sticky(x)
-        return _odd(exact.astype(np.float32), exact).astype(ml_dtypes.bfloat16)
+        return _odd(exact.astype(np.float32), exact).astype(numpy_dtype(target))
     if source == "f64" or target == "f64":
         return x.astype(numpy_dtype(target))
     return x.astype(np.float32).astype(numpy_dtype(target))

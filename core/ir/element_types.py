@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Final
+from typing import Final, get_args
 
 from xdsl.dialects.builtin import (
     AnyFloat,
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     IndexType,
     IntegerType,
     MemRefType,
@@ -21,9 +17,9 @@ from xdsl.ir import Attribute
 
 from ...te import dtypes
 
-FLOATS: Final[dict[str, AnyFloat]] = {
-    type_.name: type_ for type_ in (Float16Type(), BFloat16Type(), Float32Type(), Float64Type())
-}
+_CLASSES: Final = {class_.name: class_ for class_ in get_args(AnyFloat)}
+
+FLOATS: Final[dict[str, AnyFloat]] = {name: _CLASSES[name]() for name in dtypes.FLOATS}
 """The attribute of each float type by name."""
 
 ATTRIBUTES: Final[dict[str, Attribute]] = {
@@ -64,4 +60,5 @@ def byte_size(type_: Attribute) -> int:
 
 def is_small_float(element_type: Attribute) -> bool:
     """Returns whether the elements are floats that are computed in another type and then rounded once."""
-    return element_type.name in dtypes.SMALL_FLOATS
+    name = element_type.name
+    return name in dtypes.SMALL_FLOATS and name not in dtypes.STORED_FLOATS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from xdsl.ir import Attribute
@@ -19,9 +20,15 @@ CLASSES: Final[dict[str, tuple[str, ...]]] = {
 """The element types of each class. F are floats, S signed and signless integers, U unsigned integers, B booleans."""
 
 
+@cache
 def class_members(classes: str) -> tuple[str, ...]:
-    """Returns the element types of a string of class letters, such as `FSU`."""
-    return tuple(name for letter in classes for name in CLASSES[letter])
+    """
+    Returns the element types of a string of class letters, such as `FSU`.
+
+    Types that nothing is computed on are among them if the string has all letters.
+    """
+    names = tuple(name for letter in classes for name in CLASSES[letter])
+    return names if len(classes) == len(CLASSES) else tuple(name for name in names if name not in dtypes.STORED_FLOATS)
 
 
 def class_text(classes: str) -> str:

@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from ...te.dtypes import STORED_FLOATS
 from .element_types import CLASSES, class_members, class_text, rejection
 from .shapes import Shaped
 
@@ -154,7 +155,9 @@ def checked_operands(op_type: type[IRDLOperation], operands: Sequence[SSAValue])
     for value, (name, constraint) in zip(operands, operand_names(op_type, len(operands)), strict=True):
         shaped = shaped_of(value.type, name)
         if shaped.dtype not in class_members(constraint.classes):
-            raise VerifyException(f"{name} has element type {shaped.dtype}, expected {class_text(constraint.classes)}")
+            wanted = class_text(constraint.classes)
+            hint = " to compute with; convert with graph.astype" if shaped.dtype in STORED_FLOATS else ""
+            raise VerifyException(f"{name} has element type {shaped.dtype}, expected {wanted}{hint}")
         leader, dtype = group_leader.setdefault(constraint.group, (name, shaped.dtype))
         if dtype != shaped.dtype:
             raise VerifyException(

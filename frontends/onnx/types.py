@@ -20,6 +20,8 @@ DTYPES: Final[dict[int, str]] = {
     12: "ui32",
     13: "ui64",
     16: "bf16",
+    17: "f8E4M3FN",
+    19: "f8E5M2",
 }
 """`TensorProto.DataType` to the name of an element type. Source: ONNX IR specification, onnx.proto."""
 
@@ -39,9 +41,7 @@ OTHER_TYPES: Final[dict[int, str]] = {
     8: "string",
     14: "complex64",
     15: "complex128",
-    17: "float8e4m3fn",
     18: "float8e4m3fnuz",
-    19: "float8e5m2",
     20: "float8e5m2fnuz",
     21: "uint4",
     22: "int4",

@@ -29,7 +29,7 @@ def emit_cast(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAV
 
 
 def _float_to_float(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
-    """Rounds once, to nearest even. Conversions between f16 and bf16 go through f32, which holds both exactly."""
+    """Rounds once, to nearest even. Small floats of one size are converted through f32, which holds all of them."""
     widths = dtypes.bit_width(source), dtypes.bit_width(target)
     if widths[0] == widths[1]:
         return _float_to_float(ops, _float_to_float(ops, value, source, "f32"), "f32", target)
@@ -44,7 +44,7 @@ def _float_to_integer(ops: ScalarOps, value: SSAValue, source: str, target: str)
     The conversion itself only sees values inside the range, since it is undefined outside. The bounds `low` and
     `high + 1` are powers of two or zero and so exact in f32.
     """
-    if source in ("f16", "bf16"):
+    if dtypes.is_small_float(source):
         value, source = _float_to_float(ops, value, source, "f32"), "f32"
     width_type = "i64" if target == "index" else target
     low, high = dtypes.integer_range(width_type)

@@ -23,6 +23,7 @@ from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import BUFFER_ALIGNMENT, CHECKS, LINK_NAME, TASK
 from ...dialects import tile
+from ...te.dtypes import STORED_FLOATS
 from . import convert_arith, convert_math, convert_memref, convert_vector, parallel
 from .convert_control import ControlConversions, region_blocks
 from .convert_func import (
@@ -38,7 +39,7 @@ from .convert_func import (
 )
 from .heap import heap_slots
 from .llvm_body import ConversionTable, LLVMBody
-from .small_floats import carry_as_bits
+from .small_floats import carry_as_bits, element_type
 from .state import ModuleState, Signature
 from .tiles import convert_tile, convert_tile_elements, convert_tile_transpose
 from .tiles.registers import configure_tile_registers
@@ -110,6 +111,9 @@ class FunctionConverter:
                     "(arithmetic on tiles is the body of a tile.map)"
                 )
                 return
+        if (unknown := _computed_on(op)) is not None:
+            builder.error(f"has no native {unknown} form; run expand-math first")
+            return
         conversion = self.table.get(type(op))
         if conversion is None:
             if is_llvm(op):
@@ -162,6 +166,14 @@ class FunctionConverter:
         for attributes, argument in zip(function.arg_attrs, entry.args, strict=True):
             if isinstance(alignment := attributes.data.get("llvm.align"), IntegerAttr):
                 builder.alignment[argument] = alignment.value.data
+
+
+def _computed_on(op: Operation) -> str | None:
+    """Returns the float type that LLVM does not know and `op` computes on, None where it only moves such values."""
+    if type(op) in (arith.BitcastOp, arith.SelectOp) or op.dialect_name() not in ("arith", "math"):
+        return None
+    names = (element_type(value.type).name for value in (*op.operands, *op.results))
+    return next((name for name in names if name in STORED_FLOATS), None)
 
 
 def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | None:

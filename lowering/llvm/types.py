@@ -27,6 +27,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType,
 from xdsl.ir import Attribute
 
 from ...core.ir import element_types
+from ...te.dtypes import STORED_FLOATS
 
 PTR = LLVMPointerType()
 F32 = Float32Type()
@@ -140,6 +141,8 @@ class TypeConverter:
             if source.signedness.data != Signedness.SIGNLESS:
                 raise UnsupportedTypeError(f"type {source} has a sign; below tensor_loop integers are signless")
             return source
+        if source.name in STORED_FLOATS:
+            return i8
         if source.name in element_types.FLOATS or isinstance(source, _LLVM_TYPES):
             return source
         if isinstance(source, MemRefType):

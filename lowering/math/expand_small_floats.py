@@ -1,11 +1,13 @@
 """
-Does f16 and bf16 arithmetic through f32, as a part of `expand-math`: extend, compute, round once.
+Does arithmetic on small floats through f32, as a part of `expand-math`: extend, compute, round once.
 
 `+ - * / sqrt` rounded to f32 (24 bits) and then to p = 11 or 8 bits equal one rounding, because 24 >= 2 p + 2 (S. A.
 Figueroa, When is double rounding innocuous?, 1995). This does not hold for fma, and for f64 or wide integers to a small
 float. There the wide step rounds *to odd*: inexact results take the neighbour with an odd last bit. No later rounding
 to at least two bits less can mistake it for a tie or an exact value (S. Boldo and G. Melquiond, Emulation of a FMA and
 correctly rounded sums, 2008).
+
+The floats of 8 bits, which LLVM does not know, are bytes after it: their conversions become operations on bits.
 """
 
 from __future__ import annotations
@@ -13,13 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, math, vector
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...te.dtypes import SMALL_FLOATS
+from ...core.messages.diagnostics import fail
+from ...te.dtypes import SMALL_FLOATS, STORED_FLOATS, TABLE
 from .expansions.math_ops import NO_FASTMATH, WIDTH, MathOps, Value, element_kind
 
 ABS64 = (1 << 63) - 1
 INFINITY64 = 0x7FF << 52
+INFINITY32 = 0xFF << 23
+BIAS32, FRACTION32 = TABLE["f32"].bias, TABLE["f32"].mantissa_bits
 
 
 def odd_neighbour(m: MathOps, rounded: Value, rest: Value) -> Value:
@@ -48,43 +54,94 @@ def odd_sum(m: MathOps, a: Value, b: Value) -> Value:
 
 
 def narrow_from_f64(m: MathOps, x: Value, kind: str) -> Value:
-    """Rounds an f64 once to f16 or bf16: to odd in f32 first."""
+    """Rounds an f64 once to a small float: to odd in f32 first."""
     nearest = x.narrow("f32")
     rest = x - nearest.extend("f64")
     size = rest.bits() & ABS64
     inexact = size.greater(0) & size.less(INFINITY64 + 1)
     direction = m.select(inexact, rest.like(1.0).copysign(rest), rest.like(0.0))
-    return odd_neighbour(m, nearest, direction.narrow("f32")).narrow(kind)
+    return narrow(m, odd_neighbour(m, nearest, direction.narrow("f32")), kind)
 
 
-def widen(x: Value, kind: str) -> Value:
-    """Extends f16 or bf16 to f32 or f64."""
-    wide = x.extend("f32")
+def narrow(m: MathOps, x: Value, kind: str) -> Value:
+    """Rounds an f32 to a small float."""
+    return byte_of_f32(m, x, kind) if kind in STORED_FLOATS else x.narrow(kind)
+
+
+def widen(m: MathOps, x: Value, kind: str) -> Value:
+    """Extends a small float to f32 or f64."""
+    wide = f32_of_byte(m, x) if x.kind in STORED_FLOATS else x.extend("f32")
     return wide if kind == "f32" else wide.extend("f64")
+
+
+def f32_of_byte(m: MathOps, x: Value) -> Value:
+    """
+    Extends a float of 8 bits to f32, exactly.
+
+    Its bits, moved to the places of those of f32, need another bias. Subnormals are integers times a power of two.
+    """
+    row = TABLE[x.kind]
+    bits = m.emit(arith.ExtUIOp, (x.bits(),), "i32")
+    size = bits & 0x7F
+    moved = size << (FRACTION32 - row.mantissa_bits)
+    subnormal = m.emit(arith.SIToFPOp, (size,), "f32") * 2.0 ** (1 - row.bias - row.mantissa_bits)
+    normal = moved + ((BIAS32 - row.bias) << FRACTION32)
+    special = moved | INFINITY32
+    finite = m.select(size.less(1 << row.mantissa_bits), subnormal.bits(), normal)
+    magnitude = m.select(size.greater(row.overflow_bits - 1), special, finite)
+    return (magnitude | (bits & 0x80) << 24).as_float("f32")
+
+
+def byte_of_f32(m: MathOps, x: Value, kind: str) -> Value:
+    """
+    Rounds an f32 to a float of 8 bits, to nearest even. What is too large becomes infinite, or NaN for want of that.
+
+    Adding just under half a unit, and the last bit kept, carries into the bits kept exactly when rounding goes up. A
+    sum with a power of two whose unit is that of the subnormals rounds those.
+    """
+    row = TABLE[kind]
+    cut = FRACTION32 - row.mantissa_bits
+    bits = x.bits()
+    size = bits & 0x7FFFFFFF
+    rebias = (BIAS32 - row.bias) << FRACTION32
+    normal = (size + ((size >> cut) & 1) + ((1 << (cut - 1)) - 1 - rebias)) >> cut
+    exponent = 1 - row.bias - row.mantissa_bits + FRACTION32
+    subnormal = (size.as_float("f32") + 2.0**exponent).bits() - ((exponent + BIAS32) << FRACTION32)
+    rounded = m.select(size.less(rebias + (1 << FRACTION32)), subnormal, normal)
+    result = m.select(rounded.greater(row.overflow_bits), row.overflow_bits, rounded)
+    if row.has_infinity:
+        quiet_nan = row.overflow_bits | 1 << (row.mantissa_bits - 1)
+        result = m.select(size.greater(INFINITY32), quiet_nan, result)
+    return m.emit(arith.TruncIOp, (result | ((bits >> 24) & 0x80),), "i8").as_float(kind)
 
 
 def small_fma(m: MathOps, a: Value, b: Value, c: Value) -> Value:
     """Computes a * b + c rounded once: an exact product in f64 (22 bits), a sum rounded to odd, then narrowed."""
-    product = widen(a, "f64") * widen(b, "f64")
-    return narrow_from_f64(m, odd_sum(m, product, widen(c, "f64")), a.kind)
+    product = widen(m, a, "f64") * widen(m, b, "f64")
+    return narrow_from_f64(m, odd_sum(m, product, widen(m, c, "f64")), a.kind)
+
+
+def sign_bit(x: Value) -> int:
+    """Returns the bit of the sign, as a signed integer."""
+    return -(1 << (WIDTH[x.kind] - 1))
 
 
 def small_negate(m: MathOps, x: Value) -> Value:
     """Computes -x by its sign bit."""
     del m
-    return (x.bits() ^ -0x8000).as_float(x.kind)
+    return (x.bits() ^ sign_bit(x)).as_float(x.kind)
 
 
 def small_abs(m: MathOps, x: Value) -> Value:
     """Computes |x| by its sign bit."""
     del m
-    return (x.bits() & 0x7FFF).as_float(x.kind)
+    return (x.bits() & ~sign_bit(x)).as_float(x.kind)
 
 
 def small_copysign(m: MathOps, x: Value, sign: Value) -> Value:
     """Returns the size of x with the sign of `sign`."""
     del m
-    return ((x.bits() & 0x7FFF) | (sign.bits() & -0x8000)).as_float(x.kind)
+    return ((x.bits() & ~sign_bit(x)) | (sign.bits() & sign_bit(x))).as_float(x.kind)
 
 
 def integer_to_small(op: Operation, m: MathOps) -> SSAValue:
@@ -98,7 +155,7 @@ def integer_to_small(op: Operation, m: MathOps) -> SSAValue:
     value = m.value(source)
     width = WIDTH[value.kind]
     if width <= 16:
-        return m.emit(type(op), (value,), "f32").narrow(kind).ssa
+        return narrow(m, m.emit(type(op), (value,), "f32"), kind).ssa
     if width == 32:
         return narrow_from_f64(m, m.emit(type(op), (value,), "f64"), kind).ssa
     high = m.emit(arith.ShRUIOp if isinstance(op, arith.UIToFPOp) else arith.ShRSIOp, (value, value.like(32)), "i64")
@@ -107,14 +164,24 @@ def integer_to_small(op: Operation, m: MathOps) -> SSAValue:
     return narrow_from_f64(m, total, kind).ssa
 
 
-def truncate_to_small(op: Operation, m: MathOps) -> SSAValue:
-    """Rounds f64 to a small float."""
-    return narrow_from_f64(m, m.value(op.operands[0]), _kind(op.results[0])).ssa
+def change_format(op: Operation, m: MathOps) -> SSAValue:
+    """Converts to or from a small float, through f32."""
+    x, kind = m.value(op.operands[0]), _kind(op.results[0])
+    if kind not in SMALL_FLOATS:
+        return widen(m, x, kind).ssa
+    return (narrow_from_f64(m, x, kind) if x.kind == "f64" else narrow(m, _widened(m, op.operands[0]), kind)).ssa
 
 
-def small_to_wide(op: Operation, m: MathOps) -> SSAValue:
-    """Extends a small float to f64, through f32."""
-    return widen(m.value(op.operands[0]), "f64").ssa
+def constant_bits(op: Operation, m: MathOps) -> SSAValue:
+    """Spells the bits of a constant that LLVM has no type for."""
+    value, type_ = op.properties["value"], m.type("i8")
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        bits: Attribute = DenseIntOrFPElementsAttr(type_, value.data)  # pyright: ignore[reportArgumentType]
+    else:
+        assert isinstance(value, FloatAttr)
+        number = int.from_bytes(value.type.pack([value.value.data]), "little", signed=True)
+        bits = IntegerAttr(number, type_)  # pyright: ignore[reportArgumentType,reportCallIssue]
+    return m.emit(arith.ConstantOp, (), "i8", {"value": bits}).as_float(_kind(op.results[0])).ssa
 
 
 def through_f32(op: Operation, m: MathOps) -> SSAValue:
@@ -123,12 +190,12 @@ def through_f32(op: Operation, m: MathOps) -> SSAValue:
     kind = _kind(op.results[0])
     properties = {name: NO_FASTMATH if name == "fastmath" else value for name, value in op.properties.items()}
     result = m.emit(type(op), operands, "f32" if kind in SMALL_FLOATS else kind, properties)
-    return (result.narrow(kind) if kind in SMALL_FLOATS else result).ssa
+    return (narrow(m, result, kind) if kind in SMALL_FLOATS else result).ssa
 
 
 def _widened(m: MathOps, operand: SSAValue) -> Value:
     value = m.value(operand)
-    return widen(value, "f32") if value.kind in SMALL_FLOATS else value
+    return widen(m, value, "f32") if value.kind in SMALL_FLOATS else value
 
 
 def _bitwise(function: Callable[..., Value]) -> Callable[[Operation, MathOps], SSAValue]:
@@ -173,17 +240,22 @@ _THROUGH_F32 = frozenset(
 
 def small_float_expansion(op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:
     """
-    Returns how to do `op` without f16 or bf16 arithmetic.
+    Returns how to do `op` without arithmetic on small floats.
 
     Returns None if it needs none or is a conversion that stays (f32 to and from).
     """
     kinds = [element_kind(value.type) for value in (*op.operands, *op.results)]
     if not any(kind in SMALL_FLOATS for kind in kinds):
         return None
-    if isinstance(op, arith.TruncFOp):
-        return truncate_to_small if kinds[0] == "f64" else None
-    if isinstance(op, arith.ExtFOp):
-        return small_to_wide if kinds[1] == "f64" else None
-    if (own := _OWN.get(type(op))) is not None:
-        return own if None not in kinds else None
-    return through_f32 if type(op) in _THROUGH_F32 and None not in kinds else None
+    stored = [kind for kind in kinds if kind in STORED_FLOATS]
+    if isinstance(op, arith.ConstantOp):
+        return constant_bits if stored else None
+    if isinstance(op, arith.ExtFOp | arith.TruncFOp):
+        expansion = change_format if stored or "f64" in kinds else None
+    elif None in kinds:
+        return None
+    else:
+        expansion = _OWN.get(type(op)) or (through_f32 if type(op) in _THROUGH_F32 else None)
+    if expansion is not None and stored and isinstance(op.results[0].type, VectorType):
+        fail(op, f"nothing is computed on vectors of {stored[0]}, only on scalars")
+    return expansion

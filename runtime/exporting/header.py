@@ -9,6 +9,8 @@ from ..program.arrays import ArrayType
 from ..program.description import Argument
 
 C_TYPES = {
+    "f8E4M3FN": "uint8_t, 8-bit floats (E4M3FN)",
+    "f8E5M2": "uint8_t, 8-bit floats (E5M2)",
     "f16": "16-bit floats (IEEE binary16)",
     "bf16": "16-bit floats (bfloat16)",
     "f32": "float",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....te import numeric
+from ....te.dtypes import STORED_FLOATS, TABLE
 from ..emitting.folding import LARGEST
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import dtype_of
@@ -136,9 +137,22 @@ def dtype_of_number(number: int) -> str:
 
 @converter("Cast")
 def cast(b: GraphBuilder, x: Value, *, to: int, saturate: int = 1, round_mode: str = "up") -> Value:
-    """Casts elements. `saturate` and `round_mode` are about 8-bit floats, which are refused."""
-    dtype = dtype_of_number(to)
-    return x if dtype == x.dtype else b.astype(x, dtype=dtype)
+    """Casts elements. `round_mode` is about a type that is refused."""
+    return converted(b, x, dtype_of_number(to), saturate)
+
+
+def converted(b: GraphBuilder, x: Value, dtype: str, saturate: int) -> Value:
+    """
+    Returns `x` as `dtype`. What lies beyond a float of 8 bits, infinities too, is its greatest number if `saturate`.
+
+    Source: the tables of the operator Cast. Rounding what was clipped is clipping what was rounded.
+    """
+    if dtype == x.dtype:
+        return x
+    if saturate and dtype in STORED_FLOATS:
+        wide = x if x.dtype == "f64" else b.astype(x, dtype="f32")
+        x = b.clip(wide, min=-TABLE[dtype].greatest, max=TABLE[dtype].greatest)
+    return b.astype(x, dtype=dtype)
 
 
 @converter("CastLike")
@@ -147,8 +161,8 @@ def cast_like(b: GraphBuilder, x: Value, like: Value, *, saturate: int = 1, roun
     if like.dtype == x.dtype:
         return x
     known = x.known
-    if known is None or known.size > LARGEST:
-        return b.astype(x, dtype=like.dtype)
+    if known is None or known.size > LARGEST or like.dtype in STORED_FLOATS:
+        return converted(b, x, like.dtype, saturate)
     return b.constant(numeric.cast(x.dtype, like.dtype, known))
 
 

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....te.dtypes import is_float
+from ....te.dtypes import STORED_FLOATS, is_float
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .elementwise import dtype_of_number
+from .elementwise import converted, dtype_of_number
 from .signed_bytes import (
     cast,
     centred,
@@ -27,7 +27,7 @@ from .signed_bytes import (
     times,
 )
 
-QUANTIZED: Final = ("ui8", "i8", "ui16", "i16")
+QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *STORED_FLOATS)
 """Element types that floats are quantised to."""
 
 
@@ -50,7 +50,7 @@ def quantize_linear(
     """
     Returns `round(x / scale) + zero_point`, as the nearest number of the element type.
 
-    `saturate` is about 8-bit floats, which are refused.
+    Only integers are rounded like that. `saturate` is about floats of 8 bits, as that of Cast.
     """
     dtype = dtype_of_number(output_dtype) if output_dtype else "ui8"
     if zero_point is not None:
@@ -63,18 +63,18 @@ def quantize_linear(
     _check_scale(scale)
     factor = cast(b, _along(b, scale, x, axis, block_size, "scale"), at)
     offset = None if zero_point is None else _along(b, zero_point, x, axis, block_size, "zero_point")
-    return requantized(b, b.divide(cast(b, x, at), factor), offset, dtype)
+    return requantized(b, b.divide(cast(b, x, at), factor), offset, dtype, saturate)
 
 
-def requantized(b: GraphBuilder, x: Value, zero_point: Value | None, dtype: str) -> Value:
+def requantized(b: GraphBuilder, x: Value, zero_point: Value | None, dtype: str, saturate: int = 1) -> Value:
     """
     Floats, rounded, plus a zero point, as the nearest integers of the type: `astype` saturates. The sum is exact in
-    f32.
+    f32. What becomes a float of 8 bits is not rounded before.
     """
-    rounded = cast(b, b.round(x), "f32")
+    rounded = cast(b, x if dtype in STORED_FLOATS else b.round(x), "f32")
     if zero_point is not None and not is_zero(zero_point):
         rounded = b.add(rounded, cast(b, zero_point, "f32"))
-    return b.astype(rounded, dtype=dtype)
+    return converted(b, rounded, dtype, saturate)
 
 
 @converter("DequantizeLinear", since=10)

@@ -18,6 +18,7 @@ from stepwell.core.text.parsing import parse
 from stepwell.dialects.graph import constants, literals
 from stepwell.dialects.graph.constants import ConstantOp, FullOp, WeightOp
 from stepwell.dialects.graph.shapes import Shaped, ShapeError
+from stepwell.te.dtypes import FLOATS
 from xdsl.dialects.builtin import TensorType, bf16, f32, i1, i8, i32
 from xdsl.ir import Operation
 from xdsl.printer import Printer
@@ -36,6 +37,7 @@ def reread(op: Operation, generic: bool = False) -> Operation:
 
 
 DTYPES = {
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i1": np.bool_,
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
@@ -137,7 +139,7 @@ def test_booleans_have_one_encoding() -> None:
 @pytest.mark.parametrize("value", [0, 1, 0.1, -0.0, 1e30, float("inf"), float("nan"), 65519.0, 65520.0])
 def test_full_rounds_to_its_element_type(dtype: str, value: float) -> None:
     type_ = TensorType(ATTRIBUTES[dtype], [2])
-    is_float = dtype in ("f16", "bf16", "f32", "f64")
+    is_float = dtype in FLOATS
     if not is_float and not (
         value in (0, 1) or (value in (65519, 65520) and "8" not in dtype and dtype not in ("i1", "i16"))
     ):
@@ -146,7 +148,7 @@ def test_full_rounds_to_its_element_type(dtype: str, value: float) -> None:
         return
     op = FullOp(value, type_)
     op.verify()
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         expected = np.asarray(value, np.float64).astype(DTYPES[dtype])
     found = np.asarray(op.plain_value, DTYPES[dtype])
     assert found.tobytes() == expected.tobytes()

@@ -304,8 +304,8 @@ def test_variants_that_are_refused() -> None:
     assert "node 'node' (QuantizeLinear, opset 13): scale is tensor<3xf32>, expected 4 elements" in message
     message = refused("QuantizeLinear", {"x": X, "s": many}, version=13, axis=2)
     assert "axis is 2, expected one of the 2 dimensions of the input" in message
-    message = refused("QuantizeLinear", {"x": X, "s": one}, version=21, output_dtype=17)
-    assert "element type float8e4m3fn is not supported" in message
+    message = refused("QuantizeLinear", {"x": X, "s": one}, version=21, output_dtype=18)
+    assert "element type float8e4m3fnuz is not supported" in message
     message = refused("QuantizeLinear", {"x": X, "s": one}, version=21, output_dtype=6)
     assert "the result has element type i32, expected one of ui8, i8, ui16, i16" in message
     zero = np.array(0, np.int8)
@@ -316,7 +316,7 @@ def test_variants_that_are_refused() -> None:
     message = refused("QuantizeLinear", {"x": X, "s": square}, version=13)
     assert "scale is tensor<2x3xf32>, expected a scalar, a vector, or with block_size the rank" in message
     message = refused("DequantizeLinear", {"x": X.astype(np.int64), "s": one}, version=13)
-    assert "the input is tensor<2x4xi64>, expected one of ui8, i8, ui16, i16, i32" in message
+    assert "the input is tensor<2x4xi64>, expected one of ui8, i8, ui16, i16, f8E4M3FN, f8E5M2, i32" in message
     message = refused("MatMulInteger", {"a": X.astype(np.int16), "b": X.T.astype(np.int8)}, version=10)
     assert "an operand is tensor<2x4xi16>, expected ui8 or i8" in message
     image, zeros = np.zeros((1, 2, 2, 2), np.uint8), np.zeros((2,), np.uint8)

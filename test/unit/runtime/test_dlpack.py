@@ -162,6 +162,14 @@ def test_bf16_is_read_and_written() -> None:
     np.testing.assert_array_equal(z, x + y)
 
 
+@pytest.mark.parametrize("code", [10, 12], ids=["e4m3fn", "e5m2"])
+def test_floats_of_8_bits_are_refused(code: int) -> None:
+    raw = Raw(np.ones((2, 3), np.uint8), code, 8)
+    with pytest.raises(ArgumentError) as error:
+        from_capsule(raw, "x")
+    assert str(error.value) == f"x has elements that there is no type for (code {code}, 8 bits, 1 lanes of DLPack)"
+
+
 def test_memory_is_let_go_once_and_not_before_its_last_array() -> None:
     raw = Raw(np.ones((2, 3), np.float32), 2, 32)
     array = from_capsule(raw, "x")

@@ -17,6 +17,14 @@ func.func @small_float(%x: bf16) -> bf16 {
 
 // -----
 
+func.func @no_bytes_as_numbers(%x: f8E5M2) -> f32 {
+  // expected-error@+1 {{'arith.extf': has no native f8E5M2 form; run expand-math first}}
+  %0 = arith.extf %x : f8E5M2 to f32
+  func.return %0 : f32
+}
+
+// -----
+
 func.func @n_d_vector() {
   // expected-error@+1 {{type vector<2x2x2xf32> is neither a 1-D vector nor, carried by scf or made by tile and arith ops, a tile}}
   %y = arith.constant dense<0.0> : vector<2x2x2xf32>
