@@ -203,6 +203,12 @@ def emit_warning(op: Operation, text: str) -> None:
 
 
 def _emit(op: Operation, text: str, severity: Severity) -> None:
+    if _listener.get() is not None:
+        emit(Diagnostic(about(op, text), severity, nearest_source_point(op)))
+
+
+def emit(diagnostic: Diagnostic) -> None:
+    """Gives a remark or warning that is about no op to whoever listens."""
     listener = _listener.get()
     if listener is not None:
-        listener(Diagnostic(about(op, text), severity, nearest_source_point(op)))
+        listener(diagnostic)

@@ -203,7 +203,7 @@ class Holds(Test):
         function = CONDITIONS[self.condition].function
         thing = value.op if isinstance(value, OpResult) and len(value.op.results) == 1 else value
         others = [bound[key] for key in self.others]
-        holds = function(match, thing, *others, **plain_parameters(self.parameters))
+        holds = function(match, thing, *others, **plain_parameters(function, self.parameters))
         return None if holds else f"condition '{self.condition}' does not hold"
 
 

@@ -9,15 +9,30 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...core.codegens import COMPILER
 from ...dialects.traits import is_pure
 
 PRIMITIVE = "graph.primitive"
 """The attribute of a function that is a fused group. Later passes treat it as one op."""
 
 
+PARTITIONED = "graph.partitioned_from"
+"""
+The attribute of a function made by partitioning. It holds the names of its ops in post-order, each followed by `_`.
+"""
+
+
 def is_primitive(op: Operation) -> bool:
     """Returns whether `op` is a function that is a fused group."""
     return PRIMITIVE in op.attributes
+
+
+def is_closed(op: Operation, *, primitives: bool = True) -> bool:
+    """
+    Returns whether `op` is a function that rules leave as it is: one that partitioning made, one for another compiler,
+    or with `primitives` a fused group.
+    """
+    return any(name in op.attributes for name in (PARTITIONED, COMPILER)) or (primitives and is_primitive(op))
 
 
 def symbol_name(op: Operation) -> str | None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any, Literal
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import did_you_mean
+from .signatures import RuleError as RuleError
+from .signatures import Thing as Thing
+from .signatures import check_taken
+from .signatures import plain_parameters as plain_parameters
 
 ConditionFunction = Callable[..., bool]
 BuilderFunction = Callable[..., Sequence[SSAValue] | None]
@@ -70,19 +73,10 @@ def builder(name: str) -> Callable[[BuilderFunction], BuilderFunction]:
 # Names in rules
 
 
-class RuleError(ValueError):
-    """Raised for a rule that cannot be compiled: it names a condition, builder or key that does not exist."""
-
-
 def unknown_name(kind: str, name: str, known: dict[str, Any]) -> str:
     """Returns the message for a name that is not among the known ones."""
     hint = did_you_mean(name, known)
     return f"unknown {kind} '{name}'" + (f", {hint}" if hint else f"; known: {', '.join(sorted(known))}")
-
-
-def plain_parameters(parameters: Sequence[tuple[str, Attribute]]) -> dict[str, Attribute]:
-    """Returns the parameters of a condition or builder as keyword arguments."""
-    return {name.replace("-", "_"): value for name, value in parameters}
 
 
 def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> Condition:
@@ -90,7 +84,7 @@ def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attr
     found = CONDITIONS.get(name)
     if found is None:
         raise RuleError(unknown_name("condition", name, CONDITIONS))
-    _check_arguments("condition", name, found.function, number, parameters)
+    check_taken(f"condition '{name}'", found.function, number, parameters)
     return found
 
 
@@ -99,15 +93,5 @@ def known_builder(name: str, number: int, parameters: Sequence[tuple[str, Attrib
     found = BUILDERS.get(name)
     if found is None:
         raise RuleError(unknown_name("builder", name, BUILDERS))
-    _check_arguments("builder", name, found, number, parameters)
+    check_taken(f"builder '{name}'", found, number, parameters)
     return found
-
-
-def _check_arguments(
-    kind: str, name: str, function: Callable[..., Any], number: int, parameters: Sequence[tuple[str, Attribute]]
-) -> None:
-    plain = plain_parameters(parameters)
-    try:
-        signature(function).bind(None, *[None] * number, **plain)
-    except TypeError as error:
-        raise RuleError(f"{kind} '{name}' cannot take {number} values and {sorted(plain)}: {error}") from None

@@ -98,11 +98,17 @@ class Rule:
     also: tuple[str, ...] = ()
     """The keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
 
+    checked: int = field(default=0, init=False, repr=False, compare=False)
+    """What has been checked: 1 for what needs no dialects, 2 for everything."""
+
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:
-            raise ValueError(
-                f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}"
-            )
+            raise RuleError(f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}")
+
+    @property
+    def is_pattern(self) -> bool:
+        """Returns whether the rule only matches, and was made of a pattern that has no name."""
+        return not self.rhs and self.callback is None and self.group is None
 
 
 def numerics_of(op: Operation) -> Numerics | None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from ..checking.rules import check_rule
 from ..language import conditions as conditions  # registers the conditions
 from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
 from ..language.match import Match, Session
-from ..language.op_names import check_op_names
 from ..language.patterns import Capture, Op, Or, Pattern, all_below, is_far_reaching
 from ..language.registry import Condition, RuleError, known_condition, plain_parameters
 from ..language.rules import Bound, Require, Rule
@@ -47,12 +47,13 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
         if finder is not None:
             step = _compile_candidates(known, required, finder, step)
     if free:
-        raise RuleError(f"op {next(iter(free))} is not connected to the root, and no condition finds it")
+        key, op = next(iter(free.items()))
+        raise RuleError(f"op %{_shown(key)} is not connected to the root, and no condition finds it", at=op)
     return step
 
 
 def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
-    keys, parameters, remark = required.keys, plain_parameters(required.parameters), required.remark
+    keys, parameters, remark = required.keys, plain_parameters(known.function, required.parameters), required.remark
     function = known.function
     tracer = TRACER.get()
 
@@ -70,7 +71,8 @@ def _compile_condition(known: Condition, required: Require, following: Next) -> 
 
 
 def _compile_candidates(known: Condition, required: Require, pattern: Op, following: Next) -> Next:
-    keys, parameters, candidates = required.keys[1:], plain_parameters(required.parameters), known.candidates
+    keys, candidates = required.keys[1:], known.candidates
+    parameters = plain_parameters(known.function, required.parameters)
     assert candidates is not None
     match_op = compile_op(pattern, following)
 
@@ -144,10 +146,12 @@ def _certain_keys(pattern: Pattern) -> set[str]:
 
 def _check_keys(rule: Rule) -> None:
     certain = _certain_keys(rule.lhs) | {key for op in rule.free for key in _certain_keys(op)}
-    used = {key for item in rule.rhs for key in used_keys(item)} | {key for each in rule.when for key in each.keys}
-    if unbound := sorted(used - certain):
-        names = ", ".join(f"%{key.partition('.')[0]}" for key in unbound)
-        raise RuleError(f"{names} is not bound by every match of the root")
+    needed: list[tuple[object, set[str]]] = [(item, used_keys(item)) for item in rule.rhs]
+    needed += [(each, set(each.keys)) for each in rule.when]
+    for part, used in needed:
+        if unbound := sorted(used - certain):
+            names = ", ".join(f"%{_shown(key)}" for key in unbound)
+            raise RuleError(f"{names} is not bound by every match of the root", at=part)
 
 
 def _check_class(rule: Rule) -> None:
@@ -165,7 +169,9 @@ def _check_others(rule: Rule) -> None:
         if isinstance(part, Where) and isinstance(part.test, Holds):
             for key in part.test.others:
                 if key not in known:
-                    raise RuleError(f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched")
+                    raise RuleError(
+                        f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched", at=part
+                    )
 
 
 def _shown(key: str) -> str:
@@ -197,14 +203,22 @@ def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
     """
     Returns the rule, ready to run.
 
-    Raises `RuleError` for names of conditions, builders or keys that do not exist. With a context it also raises for
-    names of ops.
+    Raises `RuleError` for a rule that can never mean what it says. With a context, names of ops, their properties and
+    numbers of operands are checked too.
     """
+    try:
+        return _compile_rule(rule, ctx)
+    except RuleError as error:
+        if rule.is_pattern:
+            raise
+        raise error.within(rule.name) from None
+
+
+def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     _check_keys(rule)
     _check_class(rule)
     _check_others(rule)
-    if ctx is not None:
-        check_op_names(rule, ctx)
+    check_rule(rule, ctx)
     makers = tuple(
         compile_replacement(item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1))
         for number, item in enumerate(rule.rhs)

@@ -38,7 +38,7 @@ def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> Re
 
 def _compile_build(item: Build) -> ReplacementMaker:
     function = known_builder(item.name, len(item.keys), item.parameters)
-    keys, plain = item.keys, plain_parameters(item.parameters)
+    keys, plain = item.keys, plain_parameters(function, item.parameters)
     return lambda match: function(match, *[match.bound[key] for key in keys], **plain)
 
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, Int
 from xdsl.ir import Attribute, Operation, SSAValue, TypedAttribute
 
 from ..language.match import Match
-from ..language.registry import CONDITIONS, condition
+from ..language.registry import CONDITIONS, condition, plain_parameters
 
 ITSELF = -1
 """The place of the type of a value or attribute itself, as opposed to the type of a result of an op."""
@@ -116,9 +116,10 @@ def native_constraint(match: Match, *things: Any, **parameters: Any) -> bool:
     """
     wanted, arguments, negated = parameters["condition"], parameters["arguments"], parameters["negated"]
     assert isinstance(wanted, StringAttr) and isinstance(arguments, ArrayAttr) and isinstance(negated, IntegerAttr)
-    named = {name.replace("-", "_"): value for name, value in parameters["parameters"].data.items()}
+    function = CONDITIONS[wanted.data].function
+    named = plain_parameters(function, tuple(parameters["parameters"].data.items()))
     given = [_given(each.data, things) for each in arguments.data if isinstance(each, DictionaryAttr)]
-    return CONDITIONS[wanted.data].function(match, *given, **named) != bool(negated.value.data)  # pyright: ignore
+    return function(match, *given, **named) != bool(negated.value.data)  # pyright: ignore
 
 
 def _given(described: Mapping[str, Any], things: Sequence[Any]) -> Any:

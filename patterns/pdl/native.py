@@ -50,7 +50,7 @@ def _native_constraint(reader: PatternReader, op: pdl.ApplyNativeConstraintOp) -
     try:
         known_condition(name, len(op.args), tuple(parameters.items()))
     except RuleError as error:
-        raise OperationError(op, str(error)) from None
+        raise OperationError(op, error.message, hint=error.hint) from None
     if op.res:
         raise OperationError(op, "a native constraint with results is not supported")
     negated = bool(op.is_negated.value.data)

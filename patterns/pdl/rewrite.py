@@ -173,7 +173,7 @@ class RewriteReader:
         try:
             known_builder(name, len(op.args), parameters)
         except RuleError as error:
-            raise OperationError(op, str(error)) from None
+            raise OperationError(op, error.message, hint=error.hint) from None
         arguments = tuple(self._source(op, value) for value in op.args)
         types = [result.type for result in op.res]
         key = f".call.{len(self._made)}.{len(self._named)}"

@@ -112,7 +112,8 @@ class Call:
 
     def run(self, match: Match) -> bool:
         given = [source.get(match) for source in self.arguments]
-        made = BUILDERS[self.builder](match, *given, **plain_parameters(self.parameters))
+        function = BUILDERS[self.builder]
+        made = function(match, *given, **plain_parameters(function, self.parameters))
         if made is None:
             return False
         values = tuple(made)

@@ -152,7 +152,11 @@ class Driver:
             values = compiled.make(match)
             if values is None:
                 continue
-            self._check(match, values)
+            try:
+                self._check(match, values)
+            except OperationError:
+                match.discard()
+                raise
             place = place_of_replacement(match, values, compiled.far)
             if place is None:
                 emit_remark(op, f"rule '{match.rule.name}' needs something that cannot be used here")
@@ -205,9 +209,9 @@ class Driver:
             block.insert_ops_before(match.new_ops, place)
         if match.new_functions:
             enclosing_module(match.root).body.block.add_ops(match.new_functions)
+        _verify(match)
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
-            _verify(match, new_op)
             for index in self._session.indexes.values():
                 index.inserted(new_op)
         for result, value in zip(replaced, values, strict=True):
@@ -283,13 +287,20 @@ class Driver:
                 self._work.append(op)
 
 
-def _verify(match: Match, new_op: Operation) -> None:
-    """Verifies a new op in its place, which the verifiers of symbols need."""
-    try:
-        new_op.verify(verify_nested_ops=False)
-    except Exception as error:
-        message = f"rule '{match.rule.name}' makes an invalid '{new_op.name}': {_reason(error)}"
-        raise OperationError(match.root, message) from error
+def _verify(match: Match) -> None:
+    """
+    Verifies the new ops in their place, which the verifiers of symbols need. Nothing uses them yet: where one is
+    invalid, all are taken out again before the error.
+    """
+    for new_op in match.new_ops:
+        try:
+            new_op.verify(verify_nested_ops=False)
+        except Exception as error:
+            message = f"rule '{match.rule.name}' makes an invalid '{new_op.name}': {_reason(error)}"
+            for each in (*match.new_ops, *match.new_functions):
+                each.detach()
+            match.discard()
+            raise OperationError(match.root, message) from error
 
 
 def remark_text(remark: str, about: Sequence[Any]) -> str:

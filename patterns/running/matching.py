@@ -8,8 +8,8 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from ..checking.rules import check_rule
 from ..language.match import Match, Session
-from ..language.op_names import check_op_names
 from ..language.patterns import Pattern
 from ..language.rules import Rule, root_pattern
 from ..matching.compiled_rule import CompiledRule, compile_rule
@@ -44,7 +44,7 @@ def match(
     """
     compiled = compiled_pattern(pattern)
     if ctx is not None:
-        check_op_names(compiled.rule, ctx)
+        check_rule(compiled.rule, ctx)
     found = match_compiled(compiled, value, **settings)
     return found if found.matched else None
 
@@ -53,7 +53,7 @@ def find_all(pattern: Pattern | tuple[Pattern, ...], scope: Operation, *, ctx: C
     """Returns the matches of `pattern` at the ops inside `scope`, producers first. They may overlap."""
     compiled = compiled_pattern(pattern)
     if ctx is not None:
-        check_op_names(compiled.rule, ctx)
+        check_rule(compiled.rule, ctx)
     session = Session(ctx or Context(), outermost(scope))
     ops = (op for op in program_order(scope) if not compiled.names or op.name in compiled.names)
     return [found for op in ops if (found := compiled.match(op, session)).matched]

@@ -14,6 +14,7 @@ from xdsl.traits import IsTerminator
 from ...core.messages.diagnostics import emit_remark, emit_warning
 from ..language.constants import is_constant_op
 from ..language.equivalence import BlockOrder
+from ..language.functions import PARTITIONED as PARTITIONED
 from ..language.functions import NameSupply, enclosing_module, is_primitive, outlined
 from ..language.match import Match, Session
 from ..language.patterns import Pattern
@@ -24,11 +25,6 @@ from ..matching.groups import Outside, covered_ops, input_values
 from ..matching.several_roots import place_between
 from .driver import is_dead, program_order, remark_text
 from .matching import pattern_rule
-
-PARTITIONED = "graph.partitioned_from"
-"""
-The attribute of a function made by partitioning. It holds the names of its ops in post-order, each followed by `_`.
-"""
 
 Check = Callable[[Match], bool | str]
 """A test of a match. `True` takes it, and `False` or a reason leaves it alone. The reason becomes a remark."""

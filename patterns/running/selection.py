@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import did_you_mean
+from ...core.messages.diagnostics import Diagnostic, did_you_mean, emit
+from ...core.messages.locations import SourcePoint
 from ..language.rules import Rule
 
 CLASSES_OF: dict[str, frozenset[str]] = {
@@ -31,9 +32,13 @@ def check_limit(limit: int, pass_name: str) -> None:
         raise PassFailedException(f"{pass_name}: limit is {limit}, expected a positive number")
 
 
-def selected(rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_name: str) -> list[Rule]:
+def selected(
+    rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_name: str, file: str | None = None
+) -> list[Rule]:
     """
     Returns the rules called `names` (all when empty) whose class `numerics` allows, in their order.
+
+    Where there are none of `file`, a warning says why.
 
     Raises `PassFailedException` for an unknown name or setting, and for a rule that is named but not allowed.
     """
@@ -47,4 +52,12 @@ def selected(rules: Sequence[Rule], names: Sequence[str], numerics: str, pass_na
             raise PassFailedException(
                 f"{pass_name}: rule '{name}' is of class {known[name].numerics}, which numerics=\"{numerics}\" forbids"
             )
-    return [rule for rule in rules if (not names or rule.name in names) and rule.numerics in allowed]
+    found = [rule for rule in rules if (not names or rule.name in names) and rule.numerics in allowed]
+    if file is not None and not found:
+        if rules:
+            classes = " and ".join(sorted({rule.numerics for rule in rules}))
+            text = f'no rule is selected: all are of class {classes}, which numerics="{numerics}" leaves out'
+        else:
+            text = "the file has no rules"
+        emit(Diagnostic(text, "warning", SourcePoint(file, 1, 1)))
+    return found

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError
 from ...core.plugins import registry
-from ...core.text.parsing import make_context, parse_text, read_source, unknown_op
-from ...dialects.pattern import constraints
+from ...core.text.parsing import make_context, parse_text, read_source
+from ...dialects.pattern import combinators, constraints
 from ...dialects.pattern import ops as dialect
 from ..examples.pattern import rules_of_functions
 from ..language import conditions as conditions  # registers the conditions
@@ -30,6 +30,11 @@ from .patterns import pattern_of
 
 ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression)
 """The patterns of which one must be in a root. The others match block arguments too."""
+
+ENDS = (dialect.ReplaceOp, dialect.RewriteOp, dialect.PartitionOp)
+"""The ops that end a rule."""
+
+NAMING = (*ENDS, dialect.RequireOp, dialect.CreateOp, dialect.BuildOp, dialect.YieldOp)
 
 RULE_FUNCTIONS = "rule-functions"
 """The extension kind of modules that register conditions and builders when they are imported."""
@@ -61,42 +66,29 @@ def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """Returns the rules of a module. Raises `OperationError` at the rule or op that is not valid."""
     load_rule_functions()
     found: dict[str, Rule] = {}
-    written = [(op, rule_of_op(op)) for op in dialect.rules_of(module)]
+    places: dict[int, Operation] = {}
+    written = [(op, _RuleReader(op, places).read()) for op in dialect.rules_of(module)]
     for op, rule in [*written, *rules_of_functions(module), *rules_of_pdl(module, ctx)]:
         if rule.name in found:
             raise OperationError(op, f"there are two rules called '{rule.name}'")
         try:
-            compile_rule(rule)
+            compile_rule(rule, ctx)
         except RuleError as error:
-            raise OperationError(op, f"rule '{rule.name}': {error}") from error
-        if isinstance(op, dialect.RuleOp):
-            _check_op_names(op, ctx)
+            raise OperationError(places.get(id(error.at), op), error.message, hint=error.hint) from error
         found[rule.name] = rule
     return tuple(found.values())
-
-
-def _check_op_names(rule: dialect.RuleOp, ctx: Context) -> None:
-    for op in rule.walk():
-        if isinstance(op, dialect.OpOp | dialect.CreateOp):
-            for name in _names(op):
-                if ctx.get_optional_op(name) is None:
-                    message, hint = unknown_op(ctx, name)
-                    raise OperationError(op, message, hint=hint)
 
 
 def _names(op: dialect.OpOp | dialect.CreateOp) -> tuple[str, ...]:
     return tuple(name.strip() for name in op.target.data.split("|"))
 
 
-def rule_of_op(op: dialect.RuleOp) -> Rule:
-    """Returns one `pattern.rule` as an object."""
-    reader = _RuleReader(op)
-    return reader.read()
-
-
 class _RuleReader:
-    def __init__(self, op: dialect.RuleOp):
+    """Reads one `pattern.rule`. It adds the op that each part of the rule was made from to `places`."""
+
+    def __init__(self, op: dialect.RuleOp, places: dict[int, Operation]):
         self._op = op
+        self._places = places
         self._patterns: dict[SSAValue, Pattern] = {}
         self._keys: dict[SSAValue, str] = {}
         self._captures: dict[SSAValue, list[tuple[str, Capture]]] = {}
@@ -106,26 +98,32 @@ class _RuleReader:
         self._find_captures()
         conditions: list[Require] = []
         last = op.body.block.last_op
+        assert isinstance(last, ENDS)
         for part in op.body.block.ops:
             if isinstance(part, dialect.RequireOp):
                 remark = None if part.remark is None else part.remark.data
                 keys = tuple(self._key(value) for value in part.arguments)
                 conditions.append(Require(part.target.data, keys, tuple(part.parameter_values.items()), remark))
+                self._places[id(conditions[-1])] = part
             elif part.results and not isinstance(part, constraints.AttributeOp):
-                self._patterns[part.results[0]] = self._pattern(part)
-        assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp)
+                made = self._patterns[part.results[0]] = self._pattern(part)
+                self._places[id(made)] = part
+            elif isinstance(part, ENDS) and part is not last:
+                raise OperationError(part, f"a rule ends once, but '{last.name}' comes after this")
         others = () if isinstance(last, dialect.ReplaceOp) else tuple(last.others)
         root, also = root_pattern(tuple(self._patterns[each] for each in (last.root, *others)))
         if not any(isinstance(part, ROOTS) for part in all_below(root)) or isinstance(root, Function | Not):
             raise OperationError(
                 last, "the root of a rule must be a 'pattern.op' or another pattern of what an op computes"
             )
+        free = self._free(root, conditions)
+        self._check_reached((last.root, *others), free)
         return Rule(
             name=op.rule_name.data,
             lhs=root,
             rhs=self._replacement_of(last),
             when=tuple(conditions),
-            free=self._free(root, conditions),
+            free=free,
             numerics=op.numerics.data,  # pyright: ignore[reportArgumentType]
             doc="" if op.doc is None else op.doc.data,
             group=_group_of(last),
@@ -180,7 +178,7 @@ class _RuleReader:
         try:
             found = pattern_of(op, key, self._operands(op.operands))
         except RuleError as error:
-            raise OperationError(op, str(error)) from error
+            raise OperationError(op, error.message, hint=error.hint) from error
         if found is None:
             raise OperationError(op, "this op has no place before the replacement of a rule")
         return found
@@ -206,29 +204,68 @@ class _RuleReader:
             if isinstance(pattern, Op) and id(pattern) not in reached and pattern.key in named
         )
 
+    def _check_reached(self, roots: Sequence[SSAValue], free: Sequence[Op]) -> None:
+        """Refuses what the matcher would never look at: ops and tests that no root is computed from."""
+        found = {id(op) for op in free}
+        reached = [*roots, *(value for value, pattern in self._patterns.items() if id(pattern) in found)]
+        done: set[SSAValue] = set()
+        while reached:
+            value = reached.pop()
+            if value not in done:
+                done.add(value)
+                reached.extend(value.owner.operands if isinstance(value.owner, Operation) else ())
+        for op in self._op.body.block.ops:
+            value = op.op if isinstance(op, constraints.AttributeOp) else op.results[0] if op.results else None
+            if value is not None and value not in done and not _is_named_at_the_end(value):
+                raise OperationError(
+                    op,
+                    f"rule '{self._op.rule_name.data}': the root does not reach this, so it would never be tested",
+                    hint="use its result below the root; pattern.require tests a value that is used there already",
+                )
+            if isinstance(op, combinators.ExpressionOp):
+                _check_used(op.body.block, "the expression does not depend on this op")
+
     def _replacement_of(
         self, last: dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp
     ) -> tuple[Replacement, ...]:
         if isinstance(last, dialect.PartitionOp):
             return ()
         if isinstance(last, dialect.ReplaceOp):
-            return (Bound(self._key(last.replacement)),)
+            kept = Bound(self._key(last.replacement))
+            self._places[id(kept)] = last
+            return (kept,)
         made: dict[SSAValue, Replacement] = {}
+        _check_used(last.body.block, "nothing that is yielded depends on this, so it would never be made")
         for op in last.body.block.ops:
             match op:
                 case dialect.CreateOp():
                     operands = tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
                     attributes = (*op.parameter_values.items(), *self._captured(op))
                     made[op.result] = Create(op.target.data, operands, attributes, key=self._key(op.result))
+                    self._places[id(made[op.result])] = op
                 case dialect.BuildOp():
                     keys = tuple(self._key(value) for value in op.arguments)
                     parameters = tuple(op.parameter_values.items())
                     made[op.result] = Build(op.target.data, keys, parameters, self._key(op.result))
+                    self._places[id(made[op.result])] = op
                 case dialect.YieldOp():
-                    return tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
+                    yielded = tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
+                    self._places |= {id(each): op for each in yielded if isinstance(each, Bound)}
+                    return yielded
                 case _:
                     raise OperationError(op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here")
         raise OperationError(last, "the replacement does not end in 'pattern.yield'")
+
+
+def _is_named_at_the_end(value: SSAValue) -> bool:
+    """Returns whether a condition or the replacement names a value. That is an error of its own where it is unbound."""
+    return any(isinstance(use.operation, NAMING) for use in value.uses)
+
+
+def _check_used(block: Block, message: str) -> None:
+    for op in block.ops:
+        if op.results and all(result.first_use is None for result in op.results):
+            raise OperationError(op, message)
 
 
 def _group_of(last: Operation) -> tuple[tuple[str, Attribute], ...] | None:

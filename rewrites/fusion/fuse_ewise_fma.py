@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
@@ -20,8 +20,8 @@ class FuseEwiseFmaPass(StepwellPass):
     Turns a multiplication followed by an addition into one fused multiply-add.
 
     The product must have no other user, unless `allow-duplicate` is set. Ops left without users go, unless `dce=false`.
-    The result is rounded once instead of twice, so `numerics="strict"` turns the pass off. Fused functions are left
-    alone.
+    The result is rounded once instead of twice, so `numerics="strict"` turns the pass off. Fused and partitioned
+    functions, and those for another compiler, are left alone.
 
     Before:
         %0 = graph.multiply %x, %y : …
@@ -39,5 +39,5 @@ class FuseEwiseFmaPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = selected(shipped_rules("ewise_fma"), (), self.numerics, self.name)
         options = {"allow-duplicate": self.allow_duplicate}
-        driver = Driver(ctx, rules, enter=lambda each: not is_primitive(each), erase_dead=self.dce, options=options)
+        driver = Driver(ctx, rules, enter=lambda each: not is_closed(each), erase_dead=self.dce, options=options)
         driver.run(op)

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ..shipped import shipped_rules
 
@@ -19,7 +19,7 @@ class FuseMatmulAddPass(StepwellPass):
     Moves each matrix product with the addition after it into a fused function of its own.
 
     The addition must be the only user of the product (else a remark says so) and must not stretch it. Its other operand
-    may be on either side. Functions that are fused groups already are left alone.
+    may be on either side. Fused and partitioned functions, and those for another compiler, are left alone.
 
     Before:
         %0 = graph.matmul %x, %w : …
@@ -32,4 +32,4 @@ class FuseMatmulAddPass(StepwellPass):
     name = "fuse-matmul-add"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        Driver(ctx, shipped_rules("matmul_add"), enter=lambda each: not is_primitive(each)).run(op)
+        Driver(ctx, shipped_rules("matmul_add"), enter=lambda each: not is_closed(each)).run(op)

@@ -17,12 +17,10 @@ from xdsl.traits import IsTerminator
 from ...analysis.kinds import OpKind
 from ...analysis.op_kind import kind_of_op
 from ...analysis.post_dominators import PostDominators
-from ...core.codegens import COMPILER
 from ...core.messages.diagnostics import fail
 from ...core.roles import PREPARE
 from ...dialects.traits import LoopSemantics, may_fail
-from ...patterns.language.functions import functions_of, is_primitive
-from ...patterns.running.partition import PARTITIONED
+from ...patterns.language.functions import functions_of, is_closed
 from .groups import is_member
 
 GROUP = "graph.group"
@@ -36,9 +34,8 @@ def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
     It leaves out functions that are a group already, were partitioned, are for another compiler, or run once when a
     program is loaded.
     """
-    left_alone = {PARTITIONED, PREPARE, COMPILER}
     for function in functions_of(module):
-        if not is_primitive(function) and not left_alone & function.attributes.keys():
+        if not is_closed(function) and PREPARE not in function.attributes:
             yield function
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from inspect import signature
 from pathlib import Path
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -19,7 +17,7 @@ from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
-from ...patterns.language.registry import plain_parameters
+from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
 from .groups import Group, Groups, sizes_of, without_ones
 
 KINDS = {name: OpKind[name.upper().replace("-", "_")] for name in GROUP_KINDS}
@@ -76,7 +74,8 @@ class Candidate:
     def _holds(self, condition: GroupCondition) -> bool:
         bound = {"producer": [self.producer], "between": self.between or [], "consumer": [self.consumer]}
         groups = [bound[name] for name in condition.groups]
-        return CONDITIONS[condition.name](self, *groups, **plain_parameters(condition.parameters))
+        function = CONDITIONS[condition.name]
+        return function(self, *groups, **plain_parameters(function, condition.parameters))
 
 
 GroupTest = Callable[..., bool]
@@ -214,11 +213,10 @@ def _condition_of(op: RequireGroupsOp, names: dict[SSAValue, str]) -> GroupCondi
         hint = did_you_mean(name, CONDITIONS) or f"known: {', '.join(sorted(CONDITIONS))}"
         raise OperationError(op, f"unknown group condition '{name}'", hint=hint)
     parameters = () if op.parameters is None else tuple(op.parameters.data.items())
-    values: Sequence[Any] = [None] * (1 + len(op.arguments))
     try:
-        signature(CONDITIONS[name]).bind(*values, **plain_parameters(parameters))
-    except TypeError as error:
-        raise OperationError(op, f"group condition '{name}' cannot take {len(op.arguments)} groups: {error}") from error
+        check_taken(f"group condition '{name}'", CONDITIONS[name], len(op.arguments), parameters)
+    except RuleError as error:
+        raise OperationError(op, error.message, hint=error.hint) from error
     remark = None if op.remark is None else op.remark.data
     groups = tuple(names[value] for value in op.arguments)
     return GroupCondition(name, groups, parameters, remark)

@@ -16,17 +16,27 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...core.ir.element_types import is_small_float
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
+from ...dialects.graph.normalisation import (
+    BatchNormOp,
+    BiasAddOp,
+    DropoutOp,
+    GroupNormOp,
+    InstanceNormOp,
+    L2NormalizeOp,
+    LayerNormOp,
+    RmsNormOp,
+)
 from ...patterns.language.constants import element_type, splat_number
 from ...patterns.language.match import Match
 from ...patterns.language.registry import builder
 
 
 class Arithmetic:
-    """Makes graph ops before the root of a match, on the operands of the root converted to at least f32."""
+    """Makes graph ops before the root of a match, on the operands of `op` converted to at least f32."""
 
-    def __init__(self, match: Match):
+    def __init__(self, match: Match, op: Operation):
         self._match = match
-        self.root = match.root
+        self.root = op
         self._small = is_small_float(element_type(self.root.operands[0].type))
         self.properties = plain_properties(self.root)
         self.operands = [self._widened(operand) for operand in self.root.operands]
@@ -42,7 +52,7 @@ class Arithmetic:
         return self._match.create(f"graph.{name}", operands, types, stored).results[0]
 
     def last(self, name: str, *operands: SSAValue) -> SSAValue:
-        """Makes the last op, which has the type of the first result of the root."""
+        """Makes the last op, which has the type of the first result of `op`."""
         type_ = self.root.results[0].type
         if self._small:
             return self.op("astype", self.op(name, *operands), type_=type_, dtype=str(element_type(type_)))
@@ -91,7 +101,7 @@ def _scaled_and_shifted(
 
 
 @builder("batch-norm-arithmetic")
-def batch_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | None:
+def batch_norm_arithmetic(match: Match, op: BatchNormOp) -> Sequence[SSAValue] | None:
     """
     `x * scale + shift` with `scale = 1 / sqrt(var + epsilon) * gamma` and `shift = -mean * scale + beta`. A `gamma` of
     ones and a `beta` of zeros are left out.
@@ -99,7 +109,7 @@ def batch_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | N
     if [op.operands[3].type, op.operands[4].type] != [result.type for result in op.results[1:]]:
         return None
     ones, zeros = splat_number(op.operands[1]) == 1, splat_number(op.operands[2]) == 0
-    emit = Arithmetic(match)
+    emit = Arithmetic(match, op)
     x, gamma, beta, mean, var = emit.operands
     axes = _axes(emit)
     deviation = emit.root_of(var)
@@ -114,20 +124,20 @@ def batch_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | N
 
 
 @builder("layer-norm-arithmetic")
-def layer_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
+def layer_norm_arithmetic(match: Match, op: LayerNormOp) -> Sequence[SSAValue]:
     """`(x - mean) / sqrt(var + epsilon) * gamma + beta` with the mean and variance over `axes`."""
-    emit = Arithmetic(match)
+    emit = Arithmetic(match, op)
     x, gamma, beta = emit.operands
     axes = _axes(emit)
     return (_scaled_and_shifted(emit, emit.standardised(x, axes), gamma, beta, axes),)
 
 
 @builder("instance-norm-arithmetic")
-def instance_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | None:
+def instance_norm_arithmetic(match: Match, op: InstanceNormOp) -> Sequence[SSAValue] | None:
     """`layer-norm-arithmetic` over all axes but the batch and the channels. Declines a tensor that has no others."""
     if rank_of(op.operands[0]) < 3:
         return None
-    emit = Arithmetic(match)
+    emit = Arithmetic(match, op)
     x, gamma, beta = emit.operands
     channel = _axes(emit)
     spatial = [axis for axis in range(1, rank_of(x)) if axis not in channel]
@@ -135,7 +145,7 @@ def instance_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] 
 
 
 @builder("group-norm-arithmetic")
-def group_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | None:
+def group_norm_arithmetic(match: Match, op: GroupNormOp) -> Sequence[SSAValue] | None:
     """`instance-norm-arithmetic` of channels reshaped into groups. Declines more than one `?`, and an empty tensor."""
     type_ = op.operands[0].type
     assert isinstance(type_, TensorType)
@@ -143,7 +153,7 @@ def group_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue] | N
     channel, groups = properties["axis"] % len(shape), properties["num_groups"]
     if shape.count(DYNAMIC_INDEX) > 1 or shape[channel] == DYNAMIC_INDEX or 0 in shape:
         return None
-    emit = Arithmetic(match)
+    emit = Arithmetic(match, op)
     x, gamma, beta = emit.operands
     split = [*shape[:channel], groups, shape[channel] // groups, *shape[channel + 1 :]]
     rows = emit.op("reshape", x, shape=_with_unknown(split))
@@ -157,9 +167,9 @@ def _with_unknown(shape: list[int]) -> list[int]:
 
 
 @builder("l2-normalize-arithmetic")
-def l2_normalize_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
+def l2_normalize_arithmetic(match: Match, op: L2NormalizeOp) -> Sequence[SSAValue]:
     """`x / sqrt(max(sum of x * x, epsilon))`."""
-    emit = Arithmetic(match)
+    emit = Arithmetic(match, op)
     (x,) = emit.operands
     squares = emit.op("sum", emit.op("multiply", x, x), axis=_axes(emit), keepdims=True)
     bounded = emit.op("maximum", squares, emit.number(emit.properties["epsilon"]))
@@ -167,9 +177,9 @@ def l2_normalize_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
 
 
 @builder("rms-norm-arithmetic")
-def rms_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
+def rms_norm_arithmetic(match: Match, op: RmsNormOp) -> Sequence[SSAValue]:
     """`x / sqrt(mean of x * x + epsilon) * gamma`."""
-    emit = Arithmetic(match)
+    emit = Arithmetic(match, op)
     x, gamma = emit.operands
     axes = _axes(emit)
     squares = emit.op("mean", emit.op("multiply", x, x), axis=axes, keepdims=True)
@@ -178,7 +188,7 @@ def rms_norm_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
 
 
 @builder("dropout-identity")
-def dropout_identity(match: Match, op: Operation) -> Sequence[SSAValue] | None:
+def dropout_identity(match: Match, op: DropoutOp) -> Sequence[SSAValue] | None:
     """The operand, and a mask of `true`. Declines a mask with a `?`."""
     type_ = op.results[1].type
     assert isinstance(type_, TensorType)
@@ -188,7 +198,7 @@ def dropout_identity(match: Match, op: Operation) -> Sequence[SSAValue] | None:
 
 
 @builder("bias-add-arithmetic")
-def bias_add_arithmetic(match: Match, op: Operation) -> Sequence[SSAValue]:
+def bias_add_arithmetic(match: Match, op: BiasAddOp) -> Sequence[SSAValue]:
     """A `graph.add` of the bias with a dimension of size 1 for each one after its axis."""
     rank = rank_of(op.operands[0])
     trailing = list(range(1, rank - plain_properties(op)["axis"] % rank))

@@ -14,11 +14,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
+from ...dialects.graph.binary import AddOp, SubtractOp
 from ...dialects.graph.constants import is_constant
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.traits import is_pure
 from ...patterns.language.constants import element_type, is_constant_op, is_float_type
 from ...patterns.language.match import Match, as_value
-from ...patterns.language.registry import builder, condition
+from ...patterns.language.registry import Thing, builder, condition
 
 CONTRACTIONS = ("graph.conv2d", "graph.matmul")
 POOLS = ("graph.max_pool2d", "graph.avg_pool2d")
@@ -74,7 +76,7 @@ def _elements(value: SSAValue) -> Any | None:
 
 
 @condition("positive-literal")
-def positive_literal(match: Match, thing: Any) -> bool:
+def positive_literal(match: Match, thing: Thing) -> bool:
     """The elements are known, finite and greater than zero."""
     return _is_positive(as_value(thing))
 
@@ -85,7 +87,7 @@ def _is_positive(value: SSAValue) -> bool:
 
 
 @condition("nonzero-literal")
-def nonzero_literal(match: Match, thing: Any) -> bool:
+def nonzero_literal(match: Match, thing: Thing) -> bool:
     """The elements are known, finite and not zero."""
     return _is_nonzero(as_value(thing))
 
@@ -138,19 +140,19 @@ def takes_inputs(op: Operation, factor: SSAValue) -> bool:
 
 
 @condition("scales-outputs")
-def scales_outputs(match: Match, op: Operation, factor: Any) -> bool:
+def scales_outputs(match: Match, op: Conv2dOp | MatmulOp, factor: Thing) -> bool:
     """The factor is per output channel of the contraction, and weights and factor are known before the program runs."""
     return takes_outputs(op, as_value(factor))
 
 
 @condition("scales-inputs")
-def scales_inputs(match: Match, op: Operation, factor: Any) -> bool:
+def scales_inputs(match: Match, op: Conv2dOp | MatmulOp, factor: Thing) -> bool:
     """The factor is per input channel of the contraction, and known. A grouped convolution does not take it."""
     return takes_inputs(op, as_value(factor))
 
 
 @condition("reaches-contraction-above")
-def reaches_contraction_above(match: Match, value: Any, factor: Any) -> bool:
+def reaches_contraction_above(match: Match, value: Thing, factor: Thing) -> bool:
     """
     The factor can move up from `value` to a contraction that takes it: through sums with tensors per channel, and
     through relu when it is a positive literal.
@@ -187,7 +189,7 @@ def _summands(op: Operation) -> tuple[SSAValue | None, SSAValue | None]:
 
 
 @condition("reaches-contraction-below")
-def reaches_contraction_below(match: Match, value: Any, factor: Any) -> bool:
+def reaches_contraction_below(match: Match, value: Thing, factor: Thing) -> bool:
     """
     The factor can move down from `value` to a contraction that takes it: through sums with tensors per channel when no
     element is zero, through average pooling, and through relu and maximum pooling when it is a positive literal.
@@ -227,7 +229,7 @@ def _pools_around(op: Operation, scale: SSAValue) -> bool:
 
 
 @condition("smaller-summand", protects="cost")
-def smaller_summand(match: Match, op: Operation, summand: Any) -> bool:
+def smaller_summand(match: Match, op: AddOp | SubtractOp, summand: Thing) -> bool:
     """The value is the operand of the sum or difference that is smaller than its result."""
     return _summands(op)[1] is as_value(summand)
 
@@ -236,7 +238,7 @@ def smaller_summand(match: Match, op: Operation, summand: Any) -> bool:
 
 
 @builder("contraction-with-scaled-outputs")
-def contraction_with_scaled_outputs(match: Match, op: Operation, factor: Any) -> Sequence[SSAValue]:
+def contraction_with_scaled_outputs(match: Match, op: Conv2dOp | MatmulOp, factor: Thing) -> Sequence[SSAValue]:
     """The contraction with weights multiplied by a factor per output channel."""
     if op.name == "graph.conv2d":
         axis = plain_properties(op)["kernel_layout"].index("O")
@@ -246,7 +248,9 @@ def contraction_with_scaled_outputs(match: Match, op: Operation, factor: Any) ->
 
 
 @builder("contraction-with-scaled-inputs")
-def contraction_with_scaled_inputs(match: Match, op: Operation, data: Any, factor: Any) -> Sequence[SSAValue]:
+def contraction_with_scaled_inputs(
+    match: Match, op: Conv2dOp | MatmulOp, data: Thing, factor: Thing
+) -> Sequence[SSAValue]:
     """The contraction of `data` with weights multiplied by a factor per input channel."""
     if op.name == "graph.conv2d":
         axis = plain_properties(op)["kernel_layout"].index("I")

@@ -45,7 +45,7 @@ class PartitionPatternPass(StepwellPass):
     function_name: str = "partitioned"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        chosen = selected(rules_of_file(self.file, ctx), self.rules, "fast", f"'{self.file}'")
+        chosen = selected(rules_of_file(self.file, ctx), self.rules, "fast", f"'{self.file}'", self.file)
         attributes = dict(self._pair(each) for each in self.attributes)
         for rule in chosen:
             for function in list(functions_of(op)):

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.passes.base import StepwellPass
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.language.rules import Rule
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
 from ...patterns.running.selection import check_limit, selected
@@ -27,7 +27,8 @@ class ApplyPatternsPass(StepwellPass):
     file may be that of a shipped one (`simplify.mlir`). The rules of the files in `also` come after those of `file`,
     and all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites
     of one op are an error that names the rules that alternate. Bodies of fused functions are left alone unless
-    `primitives` is set.
+    `primitives` is set, those of partitioned functions and of functions for another compiler always. A file
+    of which no rule is chosen is a warning.
 
     Before:
         %0 = graph.relu %x : …
@@ -48,14 +49,15 @@ class ApplyPatternsPass(StepwellPass):
     also: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        chosen = selected(self._all_rules(ctx), self.rules, self.numerics, f"'{self.file}'")
+        chosen = selected(self._all_rules(ctx), self.rules, self.numerics, f"'{self.file}'", self.file)
         for rule in chosen:
             if rule.group is not None:
                 raise PassFailedException(
                     f"{self.name}: rule '{rule.name}' has no replacement; it is for the pass partition-pattern"
                 )
         check_limit(self.limit, self.name)
-        Driver(ctx, chosen, enter=lambda each: self.primitives or not is_primitive(each), limit=self.limit).run(op)
+        enter = lambda each: not is_closed(each, primitives=not self.primitives)  # noqa: E731
+        Driver(ctx, chosen, enter=enter, limit=self.limit).run(op)
 
     def _all_rules(self, ctx: Context) -> tuple[Rule, ...]:
         found: dict[str, tuple[Rule, str]] = {}

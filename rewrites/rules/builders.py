@@ -12,28 +12,28 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
+from ...dialects.graph.elementwise import ClipOp
+from ...dialects.graph.movement import PermuteDimsOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.functions import PRIMITIVE, captured_values, outlined
 from ...patterns.language.match import Match, Names, as_value
-from ...patterns.language.registry import builder
+from ...patterns.language.registry import Thing, builder
 from .conditions import permutation, scalar_type
 
 
 @builder("full")
-def full(match: Match, **parameters: Any) -> Sequence[SSAValue] | None:
+def full(match: Match, *, value: FloatAttr | IntegerAttr) -> Sequence[SSAValue] | None:
     """A `graph.full` of the number `value` with the type of the root. Declines a type with a `?`."""
     type_ = match.root.results[0].type
     if not isinstance(type_, TensorType) or DYNAMIC_INDEX in type_.get_shape():
         return None
-    value = parameters["value"]
-    assert isinstance(value, FloatAttr | IntegerAttr)
     return _full(match, value.value.data, type_)
 
 
 @builder("scalar")
-def scalar(match: Match, **parameters: Any) -> Sequence[SSAValue]:
+def scalar(match: Match, *, value: FloatAttr | IntegerAttr) -> Sequence[SSAValue]:
     """A `graph.full` of rank 0 of the number `value` with the element type of the root."""
-    return _full(match, parameters["value"].value.data, scalar_type(match.root.results[0].type))
+    return _full(match, value.value.data, scalar_type(match.root.results[0].type))
 
 
 def _full(match: Match, number: int | float, type_: TensorType) -> Sequence[SSAValue]:
@@ -41,7 +41,7 @@ def _full(match: Match, number: int | float, type_: TensorType) -> Sequence[SSAV
 
 
 @builder("splat-like-result")
-def splat_like_result(match: Match, constant: Any) -> Sequence[SSAValue] | None:
+def splat_like_result(match: Match, constant: Thing) -> Sequence[SSAValue] | None:
     """A `graph.full` with the type of the root and the elements of `constant`. Declines unless these are one number."""
     number, type_ = splat_number(as_value(constant)), match.root.results[0].type
     # A NaN as a Python number would lose its bits.
@@ -51,7 +51,7 @@ def splat_like_result(match: Match, constant: Any) -> Sequence[SSAValue] | None:
 
 
 @builder("with-scalar")
-def with_scalar(match: Match, op: Operation, constant: Any) -> Sequence[SSAValue] | None:
+def with_scalar(match: Match, op: Operation, constant: Thing) -> Sequence[SSAValue] | None:
     """The same op with a `graph.full` of rank 0 for `constant`. Declines other elements than one number, and rank 0."""
     value = as_value(constant)
     if not isinstance(value.type, TensorType) or not value.type.get_num_dims():
@@ -64,11 +64,11 @@ def with_scalar(match: Match, op: Operation, constant: Any) -> Sequence[SSAValue
 
 
 @builder("times-reciprocal")
-def times_reciprocal(match: Match, value: Any, constant: Any) -> Sequence[SSAValue] | None:
-    """`value` times one over the one number that `constant` holds. Declines another constant."""
+def times_reciprocal(match: Match, value: Thing, constant: Thing) -> Sequence[SSAValue] | None:
+    """`value` times one over the one number that `constant` holds. Declines another constant, and integers."""
     divisor = as_value(constant)
     number = splat_number(divisor)
-    if not number or not isinstance(divisor.type, TensorType):
+    if not number or not isinstance(number, float) or not isinstance(divisor.type, TensorType):
         return None
     (factor,) = _full(match, 1 / number, divisor.type)
     types = [match.root.results[0].type]
@@ -76,7 +76,7 @@ def times_reciprocal(match: Match, value: Any, constant: Any) -> Sequence[SSAVal
 
 
 @builder("merged-clip")
-def merged_clip(match: Match, outer: Operation, inner: Operation) -> Sequence[SSAValue] | None:
+def merged_clip(match: Match, outer: ClipOp, inner: ClipOp) -> Sequence[SSAValue] | None:
     """
     One `graph.clip` of the operand of `inner` with the bounds of both. Declines a NaN, and bounds of one op that cross.
     """
@@ -102,14 +102,14 @@ def _bounds(op: Operation) -> list[tuple[float, float, Any]]:
 
 
 @builder("with-operands")
-def with_operands(match: Match, op: Operation, *operands: Any) -> Sequence[SSAValue]:
+def with_operands(match: Match, op: Operation, *operands: Thing) -> Sequence[SSAValue]:
     """The same op as `op`, of the type of the root, on other operands."""
     types = [result.type for result in match.root.results]
     return match.create(op.name, [as_value(operand) for operand in operands], types, op.properties).results
 
 
 @builder("compose-permutations")
-def compose_permutations(match: Match, outer: Operation, inner: Operation) -> Sequence[SSAValue]:
+def compose_permutations(match: Match, outer: PermuteDimsOp, inner: PermuteDimsOp) -> Sequence[SSAValue]:
     """One `graph.permute_dims` of the operand of `inner`: axes `[inner[k] for k in outer]`."""
     first = permutation(inner)
     axes = [first[axis] for axis in permutation(outer)]
@@ -118,10 +118,11 @@ def compose_permutations(match: Match, outer: Operation, inner: Operation) -> Se
 
 
 @builder("reshape-to-result")
-def reshape_to_result(match: Match, value: Any) -> Sequence[SSAValue] | None:
-    """A `graph.reshape` of `value` to the shape of the root. Declines more than one `?`."""
+def reshape_to_result(match: Match, value: Thing) -> Sequence[SSAValue] | None:
+    """A `graph.reshape` of `value` to the shape of the root. Declines more than one `?`, and what is no tensor."""
     type_ = match.root.results[0].type
-    assert isinstance(type_, TensorType)
+    if not isinstance(type_, TensorType):
+        return None
     shape = list(type_.get_shape())
     if shape.count(DYNAMIC_INDEX) > 1 or (DYNAMIC_INDEX in shape and 0 in shape):
         return None
@@ -136,7 +137,7 @@ def _reshape_properties(match: Match, shape: list[int]) -> dict[str, Attribute]:
 
 @builder("batch-norm-of-arithmetic")
 def batch_norm_of_arithmetic(
-    match: Match, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, epsilon: Any
+    match: Match, x: Thing, gamma: Thing, beta: Thing, mean: Thing, var: Thing, epsilon: Thing
 ) -> Sequence[SSAValue] | None:
     """
     The first result of a `graph.batch_norm` along the last axis. Declines vectors of another length and an unknown
@@ -159,16 +160,14 @@ def batch_norm_of_arithmetic(
 
 
 @builder("outline-primitive")
-def outline_primitive(match: Match, *ops: Operation, **parameters: Any) -> Sequence[SSAValue]:
+def outline_primitive(match: Match, *ops: Operation, name: StringAttr) -> Sequence[SSAValue]:
     """
     A call of a new private function with the attribute `graph.primitive` that holds `ops`, the root last.
 
     Each captured value is one parameter, in order of use. The parameter `name` is the stem of the function's name.
     """
-    stem = parameters["name"]
-    assert isinstance(stem, StringAttr)
     inputs = captured_values(ops)
-    name = match.session.index(Names).supply.fresh(stem.data)
-    match.new_functions.append(outlined(name, ops, match.root.results, inputs, PRIMITIVE))
-    call = func.CallOp(name, inputs, [result.type for result in match.root.results])
+    function = match.session.index(Names).supply.fresh(name.data)
+    match.new_functions.append(outlined(function, ops, match.root.results, inputs, PRIMITIVE))
+    call = func.CallOp(function, inputs, [result.type for result in match.root.results])
     return match.add(call).results

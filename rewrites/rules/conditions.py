@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import frexp, prod
-from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ShapedType, Signedness, TensorType
 from xdsl.ir import Attribute, Operation
 
 from ...core.ir.element_types import dtype_name
 from ...dialects.graph.base import plain_properties
+from ...dialects.graph.elementwise import ClipOp
+from ...dialects.graph.movement import PadOp, PermuteDimsOp, StridedSliceOp
 from ...dialects.graph.shapes import ShapeError, broadcast
 from ...patterns.language.constants import constant_attribute, element_type, is_float_type, splat_number
 from ...patterns.language.constraints import attribute_of
 from ...patterns.language.match import Match, as_value
-from ...patterns.language.registry import condition
+from ...patterns.language.registry import Thing, condition
 from ...te import dtypes
 
 
@@ -29,33 +30,33 @@ def same_op(match: Match, first: Operation, second: Operation) -> bool:
 
 
 @condition("unsigned")
-def unsigned(match: Match, thing: Any) -> bool:
+def unsigned(match: Match, thing: Thing) -> bool:
     """The elements are unsigned integers."""
     type_ = element_type(as_value(thing).type)
     return isinstance(type_, IntegerType) and type_.signedness.data == Signedness.UNSIGNED
 
 
 @condition("signed")
-def signed(match: Match, thing: Any) -> bool:
+def signed(match: Match, thing: Thing) -> bool:
     """The elements have a sign: floats and signed integers."""
     type_ = element_type(as_value(thing).type)
     return is_float_type(type_) or (not unsigned(match, thing) and str(type_) != "i1")
 
 
 @condition("number")
-def number(match: Match, thing: Any) -> bool:
+def number(match: Match, thing: Thing) -> bool:
     """The elements are numbers, not booleans."""
     return str(element_type(as_value(thing).type)) != "i1"
 
 
 @condition("not-literal", protects="cost")
-def not_literal(match: Match, thing: Any) -> bool:
+def not_literal(match: Match, thing: Thing) -> bool:
     """The value is not a `graph.constant` or `graph.full`."""
     return constant_attribute(as_value(thing)) is None
 
 
 @condition("identity-permutation")
-def identity_permutation(match: Match, op: Operation) -> bool:
+def identity_permutation(match: Match, op: PermuteDimsOp) -> bool:
     """The `graph.permute_dims` leaves every dimension where it is."""
     return permutation(op) == tuple(range(rank(op)))
 
@@ -74,29 +75,28 @@ def permutation(op: Operation) -> tuple[int, ...]:
 
 
 @condition("moves-only-ones")
-def moves_only_ones(match: Match, op: Operation) -> bool:
+def moves_only_ones(match: Match, op: PermuteDimsOp) -> bool:
     """The dimensions that the `graph.permute_dims` puts into another order have size 1, and no size is `?`."""
     shape = _sizes(op.operands[0])
     moved = [axis for axis in permutation(op) if shape[axis] != 1]
     return DYNAMIC_INDEX not in shape and all(before < after for before, after in pairwise(moved))
 
 
-def _sizes(thing: Any) -> tuple[int, ...]:
-    """Returns the sizes of a tensor, -1 for `?`."""
+def _sizes(thing: Thing) -> tuple[int, ...]:
+    """Returns the sizes of a tensor, -1 for `?`. What has no shape is taken to have one size `?`."""
     type_ = as_value(thing).type
-    assert isinstance(type_, ShapedType)
-    return type_.get_shape()
+    return type_.get_shape() if isinstance(type_, ShapedType) else (DYNAMIC_INDEX,)
 
 
 @condition("same-size")
-def same_size(match: Match, first: Any, second: Any) -> bool:
+def same_size(match: Match, first: Thing, second: Thing) -> bool:
     """Both tensors have the same number of elements, and no size of them is `?`."""
     one, other = _sizes(first), _sizes(second)
     return DYNAMIC_INDEX not in (*one, *other) and prod(one) == prod(other)
 
 
 @condition("combined-type")
-def combined_type(match: Match, result: Any, *operands: Any) -> bool:
+def combined_type(match: Match, result: Thing, *operands: Thing) -> bool:
     """`result` has the type of an elementwise op on the others, and no size is `?`."""
     shapes = [_sizes(each) for each in (result, *operands)]
     if any(DYNAMIC_INDEX in shape for shape in shapes):
@@ -109,13 +109,13 @@ def combined_type(match: Match, result: Any, *operands: Any) -> bool:
 
 
 @condition("pads-nothing")
-def pads_nothing(match: Match, op: Operation) -> bool:
+def pads_nothing(match: Match, op: PadOp) -> bool:
     """The `graph.pad` adds no element."""
     return not any(plain_properties(op)["pad_width"])
 
 
 @condition("steps-forward")
-def steps_forward(match: Match, op: Operation) -> bool:
+def steps_forward(match: Match, op: StridedSliceOp) -> bool:
     """The `graph.strided_slice` reverses no axis: if it keeps the shape it keeps everything."""
     strides = plain_properties(op)["strides"]
     return strides is None or all(stride > 0 for stride in strides)
@@ -128,14 +128,14 @@ def first_result_only(match: Match, op: Operation) -> bool:
 
 
 @condition("without-bounds")
-def without_bounds(match: Match, op: Operation) -> bool:
+def without_bounds(match: Match, op: ClipOp) -> bool:
     """The `graph.clip` has neither bound."""
     found = plain_properties(op)
     return found["min"] is None and found["max"] is None
 
 
 @condition("conversion-keeps-value")
-def conversion_keeps_value(match: Match, value: Any, converted: Any, result: Any) -> bool:
+def conversion_keeps_value(match: Match, value: Thing, converted: Thing, result: Thing) -> bool:
     """
     Converting `value` to the type of `result` gives the same with or without the step over `converted`.
 
@@ -149,13 +149,17 @@ def conversion_keeps_value(match: Match, value: Any, converted: Any, result: Any
     return not saturates or str(last) == "i1" or holds_all(first, last)
 
 
+def _is_known_integer(type_: Attribute) -> bool:
+    return isinstance(type_, IntegerType) and dtype_name(type_) in dtypes.TABLE
+
+
 @condition("clipped-to-fit")
-def clipped_to_fit(match: Match, clip: Operation, converted: Any) -> bool:
+def clipped_to_fit(match: Match, clip: ClipOp, converted: Thing) -> bool:
     """The integers that the `graph.clip` leaves are integers of the element type of `converted` too."""
     types = [element_type(as_value(thing).type) for thing in (clip, converted)]
     found = plain_properties(clip)
     low, high = found["min"], found["max"]
-    if not all(isinstance(type_, IntegerType) for type_ in types) or low is None or high is None:
+    if not all(_is_known_integer(type_) for type_ in types) or low is None or high is None:
         return False
     least, most = dtypes.integer_range(str(dtype_name(types[1])))
     # Where the bounds cross, the result is the upper one.
@@ -163,10 +167,10 @@ def clipped_to_fit(match: Match, clip: Operation, converted: Any) -> bool:
 
 
 @condition("within-bounds")
-def within_bounds(match: Match, thing: Any, clip: Operation) -> bool:
+def within_bounds(match: Match, thing: Thing, clip: ClipOp) -> bool:
     """The elements are integers, and every integer of their type is within the bounds of the `graph.clip`."""
     type_ = element_type(as_value(thing).type)
-    if not isinstance(type_, IntegerType):
+    if not _is_known_integer(type_):
         return False
     least, most = dtypes.integer_range(str(dtype_name(type_)))
     found = plain_properties(clip)
@@ -179,7 +183,7 @@ LARGEST_SHIFT = 14
 
 
 @condition("power-of-two")
-def power_of_two(match: Match, thing: Any) -> bool:
+def power_of_two(match: Match, thing: Thing) -> bool:
     """All elements are one float 2^n or -2^n, n from -14 to 14, so its reciprocal is exact."""
     number = splat_number(as_value(thing))
     if not isinstance(number, float):

@@ -18,7 +18,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from ...core.messages.diagnostics import fail
 from ...patterns.language.match import Match
 from ...patterns.language.patterns import Op
-from ...patterns.language.registry import builder
+from ...patterns.language.registry import builder, unknown_name
 from ...patterns.language.rules import Build, Rule
 
 Legalized = Operation | SSAValue | Sequence[SSAValue] | None
@@ -55,9 +55,11 @@ def rules_of_table(table: str) -> list[Rule]:
 
 
 @builder("legalized")
-def legalized(match: Match, op: Operation, table: StringAttr) -> Sequence[SSAValue] | None:
+def legalized(match: Match, op: Operation, *, table: StringAttr) -> Sequence[SSAValue] | None:
     """The ops that the first function of the legalization table that knows the op makes of it."""
-    for function in TABLES[table.data][op.name]:
+    if table.data not in TABLES:
+        fail(op, unknown_name("legalization table", table.data, TABLES))
+    for function in TABLES[table.data].get(op.name, ()):
         made = function(op)
         if made is not None:
             values = _values(made)

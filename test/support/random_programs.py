@@ -27,7 +27,7 @@ BINARY: Final = {
     B: ("logical_and", "logical_or"),
 }
 NUMBERS: Final = {F: ("0.0", "-0.0", "1.0", "2.0"), H: ("0.0", "1.0"), W: ("0", "1"), B: ("true", "false")}
-TAGS: Final = ("", "", "", ' {tag = "a"}', ' {tag = "b", depth = 3 : i32}')
+TAGS: Final = ("", "", "", ' {my.tag = "a"}', ' {my.tag = "b", my.depth = 3 : i32}')
 HELPERS: Final = f"""
 func.func private @f(%u: {F}) -> {F} {{
   %r = graph.exp %u : ({F}) -> {F}

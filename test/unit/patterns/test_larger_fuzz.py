@@ -199,13 +199,16 @@ def test_no_crash(seed: int) -> None:
         try:
             told = explain(pattern, value)
         except RuleError as error:  # a condition about a part that the choice of parts left out
-            assert "is not matched" in str(error)
+            assert any(word in str(error) for word in ("is not matched", "are three patterns", "so nothing matches"))
             return
         assert told.matched is (match(pattern, value) is not None)
     for each in find_all(pattern, module):
         assert len(each.roots) == (len(pattern) if isinstance(pattern, tuple) else 1)
     if seed % 2:
-        partition(pattern, main_of(module), ctx=CTX)
+        try:
+            partition(pattern, main_of(module), ctx=CTX)
+        except RuleError:  # what the definitions of ops rule out
+            return
     else:
         roots = pattern if isinstance(pattern, tuple) else (pattern,)
         leaf = next((part for root in roots for part in all_below(root) if isinstance(part, Any_)), None)

@@ -169,7 +169,7 @@ ERRORS = {
     ),
     "arguments of a constraint": (
         pattern(f'{HEAD}\npdl.apply_native_constraint "single-use"(%root, %x : !pdl.operation, !pdl.value)', KEEP),
-        "5:1: error: 'pdl.apply_native_constraint': condition 'single-use' cannot take 2 values",
+        "5:1: error: 'pdl.apply_native_constraint': condition 'single-use' takes 1 value (thing), found 2",
     ),
     "constraint with results": (
         pattern(
@@ -217,7 +217,7 @@ ERRORS = {
                 "!pdl.operation\npdl.replace %root with %new"
             ),
         ),
-        "6:1: error: 'pdl.apply_native_rewrite': builder 'reshape-to-result' cannot take 2 values",
+        "6:1: error: 'pdl.apply_native_rewrite': builder 'reshape-to-result' takes 1 value (value), found 2",
     ),
     "builder of attributes": (
         pattern(

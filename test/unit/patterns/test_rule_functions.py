@@ -89,5 +89,5 @@ def test_an_error_of_our_own_rule_functions_is_raised(package: None) -> None:
 
 
 def test_without_the_package_the_name_is_unknown() -> None:
-    with pytest.raises(StepwellError, match="unknown builder 'wide-package.relu'"):
+    with pytest.raises(StepwellError, match="unknown condition 'wide-package.wide'"):
         rules_of_text(RULE)
