@@ -170,7 +170,7 @@ class NamedOp(IRDLOperation):
 @irdl_op_definition
 class OpOp(NamedOp):
     """
-    An op by name and operands: `pattern.op "graph.add"(%a, %b) with {my.tag = 1}`. `"graph.floor | graph.ceil"` is either.
+    An op by name and operands: `pattern.op "graph.softmax"(%a) with {axis = 0}`. `"graph.sin | graph.cos"` is either.
 
     Operands of a commutative op match in any order. As a value it is the op's only result.
     """
@@ -279,7 +279,7 @@ class RewriteOp(IRDLOperation):
 @irdl_op_definition
 class CreateOp(NamedOp):
     """
-    A new op: `pattern.create "graph.ewise_fma"(%a, %b, %c) with {my.tag = 1}`.
+    A new op: `pattern.create "graph.softmax"(%a) with {axis = 0}`.
 
     Attributes that `pattern.attribute` found are given by `set ["axis"](%axis)`. An op that replaces the root has the
     root's types. The type of another new op is inferred.

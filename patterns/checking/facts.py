@@ -89,7 +89,7 @@ class Facts:
             name = key.partition(".")[0]
             shown = f"%{name}" if name and not name.startswith("#") else "the value"
             found, wanted = _text(what, value), _text(what, known)
-            raise RuleError(f"{shown} cannot have {found}: it also has {wanted}, so nothing matches", at=at)
+            raise RuleError(f"nothing matches: {shown} is to have {found} and {wanted}", at=at)
         self._known[place] = both
 
 

@@ -74,9 +74,9 @@ class _RuleCheck:
     def run(self) -> None:
         for part in self._things.parts:
             self._check_part(part)
-        check_facts(self._rule, self._definitions)
         for required in self._rule.when:
             self._things.check_condition(required)
+        check_facts(self._rule, self._definitions)
         roots = self._roots()
         for item in made_by(self._rule.rhs):
             if isinstance(item, Build):

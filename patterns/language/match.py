@@ -11,10 +11,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.core import SSAValues
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, VerificationContext
 
 from ...core.messages.diagnostics import OperationError
-from ...dialects.graph.base import infer_result_types
+from ...dialects.graph.base import TensorOp, infer_result_types
 from .functions import NameSupply, Purity
 from .patterns import Capture, Or, Pattern
 from .rules import Rule
@@ -208,7 +208,18 @@ def _sorted_properties(
 
 
 def _inferred_results(op: Operation) -> Any:
-    return SSAValues(OpResult(type_, op, number) for number, type_ in enumerate(infer_result_types(op)))
+    return SSAValues(OpResult(type_, op, number) for number, type_ in enumerate(_inferred_types(op)))
+
+
+def _inferred_types(op: Operation) -> Sequence[Attribute]:
+    """Returns the result types of an op by the types of its operands, as the class of the op relates them."""
+    if isinstance(op, TensorOp):
+        return infer_result_types(op)
+    assert isinstance(op, IRDLOperation)
+    definition, context = op.get_irdl_definition(), VerificationContext()
+    for (_, operand), value in zip(definition.operands, op.operands, strict=True):
+        operand.constr.verify((value.type,), context)
+    return [type_ for _, result in definition.results for type_ in result.constr.infer(context, length=1)]
 
 
 def as_value(bound: Any) -> SSAValue:

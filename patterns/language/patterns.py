@@ -54,6 +54,12 @@ class Pattern:
     __dataclass_fields__: ClassVar[dict[str, Any]]
     """The fields. Every class of patterns is a frozen data class."""
 
+    def __post_init__(self) -> None:
+        for part in self.parts():
+            if not isinstance(part, Pattern):  # pyright: ignore[reportUnnecessaryIsInstance]
+                names = getattr(self, "names", ())
+                raise not_a_pattern(part, f"'{names[0]}'" if names else type(self).__name__.rstrip("_"))
+
     def parts(self) -> tuple[Pattern, ...]:
         """Returns the patterns directly below this one."""
         return ()
@@ -65,8 +71,14 @@ class Pattern:
     def __or__(self, other: Pattern) -> Or:
         return Or((self, other))
 
+    def __ror__(self, other: object) -> Or:
+        raise not_a_pattern(other, "Or")
+
     def __and__(self, other: Pattern) -> Pattern:
         return FORMS["And"]((self, other))
+
+    def __rand__(self, other: object) -> Pattern:
+        raise not_a_pattern(other, "And")
 
     def __invert__(self) -> Pattern:
         return FORMS["Not"](self)
@@ -96,6 +108,9 @@ class Pattern:
 
     def holds(self, condition: str, *others: Pattern, **parameters: Attribute) -> Pattern:
         """Requires the named condition of the value, and of what `others`, which stand elsewhere, are bound to."""
+        for other in others:
+            if not isinstance(other, Pattern):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise not_a_pattern(other, f"condition '{condition}'")
         return self._where("Holds", condition, tuple(parameters.items()), tuple(other.key for other in others))
 
     def same_shape(self, other: Pattern) -> Pattern:
@@ -131,6 +146,16 @@ class Pattern:
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
         """Returns `wrap(self)` with `self` as the other alternative."""
         return optional(self, wrap)
+
+
+def not_a_pattern(found: object, where: str) -> TypeError:
+    """Returns the error that something stands where a pattern is expected."""
+    hint = ""
+    if isinstance(found, int | float):
+        hint = f"; a constant of this number is Splat({float(found)})"
+    elif isinstance(found, str):
+        hint = "; a value by name is Any_(name), an op is op(name, …)"
+    return TypeError(f"{where} takes patterns, found {found!r}{hint}")
 
 
 def frozen(value: Any) -> Any:

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import OperationError
 from .combinators import Together
-from .patterns import Capture, Op, Pattern, fresh_key
+from .patterns import Capture, Op, Pattern, fresh_key, not_a_pattern
 from .registry import RuleError
 
 Numerics = Literal["exact", "rounding", "fast"]
@@ -126,6 +126,8 @@ def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple
     """Returns the pattern of one root or of several, and the keys of the roots after the first."""
     if isinstance(pattern, Pattern):
         return pattern, ()
+    if not isinstance(pattern, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_pattern(pattern, "a rule")
     if not pattern:
         raise RuleError("a rule has at least one root")
     first, *others = pattern
@@ -153,8 +155,13 @@ def rule(
 
 def require(name: str, *patterns: Pattern, remark: str | None = None, **parameters: Attribute) -> Require:
     """Returns the condition `name` on what the patterns are bound to."""
+    for pattern in patterns:
+        if not isinstance(pattern, Pattern | Capture):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise not_a_pattern(pattern, f"require({name!r})")
     return Require(name, tuple(pattern.key for pattern in patterns), tuple(parameters.items()), remark)
 
 
 def _as_replacement(item: Pattern | Replacement) -> Replacement:
+    if not isinstance(item, Pattern | Bound | Create | Build):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a replacement is a pattern, Create or Build, found {item!r}")
     return Bound(item.key) if isinstance(item, Pattern) else item

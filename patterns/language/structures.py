@@ -117,6 +117,7 @@ class If(Pattern):
     key: str = field(default_factory=fresh_key)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         then, otherwise = self.branches
         if len(then) != len(otherwise):
             raise RuleError(f"the branches of an if yield {len(then)} and {len(otherwise)} values")

@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ..checking.definitions import checked_property, definition_of
 from ..language.match import Match, as_value
 from ..language.patterns import Capture
 from ..language.registry import known_builder, plain_parameters
@@ -50,6 +51,7 @@ def all_values(bound: Any) -> Sequence[SSAValue]:
 
 
 def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMaker:
+    fixed: dict[str, Attribute] = {}
     operand_makers = [compile_replacement(operand, types_of_root=None) for operand in item.operands]
 
     def make(match: Match) -> Sequence[SSAValue] | None:
@@ -59,17 +61,27 @@ def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMak
             if values is None:
                 return None
             operands += values
-        attributes = {
-            name: match.bound[wanted.key] if isinstance(wanted, Capture) else wanted for name, wanted in item.attributes
-        }
+        if not fixed and item.attributes:
+            fixed.update(_stored(match, item))
+        attributes = {name: match.bound[wanted.key] for name, wanted in item.attributes if isinstance(wanted, Capture)}
         types: Sequence[Attribute] | None = None
         if types_of_root is not None:
             types = [result.type for result in match.replaced[types_of_root]]
         elif item.like is not None:
             types = [as_value(match.bound[item.like]).type]
-        return match.create(item.name, operands, types, attributes).results
+        return match.create(item.name, operands, types, fixed | attributes).results
 
     return make
+
+
+def _stored(match: Match, item: Create) -> dict[str, Attribute]:
+    """Returns the attributes of a new op that the rule gives, as the op stores them."""
+    op_type = match.session.op_type(item.name)
+    definition = None if op_type is None else definition_of(op_type)
+    given = {name: wanted for name, wanted in item.attributes if not isinstance(wanted, Capture)}
+    if definition is None:
+        return given
+    return {name: checked_property(definition, name, wanted, item, exact=False) for name, wanted in given.items()}
 
 
 def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:

@@ -363,7 +363,11 @@ def sure_keys(pattern: Pattern) -> list[str]:
 
 
 def random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> Rule:
-    """A rule without a replacement: a pattern, now and then with conditions; none about what took no part. It may be refused."""
+    """
+    A rule without a replacement: a pattern, now and then with conditions; none about what took no part.
+
+    The loader may refuse it for another reason.
+    """
     while True:
         made = _random_rule(choose, module, derived=derived)
         try:

@@ -33,7 +33,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "core": ("passes", "text", "ir", "weights", "codegens", "fingerprint", "plugins", "roles", "messages"),
     "te": ("library", REST),
     "dialects": ("tile", "schedule", "pattern", "llvm_ext", "tensor_loop", "graph", "traits"),
-    "patterns": ("text", "running", "matching", "examples", "pdl", "language"),
+    "patterns": ("text", "running", "matching", "checking", "examples", "pdl", "language"),
     "rewrites": (
         "rules",
         "partition",

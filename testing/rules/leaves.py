@@ -71,6 +71,8 @@ class LeafMaker:
         own = op_type.get_irdl_definition().properties if issubclass(op_type, IRDLOperation) else {}
         inner = {each: value for each, value in given.items() if each in own}
         outer = {each: value for each, value in given.items() if each not in own}
+        if issubclass(op_type, GraphOp) and any("." not in each for each in outer):
+            raise Impossible  # There is no such property, so no program has it.
         if issubclass(op_type, GraphOp):
             op = op_type(*operands, attributes=outer, **inner)
         else:

@@ -377,9 +377,8 @@ def test_a_rule_removed_from_the_file_is_gone() -> None:
 
 
 def test_created_attributes() -> None:
-    tagged = rule(
-        "tag", op("graph.sin", a), create("graph.cos", a, **{"my.tag": StringAttr("t"), "my.mark": UnitAttr()})
-    )
+    wanted = {"my.tag": StringAttr("t"), "my.mark": UnitAttr()}
+    tagged = rule("tag", op("graph.sin", a), create("graph.cos", a, **wanted))
     module = module_of(line("%r", "sin", "%x"))
     Driver(CTX, [tagged]).run(module)
     cos = next(each for each in module.walk() if each.name == "graph.cos")

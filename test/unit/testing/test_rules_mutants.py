@@ -53,7 +53,7 @@ def test_faults_in_conditions_patterns_and_replacements() -> None:
       %y = pattern.any
       %zero = pattern.splat 0.0
       %d = pattern.op "graph.subtract"(%zero, %y)
-      %root = pattern.op "graph.add"(%x, %d) with {tag = 1 : i64}
+      %root = pattern.op "graph.add"(%x, %d) with {my.tag = 1 : i64}
       pattern.require "float"(%x)
       pattern.require "single-use"(%d)
       pattern.rewrite %root {
