@@ -104,19 +104,20 @@ class Fill:
 
 
 @condition("no-effect-between", protects="structure")
-def no_effect_between(match: Match, *ops: Operation) -> bool:
+def no_effect_between(match: Match, first: Operation, *others: Operation) -> bool:
     """
     The ops are in one block, those below the roots are pure, and no op with an effect stands between any two of them.
     """
-    block = ops[0].parent
+    ops = (first, *others)
+    block = first.parent
     if block is None or any(op.parent is not block for op in ops):
         return False
     purity = match.session.purity
     if not all(purity.is_pure(op) for op in ops if op not in match.roots):
         return False
-    first, *others = match.session.index(BlockOrder).ordered(list(dict.fromkeys(ops)))
-    left = set(others)
-    op = first.next_op
+    begin, *rest = match.session.index(BlockOrder).ordered(list(dict.fromkeys(ops)))
+    left = set(rest)
+    op = begin.next_op
     while op is not None and left:
         if op in left:
             left.discard(op)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
 from keyword import iskeyword
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -61,10 +61,7 @@ class Taken:
 def taken_by(function: Callable[..., Any]) -> Taken:
     """Returns what a condition or builder takes. It is found out once per function."""
     parameters = list(signature(function).parameters.values())[1:]
-    try:
-        hints = get_type_hints(function)
-    except (NameError, TypeError):  # Names that are imported for type checkers only.
-        hints = {}
+    hints = {each.name: _resolved(function, each.annotation) for each in parameters}
     more = next((each for each in parameters if each.kind is Parameter.VAR_POSITIONAL), None)
     return Taken(
         {each.name: hints.get(each.name, Any) for each in parameters if each.kind in BY_PLACE},
@@ -73,6 +70,16 @@ def taken_by(function: Callable[..., Any]) -> Taken:
         {each.name: hints.get(each.name, Any) for each in parameters if each.kind is Parameter.KEYWORD_ONLY},
         any(each.kind is Parameter.VAR_KEYWORD for each in parameters),
     )
+
+
+def _resolved(function: Callable[..., Any], annotation: Any) -> Any:
+    """Returns an annotation as an object. It is `Any` where names in it are known to type checkers only."""
+    if not isinstance(annotation, str):
+        return Any if annotation is Parameter.empty else annotation
+    try:
+        return eval(annotation, dict(getattr(function, "__globals__", {})))
+    except Exception:
+        return Any
 
 
 def keyword_of(function: Callable[..., Any], name: str) -> str:

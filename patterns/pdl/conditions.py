@@ -51,33 +51,36 @@ def operands_in_order(match: Match, op: Operation, *things: Any) -> bool:
 
 
 @condition("result-count")
-def result_count(match: Match, op: Operation, **parameters: Any) -> bool:
+def result_count(
+    match: Match, op: Operation, *, exactly: IntegerAttr | None = None, at_least: IntegerAttr | None = None
+) -> bool:
     """The op has as many results as `exactly` says, or at least as many as `at-least` says."""
-    exactly, at_least = parameters.get("exactly"), parameters.get("at_least")
     found = len(op.results)
     return (exactly is None or found == exactly.value.data) and (at_least is None or found >= at_least.value.data)
 
 
 @condition("attribute-is")
-def attribute_is(match: Match, found: Attribute, **parameters: Attribute) -> bool:
+def attribute_is(match: Match, found: Attribute, *, value: Attribute) -> bool:
     """An attribute equals `value` to the bit, its type included."""
-    return found == parameters["value"]
+    return found == value
 
 
 @condition("types-agree")
-def types_agree(match: Match, *things: Any, **parameters: Any) -> bool:
+def types_agree(match: Match, first: Any, *others: Any, **parameters: Any) -> bool:
     """All values and attributes have one type, which is `type` if given. `places` picks results of ops."""
+    things = (first, *others)
     types = [type_at(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)]
     wanted = parameters.get("type", types[0])
     return wanted is not None and all(found is wanted or found == wanted for found in types)
 
 
 @condition("type-lists-agree")
-def type_lists_agree(match: Match, *things: Any, **parameters: Any) -> bool:
+def type_lists_agree(match: Match, first: Any, *others: Any, **parameters: Any) -> bool:
     """
     All lists of values have the same types, which are `types` if given. `places` says from which result on the results
     of an op count.
     """
+    things = (first, *others)
     lists = [types_from(thing, place) for thing, place in zip(things, _places(parameters, things), strict=True)]
     types = parameters.get("types")
     wanted = tuple(types.data) if isinstance(types, ArrayAttr) else lists[0]

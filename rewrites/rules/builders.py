@@ -10,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...core.messages.diagnostics import fail
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
 from ...dialects.graph.elementwise import ClipOp
@@ -160,12 +161,15 @@ def batch_norm_of_arithmetic(
 
 
 @builder("outline-primitive")
-def outline_primitive(match: Match, *ops: Operation, name: StringAttr) -> Sequence[SSAValue]:
+def outline_primitive(match: Match, first: Operation, *others: Operation, name: StringAttr) -> Sequence[SSAValue]:
     """
     A call of a new private function with the attribute `graph.primitive` that holds `ops`, the root last.
 
     Each captured value is one parameter, in order of use. The parameter `name` is the stem of the function's name.
     """
+    ops = list(dict.fromkeys((first, *others)))
+    if ops[-1] is not match.root:
+        fail(match.root, f"rule '{match.rule.name}': the last op of 'outline-primitive' is not the root")
     inputs = captured_values(ops)
     function = match.session.index(Names).supply.fresh(name.data)
     match.new_functions.append(outlined(function, ops, match.root.results, inputs, PRIMITIVE))

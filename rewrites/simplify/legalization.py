@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ...core.messages.diagnostics import fail
+from ...core.messages.diagnostics import did_you_mean, fail
 from ...patterns.language.match import Match
 from ...patterns.language.patterns import Op
-from ...patterns.language.registry import builder, unknown_name
+from ...patterns.language.registry import builder
 from ...patterns.language.rules import Build, Rule
 
 Legalized = Operation | SSAValue | Sequence[SSAValue] | None
@@ -58,7 +58,8 @@ def rules_of_table(table: str) -> list[Rule]:
 def legalized(match: Match, op: Operation, *, table: StringAttr) -> Sequence[SSAValue] | None:
     """The ops that the first function of the legalization table that knows the op makes of it."""
     if table.data not in TABLES:
-        fail(op, unknown_name("legalization table", table.data, TABLES))
+        message = f"rule '{match.rule.name}': there is no legalization table '{table.data}'"
+        fail(op, message, hint=did_you_mean(table.data, TABLES))
     for function in TABLES[table.data].get(op.name, ()):
         made = function(op)
         if made is not None:

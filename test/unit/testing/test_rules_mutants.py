@@ -66,7 +66,7 @@ def test_faults_in_conditions_patterns_and_replacements() -> None:
         "condition 'float'(%x) becomes 'integer'",
         "drop condition 'single-use'(%d)",
         "%root matches graph.subtract instead of graph.add",
-        "drop tag of %root",
+        "drop my.tag of %root",
         "%d matches graph.add instead of graph.subtract",
         "swap operands 0 and 1 of %d",
         "splat 0.0 becomes 1.0",

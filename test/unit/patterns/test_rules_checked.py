@@ -1,0 +1,462 @@
+"""Rules are checked when they are loaded: what can never mean what it says is an error at its place (AUDIT B2, C5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from stepwell.core.messages.diagnostics import Diagnostic, OperationError, StepwellError, listening
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.dialects.graph import ReluOp
+from stepwell.patterns.language.match import Match
+from stepwell.patterns.language.patterns import Any_, Capture, Op, is_op, op
+from stepwell.patterns.language.registry import BUILDERS, CONDITIONS, RuleError, builder, condition
+from stepwell.patterns.language.rules import Build, Require, Rule, create, require, rule
+from stepwell.patterns.language.signatures import taken_by
+from stepwell.patterns.matching.compiled_rule import compile_rule
+from stepwell.patterns.running.driver import Driver
+from stepwell.patterns.running.matching import match
+from stepwell.patterns.running.sweeps import rewrite
+from stepwell.patterns.text.loading import load_rule_functions, rules_of_text
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, f32, f64, i64
+from xdsl.ir import Attribute, TypeAttribute
+
+CTX = make_context()
+RELU = '%root = pattern.op "graph.relu"(%x)'
+KEEP = "pattern.replace %root with %x"
+NORM = '%n = pattern.op "graph.batch_norm"(%x, %x, %x, %x, %x)'
+
+
+def text_of(*lines: str) -> str:
+    """One rule about %x; its first line after `pattern.any` is line 3 of the file."""
+    return "\n".join(('pattern.rule "r" {', "%x = pattern.any", *lines, "}"))
+
+
+def making(*lines: str) -> tuple[str, ...]:
+    return (RELU, "pattern.rewrite %root {", *lines, "}")
+
+
+def made(line: str) -> tuple[str, ...]:
+    return making(line, "pattern.yield %v")
+
+
+WRONG = {
+    "op that is not reached": (
+        (RELU, '%o = pattern.op "graph.exp"(%x)', KEEP),
+        "4:1: error: 'pattern.op': rule 'r': the root does not reach this, so it would never be tested",
+    ),
+    "test that is not reached": (
+        (RELU, "%t = pattern.has_dtype %x, f32", KEEP),
+        "4:1: error: 'pattern.has_dtype': rule 'r': the root does not reach this",
+    ),
+    "not that is not reached": (
+        (RELU, "%c = pattern.constant", "%t = pattern.not %c", KEEP),
+        "4:1: error: 'pattern.constant': rule 'r': the root does not reach this",
+    ),
+    "condition that is not reached": (
+        ('%h = pattern.holds %x, "float"', RELU, KEEP),
+        "3:1: error: 'pattern.holds': rule 'r': the root does not reach this",
+    ),
+    "require of what is not matched": (
+        (RELU, "%w = pattern.any", 'pattern.require "float"(%w)', KEEP),
+        "5:1: error: 'pattern.require': rule 'r': %w is not bound by every match of the root",
+    ),
+    "new op that is not yielded": (
+        making('%v = pattern.create "graph.exp"(%x)', '%w = pattern.create "graph.exp"(%x)', "pattern.yield %v"),
+        "6:1: error: 'pattern.create': nothing that is yielded depends on this, so it would never be made",
+    ),
+    "property of a new op": (
+        made('%v = pattern.create "graph.softmax"(%x) with {axes = 0}'),
+        "5:1: error: 'pattern.create': rule 'r': 'graph.softmax' has no property 'axes'|did you mean 'axis'?",
+    ),
+    "property of a matched op": (
+        ('%root = pattern.op "graph.softmax"(%x) with {axs = 0}', KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'graph.softmax' has no property 'axs'|did you mean 'axis'?",
+    ),
+    "property of a test": (
+        ('%s = pattern.op "graph.softmax"(%x)', "%root = pattern.has_attr %s with {axs = 0}", KEEP),
+        "4:1: error: 'pattern.has_attr': rule 'r': 'graph.softmax' has no property 'axs'|did you mean 'axis'?",
+    ),
+    "captured property": (
+        ('%root = pattern.op "graph.softmax"(%x)', '%a = pattern.attribute %root, "axs"', KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'graph.softmax' has no property 'axs'|did you mean 'axis'?",
+    ),
+    "choice": (
+        ('%root = pattern.op "graph.conv2d"(%x, %x) with {data_layout = "NHCW"}', KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'data_layout' of 'graph.conv2d' takes \"NCHW\" or \"NHWC\", "
+        "found \"NHCW\"|did you mean 'NHWC'?",
+    ),
+    "kind of a property": (
+        ('%root = pattern.op "graph.clip"(%x) with {min = "a"}', KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'min' of 'graph.clip' takes a number, found \"a\"",
+    ),
+    "an integer that equals no float": (
+        (f"{NORM} with {{epsilon = 1}}", "%root = pattern.result %n, 0", KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'epsilon' of 'graph.batch_norm' takes a number, found 1 : i64",
+    ),
+    "needed property": (
+        made('%v = pattern.create "graph.reshape"(%x)'),
+        "5:1: error: 'pattern.create': rule 'r': 'graph.reshape' needs the property 'shape'",
+    ),
+    "operands of a matched op": (
+        ('%root = pattern.op "graph.add"(%x)', KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'graph.add' takes 2 operands (lhs, rhs), found 1",
+    ),
+    "operands of a new op": (
+        made('%v = pattern.create "graph.exp"(%x, %x)'),
+        "5:1: error: 'pattern.create': rule 'r': 'graph.exp' takes 1 operand (operand), found 2",
+    ),
+    "result 7": (
+        (NORM, "%q = pattern.result %n, 7", '%root = pattern.op "graph.relu"(%q)', KEEP),
+        "4:1: error: 'pattern.result': rule 'r': 'graph.batch_norm' has no result 7, its results are 0 to 2",
+    ),
+    "result -1": (
+        (NORM, "%q = pattern.result %n, -1", '%root = pattern.op "graph.relu"(%q)', KEEP),
+        "4:1: error: 'pattern.result': rule 'r': 'graph.batch_norm' has no result -1, its results are 0 to 2",
+    ),
+    "three results as a value": (
+        (NORM, '%root = pattern.op "graph.relu"(%n)', KEEP),
+        "3:1: error: 'pattern.op': rule 'r': 'graph.batch_norm' has 3 results, and is no value"
+        "|pattern.result picks one of its 3 results",
+    ),
+    "two element types": (
+        ("%a = pattern.has_dtype %x, f32", "%b = pattern.has_dtype %a, i32",
+         '%root = pattern.op "graph.relu"(%b)', KEEP),
+        "3:1: error: 'pattern.has_dtype': rule 'r': nothing matches: %a is to have element type f32 and "
+        "element type i32",
+    ),
+    "two element types by a condition": (
+        ("%a = pattern.has_dtype %x, f32", '%root = pattern.op "graph.relu"(%a)',
+         'pattern.require "dtype"(%x) with {is = i32}', KEEP),
+        "5:1: error: 'pattern.require': rule 'r': nothing matches: %x is to have element type i32 and element type f32",
+    ),
+    "an element type that the op does not take": (
+        ("%a = pattern.has_dtype %x, i32", '%root = pattern.op "graph.sin"(%a)', KEEP),
+        "3:1: error: 'pattern.has_dtype': rule 'r': nothing matches: %a is to have element type i32 and element type "
+        "float, as 'graph.sin' takes it",
+    ),
+    "operands of two element types": (
+        ("%a = pattern.has_dtype %x, i32", "%y = pattern.any", "%b = pattern.has_dtype %y, f32",
+         '%root = pattern.op "graph.add"(%a, %b)', KEEP),
+        "6:1: error: 'pattern.op': rule 'r': 'graph.add' takes operands of one element type, found i32 and f32",
+    ),
+    "no element type": (
+        ("%a = pattern.has_dtype %x, tensor<4xf32>", '%root = pattern.op "graph.relu"(%a)', KEEP),
+        "3:1: error: 'pattern.has_dtype': rule 'r': an element type is expected, found tensor<4xf32>"
+        "|pattern.has_type tests whole types",
+    ),
+    "two shapes": (
+        ("%a = pattern.has_shape %x, [?, 3]", "%b = pattern.has_shape %a, [4, 4]",
+         '%root = pattern.op "graph.relu"(%b)', KEEP),
+        "3:1: error: 'pattern.has_shape': rule 'r': nothing matches: %a is to have shape [?, 3] and shape [4, 4]",
+    ),
+    "rest as a replacement": (
+        ("%more = pattern.rest", '%root = pattern.op "graph.concat"(%x, %more)', "pattern.replace %root with %more"),
+        "5:1: error: 'pattern.replace': rule 'r': a rest of operands cannot replace a result",
+    ),
+    "rest as a value": (
+        ("%more = pattern.rest", "%t = pattern.has_dtype %more, f32",
+         '%root = pattern.op "graph.concat"(%x, %t)', KEEP),
+        "4:1: error: 'pattern.has_dtype': rule 'r': a rest of operands stands only as the last operand of an op",
+    ),
+    "dominates over itself": (
+        ('%c = pattern.op "graph.relu"(%x)', "%root = pattern.dominates %c by %c over %c", KEEP),
+        "4:1: error: 'pattern.dominates': rule 'r': the parent, the child and the path of a dominator are three "
+        "patterns",
+    ),
+    "two ends": (
+        (RELU, KEEP, KEEP),
+        "4:1: error: 'pattern.replace': a rule ends once, but 'pattern.replace' comes after this",
+    ),
+    "parameter of a condition": (
+        (RELU, 'pattern.require "dtype"(%x) with {iz = f32}', KEEP),
+        "4:1: error: 'pattern.require': rule 'r': condition 'dtype' has no parameter 'iz'|its parameters: is",
+    ),
+    "needed parameter": (
+        (RELU, 'pattern.require "dtype"(%x)', KEEP),
+        "4:1: error: 'pattern.require': rule 'r': condition 'dtype' needs the parameter 'is'",
+    ),
+    "kind of a parameter": (
+        (RELU, 'pattern.require "dtype"(%x) with {is = 3}', KEEP),
+        "4:1: error: 'pattern.require': rule 'r': condition 'dtype': parameter 'is' takes a type, found 3 : i64",
+    ),
+    "number of values": (
+        (RELU, 'pattern.require "same-type"(%x)', KEEP),
+        "4:1: error: 'pattern.require': rule 'r': condition 'same-type' takes 2 values (first, second), found 1",
+    ),
+    "condition of another op": (
+        (RELU, 'pattern.require "identity-permutation"(%root)', KEEP),
+        "4:1: error: 'pattern.require': rule 'r': condition 'identity-permutation' takes 'graph.permute_dims', "
+        "found 'graph.relu' (%root)",
+    ),
+    "condition of an op, about a value": (
+        (RELU, 'pattern.require "first-result-only"(%x)', KEEP),
+        "4:1: error: 'pattern.require': rule 'r': condition 'first-result-only' takes an op, found a value (%x)",
+    ),
+    "builder of another op": (
+        made('%v = pattern.build "merged-clip"(%root, %root)'),
+        "5:1: error: 'pattern.build': rule 'r': builder 'merged-clip' takes 'graph.clip', found 'graph.relu' (%root)",
+    ),
+    "builder without its parameter": (
+        made('%v = pattern.build "full"()'),
+        "5:1: error: 'pattern.build': rule 'r': builder 'full' needs the parameter 'value'",
+    ),
+    "attribute as a value": (
+        ('%root = pattern.op "graph.softmax"(%x)', '%a = pattern.attribute %root, "axis"',
+         'pattern.require "float"(%a)', KEEP),
+        "5:1: error: 'pattern.require': rule 'r': condition 'float' takes a value or an op, found an attribute (%a)",
+    ),
+    "types that are not known": (
+        making('%l = pattern.create "memref.load"(%x)', '%v = pattern.create "graph.exp"(%l)', "pattern.yield %v"),
+        "5:1: error: 'pattern.create': rule 'r': the types of the results of 'memref.load' are not known here"
+        "|it may replace the root, whose types it then has; elsewhere a builder makes it",
+    ),
+    "two values for one result": (
+        making("pattern.yield %x, %x"),
+        "5:1: error: 'pattern.yield': rule 'r': 2 values cannot replace 1 value",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_rule_is_an_error_at_its_place(case: str) -> None:
+    """AUDIT B2, C5: each of these was dropped in silence, never matched, or died when it ran."""
+    lines, expected = WRONG[case]
+    message, _, hint = expected.partition("|")
+    with pytest.raises(StepwellError) as caught:
+        rules_of_text(text_of(*lines), "r.mlir")
+    found = str(caught.value).splitlines()
+    assert found[0].startswith(f"r.mlir:{message}")
+    assert not hint or found[-1] == f"hint: {hint}"
+
+
+def test_op_of_an_expression_that_is_not_reached() -> None:
+    body = (
+        "^bb0(%u: tensor<4xf32>):",
+        '%0 = "graph.exp"(%u) : (tensor<4xf32>) -> tensor<4xf32>',
+        "pattern.returns %u : tensor<4xf32>",
+    )
+    with pytest.raises(StepwellError, match="5:1: error: 'graph.exp': the expression does not depend on this op"):
+        rules_of_text(text_of("%root = pattern.expression (%x) {", *body, "}", KEEP), "r.mlir")
+
+
+RIGHT = {
+    "list of integers": made('%v = pattern.create "graph.permute_dims"(%x) with {axes = [1, 0]}'),
+    "attribute of a dialect": made('%v = pattern.create "graph.exp"(%x) with {my.tag = 1}'),
+    "tests in two alternatives": (
+        "%a = pattern.has_dtype %x, f32", "%b = pattern.has_dtype %x, i32", "%c = pattern.or %a, %b",
+        '%root = pattern.op "graph.relu"(%c)', KEEP,
+    ),
+    "the opposite of a test": (
+        "%a = pattern.has_dtype %x, f32", "%b = pattern.not %a", "%c = pattern.has_dtype %b, i32",
+        '%root = pattern.op "graph.relu"(%c)', "pattern.replace %root with %c",
+    ),
+    "two tests that agree": (
+        "%a = pattern.has_shape %x, [?, 3]", "%b = pattern.has_shape %a, [4, ?]",
+        '%root = pattern.op "graph.relu"(%b)', KEEP,
+    ),
+    "one of several ops": ('%root = pattern.op "graph.sum | graph.mean"(%x) with {keepdims = true}', KEEP),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_right_rule_is_loaded(case: str) -> None:
+    (found,) = rules_of_text(text_of(*RIGHT[case]))
+    assert found.name == "r"
+
+
+# Where it applies
+
+
+def program(*lines: str, type_: str = "tensor<2x3xf32>") -> ModuleOp:
+    body = "\n".join(lines)
+    return parse_text(
+        CTX, f"func.func @main(%a: {type_}) -> {type_} {{\n{body}\nfunc.return %r : {type_}\n}}", "p.mlir"
+    )
+
+
+def test_a_list_of_integers_is_stored_as_the_op_stores_it() -> None:
+    """AUDIT C5: `create … with {axes = [1, 0]}` failed where the match side takes it."""
+    found = rules_of_text(text_of(*made('%v = pattern.create "graph.permute_dims"(%x) with {axes = [1, 0]}')))
+    module = program("%r = graph.relu %a : (tensor<3x3xf32>) -> tensor<3x3xf32>", type_="tensor<3x3xf32>")
+    Driver(CTX, found).run(module)
+    assert "graph.permute_dims %a, axes = [1, 0]" in str(module)
+
+
+def test_an_inner_op_of_another_dialect() -> None:
+    """AUDIT C5: `create "arith.addi"` below another new op ended in an assertion."""
+    text = text_of(
+        '%root = pattern.op "arith.subi"(%x, %x)',
+        "pattern.rewrite %root {",
+        '%s = pattern.create "arith.addi"(%x, %x)',
+        '%v = pattern.create "arith.muli"(%s, %x)',
+        "pattern.yield %v",
+        "}",
+    )
+    module = program("%r = arith.subi %a, %a : i32", type_="i32")
+    Driver(CTX, rules_of_text(text)).run(module)
+    assert [each.name for each in module.walk()][2:4] == ["arith.addi", "arith.muli"]
+
+
+PLACES: dict[str, tuple[str, Op]] = {
+    "relu": ("%r = graph.relu %a : (tensor<2x3xf32>) -> tensor<2x3xf32>", op("graph.relu", Any_("x"))),
+    "add": (
+        "%r = graph.add %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+        op("graph.add", Any_("x"), Any_("x")),
+    ),
+    "softmax": ("%r = graph.softmax %a : (tensor<2x3xf32>) -> tensor<2x3xf32>", op("graph.softmax", Any_("x"))),
+    "full": ("%r = graph.full 1.0 : tensor<2x3xf32>", op("graph.full")),
+}
+SCALAR = "%r = arith.addi %a, %a : i32", op("arith.addi", Any_("x"), Any_("x"))
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[tuple[str, Attribute], ...]:
+    """A value for each parameter, of the kind that is declared."""
+    given: dict[Any, Attribute] = {
+        TypeAttribute: f32, StringAttr: StringAttr("elementary"), FloatAttr: FloatAttr(1.0, f64),
+    }  # fmt: skip
+    found = []
+    for name, annotation in taken_by(function).named.items():
+        value = next((each for kind, each in given.items() if kind is annotation), FloatAttr(1.0, f64))
+        if "DenseArray" in str(annotation):
+            return ()
+        found.append((name.removesuffix("_"), value))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("name", ["scalar", *PLACES])
+def test_functions_used_on_other_ops_are_errors_or_run(name: str) -> None:
+    """AUDIT C5: 11 of 15 conditions and 10 of 15 builders died with KeyError or AttributeError on another op kind."""
+    load_rule_functions()
+    line, pattern = SCALAR if name == "scalar" else PLACES[name]
+    refused, ran = 0, 0
+    own = {key: each.function for key, each in CONDITIONS.items() if key not in ("native-constraint", "attribute-is")}
+    for is_condition, functions in ((True, own), (False, dict(BUILDERS))):
+        for called, function in functions.items():
+            if not function.__module__.startswith("stepwell."):
+                continue
+            for things in (0, 1, 2, 3, 6):
+                for key in (pattern.key, *(["x"] if pattern.operands else [])):
+                    keys, given = (key,) * things, parameters_of(function)
+                    kept = (Build(called, keys, given),) if not is_condition else (create("graph.exp", pattern),)
+                    when = (Require(called, keys, given),) if is_condition else ()
+                    try:
+                        compile_rule(Rule("r", pattern, kept, when), CTX)
+                    except RuleError:
+                        refused += 1
+                        continue
+                    ran += 1
+                    module = program(line, type_="i32" if name == "scalar" else "tensor<2x3xf32>")
+                    try:
+                        Driver(CTX, [Rule("r", pattern, kept, when)], limit=3).run(module)
+                    except OperationError as error:
+                        assert "rule 'r'" in str(error) or "no fixed point" in str(error)
+    assert refused > 100 and ran > 20
+
+
+# In Python
+
+
+def test_what_is_no_pattern_is_a_type_error() -> None:
+    """AUDIT C5: `add(x, 0.0)` and `p | "x"` were AttributeErrors."""
+    x, add = Any_("x"), is_op("graph.add")
+    for attempt, message in (
+        (lambda: add(x, 0.0), r"'graph.add' takes patterns, found 0.0; a constant of this number is Splat\(0.0\)"),
+        (lambda: x | "x", r"Or takes patterns, found 'x'; a value by name is Any_\(name\)"),  # type: ignore[operator]
+        (lambda: "x" | x, "Or takes patterns, found 'x'"),
+        (lambda: x & 3, "And takes patterns, found 3"),  # type: ignore[operator]
+        (lambda: x.holds("float", 3), "condition 'float' takes patterns, found 3"),  # type: ignore[arg-type]
+        (lambda: require("float", 1), r"require\('float'\) takes patterns, found 1"),  # type: ignore[arg-type]
+        (lambda: rule("r", "x", x), "a rule takes patterns, found 'x'"),  # type: ignore[arg-type]
+        (lambda: create("graph.add", x, 0.0), "a replacement is a pattern, Create or Build, found 0.0"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=message):
+            attempt()
+
+
+def test_rules_in_python_are_errors_of_the_user() -> None:
+    """AUDIT C5: `match` and `rewrite` showed RuleError as an internal error."""
+    x = Any_("x")
+    module = program("%r = graph.relu %a : (tensor<2x3xf32>) -> tensor<2x3xf32>")
+    (relu, *_) = [each for each in module.walk() if each.name == "graph.relu"]
+    with pytest.raises(StepwellError, match="error: 'graph.softmax' has no property 'axs'\nhint: did you mean 'axis'"):
+        match(op("graph.softmax", x, axs=0), relu, ctx=CTX)
+    with pytest.raises(StepwellError, match=r"error: rule 'r': 'graph.relu' takes 1 operand \(operand\), found 2"):
+        rewrite([rule("r", op("graph.relu", x, x), x)], module, ctx=CTX)
+    assert issubclass(RuleError, ValueError)
+    with pytest.raises(StepwellError, match="rule 'r' has numerics 'loose'"):
+        rule("r", op("graph.relu", x), x, numerics="loose")  # type: ignore[arg-type]
+
+
+def test_functions_of_others_declare_what_they_take() -> None:
+    @condition("test.even")
+    def even(match: Match, op: ReluOp, axis: Attribute, *, at_most: IntegerAttr) -> bool:
+        return True
+
+    @builder("test.old")
+    def old(match: Match, *things: Any, **parameters: Any) -> None:
+        return None
+
+    try:
+        x, axis = Any_("x"), Capture("axis")
+        softmax, number = op("graph.softmax", x, axis=axis), IntegerAttr(1, i64)
+        wrong = Rule(
+            "r",
+            softmax,
+            (create("graph.exp", x),),
+            (Require("test.even", (softmax.key, "axis"), (("at-most", number),)),),
+        )
+        with pytest.raises(RuleError, match="condition 'test.even' takes 'graph.relu', found 'graph.softmax'"):
+            compile_rule(wrong, CTX)
+        untyped = Build("test.old", (softmax.key, "x", "axis"), (("anything", ArrayAttr([])),))
+        assert compile_rule(Rule("r", softmax, (untyped,)), CTX)
+    finally:
+        CONDITIONS.pop("test.even"), BUILDERS.pop("test.old")
+
+
+# Replacements
+
+
+def test_program_is_as_before_where_a_replacement_is_invalid() -> None:
+    """AUDIT E6: types of replacements are checked before anything changes."""
+    x = Any_("x")
+    for replacement, message in (
+        (create("graph.astype", x, dtype=StringAttr("f64")), "rule 'r' makes an invalid 'graph.astype'"),
+        (create("graph.sum", create("graph.exp", x)), "rule 'r' makes an invalid 'graph.sum'"),
+        (Build("scalar", (), (("value", FloatAttr(1.0, f64)),)), "rule 'r' changes the type from"),
+    ):
+        module = program("%r = graph.relu %a : (tensor<2x3xf32>) -> tensor<2x3xf32>")
+        before, argument = str(module), next(iter(module.walk())).regions[0].block.ops.first
+        assert argument is not None
+        with pytest.raises(OperationError, match=message):
+            Driver(CTX, [rule("r", op("graph.relu", x), replacement)]).run(module)
+        assert str(module) == before
+        value = argument.regions[0].block.args[0]
+        assert value.uses.get_length() == 1, "no new op is left at the values of the program"
+
+
+# Files without rules
+
+
+def told(rules: str, tmp_path: Any, **options: Any) -> list[Diagnostic]:
+    from stepwell.rewrites.rules.apply_patterns import ApplyPatternsPass
+
+    file, found = tmp_path / "r.mlir", list[Diagnostic]()
+    file.write_text(rules)
+    with listening(found.append):
+        ApplyPatternsPass(file=str(file), **options).apply(
+            CTX, program("%r = graph.exp %a : (tensor<2x3xf32>) -> tensor<2x3xf32>")
+        )
+    return found
+
+
+def test_a_file_of_which_no_rule_is_selected(tmp_path: Any) -> None:
+    """AUDIT B2: a file of fast-only rules under default numerics, and a file with no rules, said nothing."""
+    fast = text_of(RELU, KEEP).replace('"r"', '"r" numerics "fast"')
+    (warning,) = told(fast, tmp_path)
+    assert warning.severity == "warning" and str(warning.point).endswith("r.mlir:1:1")
+    assert warning.message == 'no rule is selected: all are of class fast, which numerics="default" leaves out'
+    assert not told(fast, tmp_path, numerics="fast")
+    (warning,) = told("builtin.module {}", tmp_path)
+    assert warning.message == "the file has no rules"
