@@ -112,7 +112,7 @@ def shape_is(match: Match, thing: Thing, *, is_: DenseArrayBase) -> bool:
     type_ = as_value(thing).type
     if not isinstance(type_, ShapedType):
         return False
-    wanted = is_.get_values()
+    wanted = is_.get_values()  # pyright: ignore[reportAttributeAccessIssue]
     shape = type_.get_shape()
     return len(shape) == len(wanted) and all(size in (-1, found) for size, found in zip(wanted, shape, strict=True))
 

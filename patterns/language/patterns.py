@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from xdsl.ir import Attribute
 
+from .signatures import not_a_pattern
+
 _fresh = count()
 
 
@@ -146,16 +148,6 @@ class Pattern:
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
         """Returns `wrap(self)` with `self` as the other alternative."""
         return optional(self, wrap)
-
-
-def not_a_pattern(found: object, where: str) -> TypeError:
-    """Returns the error that something stands where a pattern is expected."""
-    hint = ""
-    if isinstance(found, int | float):
-        hint = f"; a constant of this number is Splat({float(found)})"
-    elif isinstance(found, str):
-        hint = "; a value by name is Any_(name), an op is op(name, …)"
-    return TypeError(f"{where} takes patterns, found {found!r}{hint}")
 
 
 def frozen(value: Any) -> Any:

@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import OperationError
 from .combinators import Together
-from .patterns import Capture, Op, Pattern, fresh_key, not_a_pattern
-from .registry import RuleError
+from .patterns import Capture, Op, Pattern, fresh_key
+from .signatures import RuleError, not_a_pattern
 
 Numerics = Literal["exact", "rounding", "fast"]
 """`exact` gives the same bits, `rounding` the same real function. `fast` may lose NaN, inf and the sign of zero."""

@@ -38,6 +38,16 @@ class RuleError(StepwellError, ValueError):
         return RuleError(f"rule '{rule}': {self.message}", at=self.at, hint=self.hint)
 
 
+def not_a_pattern(found: object, where: str) -> TypeError:
+    """Returns the error that something stands where a pattern is expected."""
+    hint = ""
+    if isinstance(found, int | float):
+        hint = f"; a constant of this number is Splat({float(found)})"
+    elif isinstance(found, str):
+        hint = "; a value by name is Any_(name), an op is op(name, …)"
+    return TypeError(f"{where} takes patterns, found {found!r}{hint}")
+
+
 @dataclass(frozen=True)
 class Taken:
     """What a condition or builder takes beside the match: things by place, and parameters by name."""
@@ -159,4 +169,14 @@ def _kinds_text(kinds: Sequence[type]) -> str:
     return " or ".join(WORDS.get(kind.__name__, f"a {kind.__name__}") for kind in kinds)
 
 
-__all__ = ["RuleError", "Taken", "Thing", "check_taken", "classes_of", "keyword_of", "plain_parameters", "taken_by"]
+__all__ = [
+    "RuleError",
+    "Taken",
+    "Thing",
+    "check_taken",
+    "classes_of",
+    "keyword_of",
+    "not_a_pattern",
+    "plain_parameters",
+    "taken_by",
+]

@@ -74,7 +74,8 @@ def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
         try:
             compile_rule(rule, ctx)
         except RuleError as error:
-            raise OperationError(places.get(id(error.at), op), error.message, hint=error.hint) from error
+            place = places.get(id(error.at)) or op
+            raise OperationError(place, error.message, hint=error.hint) from error
         found[rule.name] = rule
     return tuple(found.values())
 

@@ -412,7 +412,8 @@ def test_functions_of_others_declare_what_they_take() -> None:
         untyped = Build("test.old", (softmax.key, "x", "axis"), (("anything", ArrayAttr([])),))
         assert compile_rule(Rule("r", softmax, (untyped,)), CTX)
     finally:
-        CONDITIONS.pop("test.even"), BUILDERS.pop("test.old")
+        CONDITIONS.pop("test.even")
+        BUILDERS.pop("test.old")
 
 
 # Replacements
@@ -460,3 +461,12 @@ def test_a_file_of_which_no_rule_is_selected(tmp_path: Any) -> None:
     assert not told(fast, tmp_path, numerics="fast")
     (warning,) = told("builtin.module {}", tmp_path)
     assert warning.message == "the file has no rules"
+
+
+def test_no_program_with_a_property_that_does_not_exist_is_drawn() -> None:
+    """AUDIT B2: `--test-rules` drew `{axes = 0}` as an attribute and called such a rule right."""
+    from stepwell.testing.rules.checking import check_rules
+
+    x = Any_("x")
+    with pytest.raises(StepwellError, match="rule 'r': 'graph.softmax' has no property 'axes'"):
+        list(check_rules([rule("r", op("graph.softmax", x, axes=0), create("graph.softmax", x))], ctx=CTX))

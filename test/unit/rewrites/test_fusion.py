@@ -170,7 +170,7 @@ WRONG_RULES = {
     ),
     "arity": (
         f'pattern.group_rule "r" {{ {GROUP_LINES} {LEAD} pattern.require_groups "in-place"(%p) {MERGE} }}',
-        "'in-place' cannot take 1 groups",
+        "'in-place' takes 2 values (producer, consumer), found 1",
     ),
     "wrong way round": (
         f'pattern.group_rule "r" {{ {GROUP_LINES} pattern.require_groups "post-dominated"(%c, %p) {MERGE} }}',
