@@ -19,11 +19,12 @@ from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
 
 from ..ir.verification import verify_module
-from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..messages.diagnostics import Diagnostic, StepwellError, closest, did_you_mean
 from ..messages.files import cannot
 from ..messages.locations import UNNAMED_TEXT, LocationFactory, SourcePoint, end_of_text_before
 from ..messages.texts import NESTED_TOO_DEEPLY
 from ..plugins import registry
+from .aliases import hint_for, names_to_misspell
 from .plain_ops import PlainOps
 
 MOST_INLINE_ELEMENTS: Final = 1 << 27
@@ -244,12 +245,16 @@ def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
     """The message and the hint for an op name that no dialect of `ctx` defines."""
     dialect_name = name.partition(".")[0]
     dialect_names = set(ctx.registered_dialect_names)
+    alias = hint_for(name) if "graph" in dialect_names else None
     if "." in name and dialect_name not in dialect_names:
         message = f"op '{name}' is unknown: there is no dialect '{dialect_name}'"
-        return message, did_you_mean(dialect_name, dialect_names) or "--list-dialects lists the dialects"
+        return message, alias or did_you_mean(dialect_name, dialect_names) or "--list-dialects lists the dialects"
     dialect = ctx.get_optional_dialect(dialect_name) if "." in name else None
     known = [op.name for op in (ctx.loaded_ops if dialect is None else dialect.operations)]
-    return f"op '{name}' is unknown", did_you_mean(name, known)
+    if alias is None and dialect_name == "graph":
+        near = closest(name, [*known, *(f"graph.{other}" for other in names_to_misspell())])
+        alias = hint_for(near) if near is not None and near not in known else None
+    return f"op '{name}' is unknown", alias or did_you_mean(name, known)
 
 
 # Whole programs
