@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType, UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from ... import te
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import walk
-from ...core.messages.diagnostics import Diagnostic, StepwellError, fail
+from ...core.messages.diagnostics import Diagnostic, StepwellError, fail, op_name
 from ...core.messages.locations import location_string, nearest_source_point
 from ...core.messages.texts import GIVE_SIZES
 from ...core.passes.base import StepwellPass
+from ...core.plugins import registry
+from ...core.text.aliases import ops_called
 from ...core.text.parsing import make_context, parse_text
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
@@ -86,12 +88,24 @@ def _refuse(ops: list[Operation]) -> None:
     places: dict[str, list[str]] = {}
     for op in ops:
         point = nearest_source_point(op)
-        places.setdefault(op.name, []).append(f"{point.line}:{point.column}" if point else "?")
+        places.setdefault(op_name(op), []).append(f"{point.line}:{point.column}" if point else "?")
     shown = [f"'{name}' at {_few(found, 4)}" for name, found in sorted(places.items())]
     count = "1 op on tensors has" if len(ops) == 1 else f"{len(ops)} ops on tensors have"
     message = f"{count} no tensor expression: {_few(shown, 8)}"
-    hint = "implement LoopSemantics or LoopTemplate on the op, or use allow-partial"
-    raise StepwellError(Diagnostic(message, point=nearest_source_point(ops[0]), hint=hint))
+    raise StepwellError(Diagnostic(message, point=nearest_source_point(ops[0]), hint=_advice(ops)))
+
+
+def _advice(ops: list[Operation]) -> str:
+    """Returns what to write in place of `ops`, as far as that is known."""
+    names = sorted({op_name(op) for op in ops})
+    uses = [f"{' or '.join(found)} for {name}" for name in names if (found := ops_called(name))]
+    if uses:
+        return f"use {_few(uses, 4)}"
+    if unregistered := [op_name(op) for op in ops if isinstance(op, UnregisteredOp)]:
+        return f"the op '{unregistered[0]}' is unregistered; the package of its dialect must be installed"
+    if all(registry().owner.get(("dialect", name.partition(".")[0])) in ("xdsl", "stepwell") for name in names):
+        return "graph ops compute on tensors; docs/graph.md lists them"
+    return "implement LoopSemantics or LoopTemplate on the op, or use allow-partial"
 
 
 def _few(items: list[str], count: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i32
@@ -12,6 +13,9 @@ from xdsl.ir import Attribute, Operation
 from ...core.messages.diagnostics import Diagnostic, OperationError, op_name
 from ...core.messages.locations import location_string, nearest_source_point
 from .types import TypeConverter
+
+_LOWERED_BY: Final = {"affine": "lower-affine", "linalg": "convert-linalg-to-loops"}
+"""The passes of xDSL that lower a dialect to ops with a lowering. No pipeline runs them."""
 
 
 @dataclass
@@ -74,8 +78,12 @@ class ModuleState:
         (first, reason), *others = self.errors
         error = OperationError(first, reason)
         notes = tuple(Diagnostic(f"'{op_name(op)}': {text}", "error", nearest_source_point(op)) for op, text in others)
-        error.diagnostic = replace(error.diagnostic, notes=notes)
         lines = [f"{location_string(op)}: '{op_name(op)}': {text}" for op, text in self.errors]
+        pass_ = _LOWERED_BY.get(op_name(first).partition(".")[0])
+        hint = None if pass_ is None else f"run {pass_} first, for instance -p {pass_},O3"
+        if hint is not None:
+            lines.append(f"hint: {hint}")
+        error.diagnostic = replace(error.diagnostic, notes=notes, hint=hint)
         error.args = ("\n".join(lines),)
         raise error
 

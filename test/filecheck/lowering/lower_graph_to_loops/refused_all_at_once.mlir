@@ -5,7 +5,7 @@
 // CHECK: refused_all_at_once.mlir:19:3: error: 3 ops on tensors have no tensor expression: 'arith.addf' at 19:3, 23:5, 'arith.mulf' at 21:3
 // CHECK-NEXT: %a = arith.addf
 // CHECK-NEXT: ^
-// CHECK: hint: implement LoopSemantics or LoopTemplate on the op, or use allow-partial
+// CHECK: hint: use graph.add for arith.addf, graph.multiply for arith.mulf
 
 /// With allow-partial they stay, and the others are lowered.
 // PARTIAL-LABEL: func.func @main
