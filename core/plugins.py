@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 UNIVERSE_GROUP: Final = "xdsl.universe"
 PLUGIN_GROUP: Final = "stepwell.plugins"
 
+_NOT_PLUGINS: Final = frozenset(
+    {"stepwell", "xdsl", "immutabledict", "numpy", "ml_dtypes", "llvmlite", "onnx", "google", "tqdm", "lazy_loader"}
+)
+"""The packages whose code runs in a compilation without being anybody's plug-in."""
+
 
 @dataclass(frozen=True)
 class StepwellPlugin:
@@ -135,6 +140,23 @@ class Registry:
         return taken
 
 
+def maker_of(module: str) -> str | None:
+    """
+    Returns who a Python module belongs to, as `package 'name'` for what entry points brought and as `module 'name'`
+    otherwise. Returns `None` for Stepwell, xDSL and what these use.
+    """
+    root = module.partition(".")[0]
+    if root in _NOT_PLUGINS or root in sys.stdlib_module_names and root != "__main__":
+        return None
+    packages = [each.package for each in registry().plugins if _root(each.provides) == root]
+    return f"package '{packages[0]}'" if packages else f"module '{root}'"
+
+
+def _root(location: str) -> str:
+    """The top-level module of `module.path:object`."""
+    return location.partition(":")[0].partition(".")[0]
+
+
 class _Defined:
     """The loader of a class that exists already."""
 
@@ -229,9 +251,9 @@ def _load_entry_point(found: Registry, entry: EntryPoint, package: str) -> str |
     except (Exception, SystemExit) as error:
         return f"skipped, it cannot be loaded: {type(error).__name__}: {error}"
     if isinstance(loaded, Universe) and entry.group == UNIVERSE_GROUP:
-        taken = found.add_universe(loaded, package, entry.value.partition(".")[0].partition(":")[0])
+        taken = found.add_universe(loaded, package, _root(entry.value))
     elif isinstance(loaded, StepwellPlugin) and entry.group == PLUGIN_GROUP:
-        taken = found.add_plugin(loaded, package, entry.value.partition(".")[0].partition(":")[0])
+        taken = found.add_plugin(loaded, package, _root(entry.value))
     else:
         wanted = "Universe" if entry.group == UNIVERSE_GROUP else "StepwellPlugin"
         return f"skipped, {entry.value} is of type {type(loaded).__name__}, expected {wanted}"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
@@ -23,6 +24,7 @@ from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import ops_of, walk
 from ..core.messages.collector import patient_collector
+from ..core.messages.diagnostics import fail
 from ..core.messages.locations import nearest_source_point, source_directory, source_point
 from ..core.passes.context import context_key
 from ..core.passes.instrument import Instrument
@@ -30,11 +32,12 @@ from ..core.passes.progress import PassProgress
 from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..dialects.graph.constants import WeightOp
+from ..lowering.llvm.parallel import RUN_PARALLEL
 from ..machine.host import host_machine
 from . import cache as disk
 from .errors import CompileError
 from .external_code.external import LinkedExternals
-from .native.jit import assembly, compile_object, describe_host
+from .native.jit import assembly, compile_object, describe_host, is_in_process
 from .native.threads import thread_count
 from .program.describe import describe
 from .program.description import Description
@@ -123,6 +126,7 @@ class Source:
         """
         with self.watch() as progress:
             description, text = self._lower(module, pipeline, [progress])
+            _check_that_calls_are_defined(module, description)
             progress.then("machine code")
             return description, compile_object(text)
 
@@ -269,6 +273,17 @@ def loaded(description: Description, code: bytes, weights: Mapping[str, Any], us
     """Returns the program of this machine code, linked with what it calls from outside."""
     linked = LinkedExternals(description.externals, own_code, use_cache)
     return Program(description, code, weights, use_cache, threads, linked)
+
+
+def _check_that_calls_are_defined(module: ModuleOp, description: Description) -> None:
+    """Raises `OperationError` at a declaration of a function that is not ours, not outside code, not of the process."""
+    ours = {RUN_PARALLEL, *(each.symbol for each in description.externals)}
+    for op in module.body.ops:
+        if isinstance(op, llvm.FuncOp) and not op.body.blocks:
+            name = op.sym_name.data
+            if not (name.startswith("llvm.") or name in ours or is_in_process(name)):
+                message = f"function @{name} has no body and is not a function of this process"
+                fail(op, message, hint="give it a body, or compile it by a code generator (docs/external.md)")
 
 
 def _locations(module: ModuleOp) -> str:

@@ -192,7 +192,7 @@ def _bound(text: str) -> tuple[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words)))
+    return run_tool("stepwell-import-onnx", argv, lambda words, sources: run(argument_parser().parse_args(words)))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

@@ -288,7 +288,7 @@ class StepwellOptMain(xDSLOptMain):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    return run_tool(argv, _run)
+    return run_tool("stepwell-opt", argv, _run)
 
 
 def _run(arguments: list[str], sources: Sources) -> int:

@@ -113,7 +113,7 @@ def show(report: TuningReport) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
-    return run_tool(argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
+    return run_tool("stepwell-tune", argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
 
 
 if __name__ == "__main__":  # python -m stepwell.tools.…

@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..messages.diagnostics import Diagnostic, about, attach_source_line, render
 from ..messages.locations import nearest_source_point
+from ..plugins import maker_of
 from .dominance import DominatorTree
 from .extra_checks import missed_by_verifier
 
@@ -211,7 +212,10 @@ class _Verifier:
             self._fail(op, "the op is nested too deeply", error)
         except Exception as error:
             # Some verifiers of xDSL raise bare exceptions (KeyError for a missing property, Exception, …).
-            self._fail(op, f"{str(error) or type(error).__name__}", error)
+            message = str(error) or type(error).__name__
+            if (maker := maker_of(type(op).__module__)) is not None:
+                message = f"the verifier of {maker} failed: {type(error).__name__}: {message}"
+            self._fail(op, message, error)
         missed = missed_by_verifier(op)
         if missed is not None:
             self._fail(op, missed)

@@ -7,6 +7,7 @@ stored, so `loc(...)` in the text and `--print-debuginfo` in the output carry ev
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -138,6 +139,20 @@ def nearest_source_point(op: Operation) -> SourcePoint | None:
             return point
         enclosing = enclosing.parent_op()
     return None
+
+
+def python_caller(file: str) -> SourcePoint | None:
+    """
+    Returns the line of Python that called into `file`, constructors aside. Returns `None` when that is code of Stepwell
+    or xDSL itself.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (frame.f_code.co_filename == file or frame.f_code.co_name == "__init__"):
+        frame = frame.f_back
+    root = str(frame.f_globals.get("__name__")).partition(".")[0]
+    if root in (__name__.partition(".")[0], "xdsl"):
+        return None
+    return SourcePoint(frame.f_code.co_filename, frame.f_lineno, 1)
 
 
 def location_string(op: Operation) -> str:

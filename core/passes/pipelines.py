@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import ShrinkException, VerifyException
 from ..ir.verification import verify_module
 from ..messages.collector import patient_collector
 from ..messages.diagnostics import Diagnostic, StepwellError, emit_remark
+from ..plugins import maker_of
 from ..text.errors import diagnostic_of
 from ..text.parsing import make_context
 from .context import current_context
@@ -32,7 +33,9 @@ class PassFailure(NamedTuple):
     """What raised: `pass`, `verifier`, or a hook as `before_pass of Timing`."""
 
     def __str__(self) -> str:
-        where = f"pass '{self.pass_}' (number {self.number} of the pipeline)"
+        maker = maker_of(type(self.pass_).__module__)
+        whose = "" if maker is None else f" of {maker}"
+        where = f"pass '{self.pass_}'{whose} (number {self.number} of the pipeline)"
         return f"in {where}" if self.stage == "pass" else f"in {self.stage}, at {where}"
 
 

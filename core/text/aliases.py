@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..messages.diagnostics import did_you_mean
+
 SYSTEMS: Final = ("NumPy", "PyTorch", "ONNX", "TOSA", "StableHLO", "MLIR")
 """The columns of the table."""
 
@@ -267,6 +269,12 @@ def names_to_misspell() -> list[str]:
     """Returns the names of the table that are long enough to recognise a misspelling of them."""
     names = {name for systems in ALIASES.values() for names in systems for name in names}
     return sorted(name for name in {*names, *RECIPES} if "." not in name and len(name) > 4)
+
+
+def no_such_op(name: str) -> str:
+    """Returns the message that the graph dialect has no op `name`, with what is near."""
+    near = hint_for(name) or did_you_mean(name, ALIASES)
+    return f"the graph dialect has no op '{name}'" + ("" if near is None else f", {near}")
 
 
 def hint_for(name: str) -> str | None:

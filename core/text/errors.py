@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import PurePath
+from traceback import walk_tb
+from typing import Any, Final
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.diagnostic import Diagnostic as XdslDiagnostic
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
@@ -12,9 +17,30 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from ..messages.diagnostics import Diagnostic, about, attach_source_line
 from ..messages.locations import nearest_source_point
 from ..messages.texts import NESTED_TOO_DEEPLY
+from ..plugins import maker_of
 from .parsing import diagnostic_of_parse_error
 
-INTERNAL_ERROR_HINT: Final = "this is a fault of the compiler, not of the program; --debug shows the traceback"
+_OWN: Final = __name__.partition(".")[0]
+
+_command: ContextVar[str | None] = ContextVar("stepwell_command", default=None)
+
+
+@contextmanager
+def reproduced_by(command: str) -> Iterator[None]:
+    """Says which command runs inside the block. The hint of an internal error gives it."""
+    token = _command.set(command)
+    try:
+        yield
+    finally:
+        _command.reset(token)
+
+
+def internal_error_hint(whose: str = "the compiler") -> str:
+    """Returns the hint of an error that is not the user's but `whose`, with the command that shows more."""
+    command = _command.get()
+    more = "--debug shows the traceback" if command is None else f"this shows the traceback: {command} --debug"
+    other = "the program" if whose == "the compiler" else "the program or of stepwell"
+    return f"this is a fault of {whose}, not of {other}; {more}"
 
 
 def diagnostic_of(error: BaseException, sources: Mapping[str, str] | None = None) -> Diagnostic:
@@ -47,7 +73,42 @@ def _diagnostic_of(error: BaseException) -> Diagnostic:
         return Diagnostic("out of memory")
     if isinstance(error, OSError) and error.filename is not None:
         return Diagnostic(f"cannot use '{error.filename}': {(error.strerror or message).lower()}")
-    return Diagnostic(f"internal error: {type(error).__name__}: {message}", hint=INTERNAL_ERROR_HINT)
+    return _fault_of_plugin(error, message) or Diagnostic(
+        f"internal error: {type(error).__name__}: {message}", hint=internal_error_hint()
+    )
+
+
+def _fault_of_plugin(error: BaseException, message: str) -> Diagnostic | None:
+    """
+    The diagnostic of an error that passed through code of a plug-in on its way up. It names the maker, the place in the
+    code, and the op. Frames outside of the first one of Stepwell are the caller's.
+    """
+    frames = [(frame, number) for frame, number in walk_tb(error.__traceback__)]
+    names = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
+    first = next((i for i, name in enumerate(names) if name.partition(".")[0] == _OWN), len(names))
+    makers = [None if i < first else maker_of(name) for i, name in enumerate(names)]
+    last = next((i for i in reversed(range(len(makers))) if makers[i] is not None), None)
+    if last is None:
+        return None
+    maker, (frame, number) = makers[last], frames[last]
+    text = f"{maker} failed: {type(error).__name__}: {message} ({PurePath(frame.f_code.co_filename).name}:{number})"
+    ops = (_op_in(frame.f_locals) for frame, _ in reversed(frames[first : last + 1]))
+    op = next((op for op in ops if op is not None), None)
+    hint = internal_error_hint(str(maker))
+    return (
+        Diagnostic(text, hint=hint)
+        if op is None
+        else Diagnostic(about(op, text), point=nearest_source_point(op), hint=hint)
+    )
+
+
+def _op_in(variables: Mapping[str, Any]) -> Operation | None:
+    """Returns the op that a function works on, to judge by its variables: `op`, `self`, or the one bound last."""
+    named = [variables.get(name) for name in ("op", "self")]
+    for value in [*named, *reversed(variables.values())]:
+        if isinstance(value, Operation) and not isinstance(value, ModuleOp):
+            return value
+    return None
 
 
 def op_of_emit_error(error: BaseException) -> Operation | None:

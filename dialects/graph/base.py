@@ -21,7 +21,8 @@ from xdsl.irdl import IRDLOperation, OpDef, traits_def
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.messages.diagnostics import did_you_mean
+from ...core.messages.diagnostics import Diagnostic, did_you_mean
+from ...core.messages.locations import python_caller
 from ..traits import LoopSemantics, LoopTemplate
 from .properties import PropertyKind
 from .shapes import Shaped, ShapeError, compatible
@@ -55,6 +56,21 @@ if TYPE_CHECKING:
     from ...core.text.parsing import StepwellParser
 
 
+class ConstructionError(VerifyException):
+    """The error of an op that is made in Python from operands that do not fit. It points at the Python line."""
+
+    def __init__(self, name: str, message: str):
+        super().__init__(f"'{name}': {message}")
+        self.diagnostic = Diagnostic(str(self), point=python_caller(__file__))
+
+
+def _ssa_value(op_type: type[Operation], number: int, operand: Any) -> SSAValue:
+    """Returns the value that an operand stands for. Raises `TypeError` for what stands for none."""
+    if not isinstance(operand, SSAValue | Operation):
+        raise TypeError(f"operand {number} of {op_type.name} is {operand!r}, expected a value or an op")
+    return SSAValue.get(operand)
+
+
 class TensorOp(IRDLOperation, ABC):
     """
     An op on whole tensors: a `GraphOp`, whose meaning is a tensor expression, or a `TemplateOp`, whose meaning is a
@@ -73,10 +89,13 @@ class TensorOp(IRDLOperation, ABC):
         attributes: Mapping[str, Attribute] | None = None,
         **properties: Any,
     ):
-        values = [SSAValue.get(operand) for operand in operands]
+        values = [_ssa_value(type(self), number, operand) for number, operand in enumerate(operands)]
         stored = python_properties(type(self), properties)
         if result_types is None:
-            result_types = [tensor_type(shaped) for shaped in infer_from(type(self), values, stored)]
+            try:
+                result_types = [tensor_type(shaped) for shaped in infer_from(type(self), values, stored)]
+            except VerifyException as error:
+                raise ConstructionError(type(self).name, str(error)) from None
         Operation.__init__(
             self, operands=values, result_types=result_types, properties=stored, attributes=attributes or {}
         )

@@ -24,7 +24,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.ir.verification import verify_module
+from ...core.messages.diagnostics import Diagnostic, StepwellError, about
 from ...core.messages.locations import SourcePoint, source_point
 
 
@@ -47,6 +48,8 @@ class GraphBuilder:
         self._module = ModuleOp([])
         self._function: FuncOp | None = None
         self._returned = False
+        self._places: dict[str, FileLineColLoc] = {}
+        """Where each function was begun."""
 
     @contextmanager
     def function(
@@ -61,6 +64,8 @@ class GraphBuilder:
         where = _caller()
         if self._function is not None:
             _fail(f"function @{name} begins inside function @{self._function.sym_name.data}", where)
+        if name in self._places:
+            _fail(f"function @{name} is defined twice, first at {source_point(self._places[name])}", where)
         types = [
             type_ if isinstance(type_, Attribute) else parse_type_text(type_, where) for type_ in arguments.values()
         ]
@@ -76,6 +81,7 @@ class GraphBuilder:
             yield tuple(block.args)
             if not self._returned:
                 _fail(f"function @{name} ends without emit_func_output", where)
+            self._places[name] = where
         except BaseException:
             function.detach()
             raise
@@ -108,6 +114,7 @@ class GraphBuilder:
         outputs = [SSAValue.get(value) for value in values]
         op = ReturnOp(*outputs)
         op.location = where
+        _check_visible(op, function, where)
         function.body.block.add_op(op)
         inputs = [argument.type for argument in function.body.block.args]
         function.properties["function_type"] = FunctionType.from_lists(inputs, [value.type for value in outputs])
@@ -118,8 +125,8 @@ class GraphBuilder:
         where = _caller()
         if self._function is not None:
             _fail(f"get is called inside function @{self._function.sym_name.data}", where)
-        module, self._module = self._module, ModuleOp([])
-        module.verify()
+        module, self._module, self._places = self._module, ModuleOp([]), {}
+        verify_module(module)
         return module
 
     def _open_function(self, what: str, where: FileLineColLoc) -> FuncOp:
@@ -136,14 +143,42 @@ class GraphBuilder:
         if len(names) > len(op.results):
             _fail(f"'{op.name}' has {len(op.results)} results but {len(names)} names are given", where)
         op.location = where
+        _check_visible(op, function, where)
         try:
             op.verify_()
         except VerifyException as error:
-            _fail(f"'{op.name}': {error}", where)
+            _fail(about(op, str(error)), where)
         function.body.block.add_op(op)
         for result, name in zip(op.results, names, strict=False):
             result.name_hint = name
         return op.results[0] if len(op.results) == 1 else tuple(op.results)
+
+
+def _check_visible(op: Operation, function: FuncOp, where: FileLineColLoc) -> None:
+    """Raises `BuilderError` when `op`, or an op inside it, uses a value from outside of `function` and of `op`."""
+    for inner in op.walk():
+        for number, operand in enumerate(inner.operands):
+            home = _outermost(operand, op, function)
+            if home in (op, function):
+                continue
+            shown = f"'{inner.name}': operand {number}" + (f" (%{operand.name_hint})" if operand.name_hint else "")
+            if isinstance(home, FuncOp):
+                what = f"is a value of function @{home.sym_name.data}, expected one of @{function.sym_name.data}"
+            else:
+                what = f"is a result of '{home.name}', which has not been emitted"
+            _fail(f"{shown} {what}", where)
+
+
+def _outermost(value: SSAValue, op: Operation, function: FuncOp) -> Operation:
+    """The outermost op that holds `value`, but no further out than `op`, `function` or any other function."""
+    owner = value.owner
+    home = owner if isinstance(owner, Operation) else owner.parent_op()
+    while home is not None and home not in (op, function) and not isinstance(home, FuncOp):
+        outer = home.parent_op()
+        if outer is None:
+            return home
+        home = outer
+    return function if home is None else home
 
 
 def parse_type_text(text: str, where: FileLineColLoc) -> Attribute:

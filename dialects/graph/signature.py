@@ -71,6 +71,12 @@ class TensorOf(AttrConstraint[Attribute]):
     classes: str
     group: str = ""
 
+    def __post_init__(self) -> None:
+        wrong = [letter for letter in self.classes if letter not in CLASSES]
+        if wrong or not self.classes:
+            found = f"'{wrong[0]}' is no class of element types" if wrong else "there is no class of element types"
+            raise ValueError(f"{found}, expected letters of {', '.join(CLASSES)}")
+
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Accepts every attribute, because `TensorOp.verify_` does the check."""
 

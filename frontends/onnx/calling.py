@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.messages.diagnostics import StepwellError
+from ...core.plugins import maker_of
+from ...core.text.errors import internal_error_hint
 from ...dialects.graph.shapes import ShapeError
 from .emitting.graph_builder import GraphBuilder
 from .emitting.sizes import follows_from_shapes
@@ -30,10 +32,27 @@ def called(converter: Converter, builder: GraphBuilder, operands: Sequence[Any],
     except (StepwellError, ShapeError, VerifyException) as error:
         raise ConversionError(str(error).removeprefix("error: ")) from error
     except Exception as error:
-        hint = "the converter did not expect this attribute or input; --debug shows the traceback"
-        raise ConversionError(
-            f"it cannot be converted: {type(error).__name__}: {error}"[:LONGEST_MESSAGE], hint=hint
-        ) from error
+        raise unexpected(converter.function, "converter", error) from error
+
+
+def unexpected(function: Callable[..., Any], what: str, error: Exception) -> ConversionError:
+    """Returns the error of a node whose converter, or the check of that, raised what it should not."""
+    maker = maker_of(str(getattr(function, "__module__", None)))
+    text = f"{type(error).__name__}: {error}"
+    if maker is None:
+        hint = f"the {what} did not expect this attribute or input; --debug shows the traceback"
+        return ConversionError(f"it cannot be converted: {text}"[:LONGEST_MESSAGE], hint=hint)
+    return ConversionError(f"the {what} of {maker} failed: {text}"[:LONGEST_MESSAGE], hint=internal_error_hint(maker))
+
+
+def arguments(converter: Converter, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the keyword arguments for a node with the attributes `given`. Raises `ConversionError`."""
+    try:
+        return converter.arguments(given)
+    except (ConversionError, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        raise unexpected(converter.check or converter.function, "check", error) from error
 
 
 def needs_sizes(converter: Converter, inputs: Sequence[Value | None]) -> bool:

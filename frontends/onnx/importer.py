@@ -28,7 +28,7 @@ from ...core.roles import DIMS, NAME
 from ...dialects.graph.shapes import Shaped, compatible
 from ...dialects.graph.signature import tensor_type
 from .attributes import attributes_of
-from .calling import called, needs_sizes, operands
+from .calling import arguments, called, needs_sizes, operands
 from .emitting.folding import fold
 from .emitting.graph_builder import GraphBuilder
 from .emitting.origins import inputs_of
@@ -259,9 +259,9 @@ class Importer:
             raise ConversionError("there is no converter")
         if needs_sizes(converter, inputs):
             converter = find(node.op_type, node.domain, self.builder.version, at_run_time=True) or converter
-        arguments = converter.arguments(attributes_of(node))
+        given = arguments(converter, attributes_of(node))
         self.builder.scope = scope
-        result = called(converter, self.builder, list(operands(converter, node, inputs)), arguments)
+        result = called(converter, self.builder, list(operands(converter, node, inputs)), given)
         found = result if isinstance(result, tuple | list) else (result,)
         wanted = max((n + 1 for n, named in enumerate(self.builder.wanted) if named), default=0)
         if wanted > len(found):

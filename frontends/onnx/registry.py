@@ -32,6 +32,7 @@ from typing import Any, Final
 
 from ...core.messages.diagnostics import did_you_mean
 from ...core.plugins import registry
+from ...core.text.aliases import ALIASES, no_such_op
 from .errors import ConversionError
 
 REQUIRED: Final = inspect.Parameter.empty
@@ -148,9 +149,13 @@ def direct(
 
     `attributes` maps names of ONNX to rules (`AttributeRule`); `ignored` ones do not change the result; an `excluded`
     one is refused, with the reason given; `extra` are properties that the op always gets. Raises `TypeError` for a
-    malformed rule.
+    malformed rule, and `ValueError` where there is no such op.
     """
     _load_for(sys._getframe(1).f_globals)
+    if not isinstance(op, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{operator} is to become {op!r}, expected the name of an op of the graph dialect")
+    if op not in ALIASES:
+        raise ValueError(f"{operator} is to become '{op}', {no_such_op(op)}")
     rules = {name: _rule(name, rule) for name, rule in attributes.items()}
     refused = dict(excluded or {})
     fixed = dict(extra or {})

@@ -8,6 +8,7 @@ looked up here, anew in every process, so the compile cache holds none.
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -19,12 +20,13 @@ from xdsl.ir import Attribute
 
 from ...core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
 from ...core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
+from ...core.plugins import maker_of
 from ...core.text.parsing import make_context, parse_text
 from ...lowering.shared.te_types import dtype_of
 from ...te.dtypes import numpy_dtype
 from ..cache import PROGRAMS
 from ..errors import ExternalError
-from ..native.jit import kept_object
+from ..native.jit import is_in_process, kept_object
 from ..program.arrays import ArrayType
 from ..program.description import External
 from ..program.program import LinkedCode
@@ -93,7 +95,9 @@ class LinkedExternals(LinkedCode):
         try:
             return found.function(function, context)
         except Exception as error:
-            message = f"code generator '{external.compiler}' failed on @{external.function}"
+            maker = maker_of(str(getattr(found.function, "__module__", None)))
+            whose = "" if maker is None else f" of {maker}"
+            message = f"code generator '{external.compiler}'{whose} failed on @{external.function}"
             raise StepwellError(Diagnostic(f"{message}: {type(error).__name__}: {error}")) from error
 
     def _add_native(self, external: External, code: NativeCode) -> None:
@@ -105,6 +109,11 @@ class LinkedExternals(LinkedCode):
             self.objects.append(kept_object(code.text, self._use_cache, PROGRAMS))
         except RuntimeError as error:
             _refuse(external, f"made LLVM text that is not valid: {error}")
+        if not re.search(rf'^\s*define\b[^(]*@"?{re.escape(external.symbol)}"?\s*\(', code.text, re.MULTILINE):
+            _refuse(external, f"made LLVM text that does not define '{external.symbol}'")
+        for name in re.findall(r'^\s*declare\b[^(]*@"?([\w$.-]+)"?\s*\(', code.text, re.MULTILINE):
+            if not (name.startswith("llvm.") or name in self.addresses or is_in_process(name)):
+                _refuse(external, f"made LLVM text that calls '{name}', which is defined nowhere")
 
     def _callback(self, external: External, function: FuncOp, code: Callable[..., Any]) -> Any:
         """Returns a C function around a Python one, which takes arrays. `raise_failure` raises what that raised."""

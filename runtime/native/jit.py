@@ -141,6 +141,11 @@ def _lljit() -> llvm.LLJIT:
     return llvm.create_lljit_compiler(_target_machine(host_code_target()), use_jit_link=True)
 
 
+def is_in_process(symbol: str) -> bool:
+    """Returns whether this process has a function `symbol`, as it has those of the C library."""
+    return hasattr(ctypes.CDLL(None), symbol)
+
+
 class NativeLibrary:
     """Machine code loaded into this process. It stays as long as this object lives."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
 from ...core.messages.locations import STANDARD_INPUT, SourcePoint
-from ...core.text.errors import diagnostic_of
+from ...core.text.errors import diagnostic_of, reproduced_by
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...runtime.errors import ArgumentError, CompileError, ExecutionError
 from ..start import INTERRUPTED
@@ -53,10 +54,10 @@ class ArgumentParser(argparse.ArgumentParser):
         raise StepwellError(Diagnostic(message, hint=hint or f"{self.prog} --help lists the flags"))
 
 
-def run_tool(argv: Sequence[str] | None, act: Callable[[list[str], Sources], int]) -> int:
+def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], Sources], int]) -> int:
     """
     The exit code of `act`, called with the arguments (`argv`, default: the command line) and a place for the texts it
-    reads.
+    reads. `tool` is the name of the command.
 
     An error is shown as a diagnostic on standard error, exit code 1; with `--debug` among the arguments it is raised
     instead. 130 after ctrl-C; 1, silently, where the reader of standard output has gone.
@@ -64,7 +65,7 @@ def run_tool(argv: Sequence[str] | None, act: Callable[[list[str], Sources], int
     words = list(sys.argv[1:] if argv is None else argv)
     sources: Sources = {}
     try:
-        with _standard_output():
+        with _standard_output(), reproduced_by(shlex.join([tool, *words])):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -76,7 +77,8 @@ def run_tool(argv: Sequence[str] | None, act: Callable[[list[str], Sources], int
     except BaseException as error:
         if "--debug" in words:
             raise
-        print(render(explained(error, sources)), file=sys.stderr)
+        with reproduced_by(shlex.join([tool, *words])):
+            print(render(explained(error, sources)), file=sys.stderr)
         return 1
 
 

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ....core.text.aliases import no_such_op
 from ....dialects import graph
 from ....dialects.graph.constants import ConstantOp, FullOp, WeightOp
 from ....dialects.graph.shapes import Shaped
@@ -73,7 +74,7 @@ class GraphBuilder:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op_type = op_classes().get(name)
         if op_type is None:
-            raise AttributeError(f"the graph dialect has no op '{name}'")
+            raise AttributeError(no_such_op(name))
         return lambda *operands, **properties: self.emit(op_type, *operands, **properties)
 
     def emit(self, op_type: type[Operation], *operands: Any, **properties: Any) -> Any:
@@ -84,7 +85,8 @@ class GraphBuilder:
             op = op_type(*values, **properties)  # pyright: ignore[reportCallIssue, reportArgumentType]
             op.verify_()
         except (VerifyException, TypeError, ValueError) as error:
-            raise ConversionError(f"'{op_type.name}': {error}") from error
+            subject = f"'{op_type.name}': "
+            raise ConversionError(subject + str(error).removeprefix(subject)) from error
         return self.insert(op)
 
     def insert(self, op: Operation) -> Any:

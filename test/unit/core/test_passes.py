@@ -248,7 +248,7 @@ def test_a_pass_that_breaks_the_module_is_named():
         ("fail", "<text>:2:3: error: 'arith.addi': cannot do it\nhint: try less"),
         ("emit_error", "<text>:2:3: error: 'arith.addi': cannot do it"),
         ("plain", "error: cannot do it"),
-        ("bug", "error: internal error: KeyError: 'oops'\nhint: this is a fault of the compiler"),
+        ("bug", "<text>:2:3: error: 'arith.addi': module 'test' failed: KeyError: 'oops' (test_passes.py:"),
     ],
 )
 def test_failures_of_passes_become_diagnostics(way: str, expected: str):

@@ -11,6 +11,7 @@ from stepwell.dialects import graph
 from stepwell.dialects.graph.builder import BuilderError, GraphBuilder
 from stepwell.dialects.graph.mutator import GraphMutator
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
 
 MLP = """builtin.module {
   func.func @main(%x: tensor<1x784xf32>, %w: tensor<128x784xf32>, %b: tensor<128xf32>) -> tensor<1x128xf32> {
@@ -89,6 +90,29 @@ def _wrong_result(builder: GraphBuilder, x: Any) -> None:
     builder.emit(graph.SumOp(x, result_types=[x.type]))
 
 
+def _one_function(builder: GraphBuilder, name: str = "f") -> Any:
+    with builder.function(name, x="tensor<4xf32>") as (x,):
+        builder.emit_func_output(x)
+    return x
+
+
+def _function_twice(builder: GraphBuilder) -> None:
+    _one_function(builder)
+    _one_function(builder)
+
+
+def _value_of_another_function(builder: GraphBuilder) -> None:
+    x = _one_function(builder)
+    with builder.function("g", y="tensor<4xf32>"):
+        builder.emit(graph.ExpOp(x))
+
+
+def _output_of_another_function(builder: GraphBuilder) -> None:
+    x = _one_function(builder)
+    with builder.function("g", y="tensor<4xf32>"):
+        builder.emit_func_output(x)
+
+
 @pytest.mark.parametrize(
     ("action", "message"),
     [
@@ -108,10 +132,46 @@ def _wrong_result(builder: GraphBuilder, x: Any) -> None:
         ),
         (_inside(lambda b, x: b.function("g").__enter__()), "function @g begins inside function @f"),
         (lambda b: b.function("f", x="tensor<").__enter__(), "'tensor<' is not a type"),
+        (_function_twice, "function @f is defined twice, first at "),
+        (_value_of_another_function, "'graph.exp': operand 0 (%x) is a value of function @f, expected one of @g"),
+        (_output_of_another_function, "'func.return': operand 0 (%x) is a value of function @f, expected one of @g"),
+        (
+            _inside(lambda b, x: b.emit(graph.ExpOp(graph.ReluOp(x)))),
+            "'graph.exp': operand 0 is a result of 'graph.relu', which has not been emitted",
+        ),
     ],
 )
 def test_misuse_is_reported_at_the_python_line(action: Any, message: str) -> None:
     assert message in misuse(action)
+
+
+def test_a_constructor_names_the_op_and_points_at_the_python_line() -> None:
+    """AUDIT C4."""
+    builder = GraphBuilder()
+    with pytest.raises(VerifyException) as caught, builder.function("f", x="tensor<4x3xf32>", y="tensor<5xf32>") as xy:
+        graph.AddOp(*xy)
+    line = test_a_constructor_names_the_op_and_points_at_the_python_line.__code__.co_firstlineno + 4
+    assert str(caught.value) == "'graph.add': shapes 4x3 and 5 do not broadcast: dimension 1 is 3 and 5"
+    assert str(getattr(caught.value, "diagnostic").point) == f"{__file__}:{line}:1"  # noqa: B009
+    with pytest.raises(TypeError, match="operand 0 of graph.relu is 3, expected a value or an op"):
+        graph.ReluOp(3)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_function_that_failed_may_be_built_again() -> None:
+    builder = GraphBuilder()
+    with pytest.raises(BuilderError), builder.function("f", x="tensor<4xf32>"):
+        pass
+    _one_function(builder)
+    assert "func.func @f" in str(builder.get())
+    _one_function(builder)
+    assert "func.func @f" in str(builder.get())
+
+
+@pytest.mark.parametrize(("classes", "message"), [("Q", "'Q' is no class of element types"), ("", "there is no class")])
+def test_classes_of_operands_are_checked_where_they_are_written(classes: str, message: str) -> None:
+    """AUDIT C4."""
+    with pytest.raises(ValueError, match=f"{message}.*, expected letters of F, S, U, B"):
+        graph.tensor_operand(classes)
 
 
 def parse_type(text: str) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -186,8 +186,52 @@ def test_what_goes_wrong_in_a_converter_is_an_error_of_the_node() -> None:
         raise KeyError("by")
 
     text = message(acme("Scale"))
+    assert "node 'n' (com.acme:Scale, opset 1): the converter of module 'test' failed: KeyError: 'by'" in text
+    assert "this is a fault of module 'test', not of the program or of stepwell; --debug shows the traceback" in text
+
+
+def test_what_goes_wrong_in_a_converter_of_ours_is_an_error_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    @converter("Scale", domain="com.acme")
+    def scale(b: Emitter, x: Value) -> Value:
+        raise KeyError("by")
+
+    scale.__module__ = "stepwell.frontends.onnx.operators.scale"
+    text = message(acme("Scale"))
     assert "node 'n' (com.acme:Scale, opset 1): it cannot be converted: KeyError: 'by'" in text
     assert "the converter did not expect this attribute or input" in text
+
+
+def test_what_goes_wrong_in_a_check_is_an_error_of_the_node() -> None:
+    """AUDIT C7."""
+
+    def check(attributes: Mapping[str, Any]) -> str | None:
+        return attributes["by"]
+
+    @converter("Scale", domain="com.acme", check=check)
+    def scale(b: Emitter, x: Value) -> Value:
+        return x
+
+    text = message(acme("Scale"))
+    assert "node 'n' (com.acme:Scale, opset 1): the check of module 'test' failed: KeyError: 'by'" in text
+
+
+@pytest.mark.parametrize(
+    ("op", "error", "text"),
+    [
+        (7, TypeError, "M5 is to become 7, expected the name of an op of the graph dialect"),
+        ("relluu", ValueError, "M5 is to become 'relluu', the graph dialect has no op 'relluu', did you mean 'relu'?"),
+        (
+            "mul",
+            ValueError,
+            "M5 is to become 'mul', the graph dialect has no op 'mul', did you mean 'graph.multiply'?",
+        ),
+    ],
+)
+def test_direct_takes_ops_that_there_are(op: Any, error: type[Exception], text: str) -> None:
+    """AUDIT C7."""
+    with pytest.raises(error) as caught:
+        direct("M5", op, domain="com.acme")
+    assert str(caught.value) == text
 
 
 def test_no_such_op() -> None:

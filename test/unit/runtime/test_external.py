@@ -257,7 +257,19 @@ func.func private @NAME(%x: {t}) -> {t} attributes {{graph.primitive, graph.comp
     [
         (lambda function, context: 5, "for @f made a int, expected a function, LLVM text or NativeCode"),
         (lambda function, context: "define nonsense", "for @f made LLVM text that is not valid"),
-        (lambda function, context: 1 / 0, "'test_any' failed on @f: ZeroDivisionError"),
+        (lambda function, context: 1 / 0, "'test_any' of module 'external_codegens' failed on @f: ZeroDivisionError"),
+        # AUDIT C7
+        (
+            lambda function, context: "define i32 @other(ptr %a) {\n  ret i32 0\n}",
+            "code generator 'test_any' for @f made LLVM text that does not define '_stepwell_external_f'",
+        ),
+        (
+            lambda function, context: (
+                f"declare i32 @nowhere()\ndefine i32 @{context.symbol}(ptr %a, ptr %b, ptr %c, ptr %d) {{\n"
+                "  %r = call i32 @nowhere()\n  ret i32 %r\n}"
+            ),
+            "for @f made LLVM text that calls 'nowhere', which is defined nowhere",
+        ),
     ],
 )
 def test_what_is_no_code_is_an_error_of_loading(code: Any, message: str):
