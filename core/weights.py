@@ -177,7 +177,7 @@ def open_weights(path: str | Path) -> WeightFile:
             header, data_start = _read_header(path, file, file_size)
     except IsADirectoryError:
         _fail(path, IS_A_DIRECTORY)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         _fail(path, reason_of(error))
     metadata = _metadata(path, header.pop(METADATA_KEY, {}))
     entries = {key: _entry(path, key, value, data_start, file_size) for key, value in header.items()}

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
+from typing import Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..core.ir.verification import verify_module
+from ..core.messages.diagnostics import fail
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import parse_pipeline
 from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
+from ..dialects.tensor_loop import FuncOp as LoopFuncOp
 from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
@@ -111,6 +115,8 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
     for name, function in found.items():
         if not is_public(function) or SIGNATURE in function.attributes:
             continue
+        if isinstance(function, LoopFuncOp):
+            _check_all_buffers(function)
         types = signature(function) or signature_of_roles(function)
         if types is not None:
             _check_element_types(name, types)
@@ -120,12 +126,18 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
             raise CompileError(f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}")
 
 
+MOST_ELEMENTS: Final = 1 << 60
+"""The most elements of an argument or result. Their size in bytes is an i64 that is not negative."""
+
+
 def _check_element_types(name: str, types: FunctionType) -> None:
     for type_ in (*types.inputs, *types.outputs):
         if isinstance(type_, TensorType) and dtype_of(type_.get_element_type()) not in dtypes.ALL:
             raise CompileError(
                 f"function @{name} takes or returns {type_}, expected an element type of {', '.join(dtypes.ALL)}"
             )
+        if isinstance(type_, TensorType) and prod(n for n in type_.get_shape() if n >= 0) > MOST_ELEMENTS:
+            raise CompileError(f"function @{name} takes or returns {type_}, expected at most 2^60 elements")
 
 
 def _check_all_tensors(name: str, function: Operation) -> None:
@@ -134,7 +146,18 @@ def _check_all_tensors(name: str, function: Operation) -> None:
     if function.name == "func.func" and isinstance(type_, FunctionType):
         for found in (*type_.inputs, *type_.outputs):
             if not isinstance(found, MemRefType | TensorType):
-                raise CompileError(f"function @{name} takes or returns {found}, expected tensors of known rank only")
+                number = "i64" if isinstance(found, IndexType) else str(found)
+                expected = "tensors of known rank only"
+                if number in dtypes.ALL:
+                    expected = f"tensor<{number}>: a number is a tensor of rank 0"
+                raise CompileError(f"function @{name} takes or returns {found}, expected {expected}")
+
+
+def _check_all_buffers(function: LoopFuncOp) -> None:
+    """Raises `OperationError` for an entry on the tensor_loop level with an argument that is no buffer."""
+    for type_ in function.input_types:
+        if not isinstance(type_, MemRefType):
+            fail(function, f"an entry takes buffers only, found an argument of type {type_}")
 
 
 def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser.core import ForwardDeclaredValue
@@ -207,7 +207,7 @@ class _Verifier:
         try:
             op.verify_()
         except VerifyException as error:
-            self._fail(op, str(error), error)
+            self._fail(*_sharper(op, str(error)), error)
         except RecursionError as error:
             self._fail(op, "the op is nested too deeply", error)
         except Exception as error:
@@ -247,6 +247,29 @@ def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | Non
 def _may_be_a_graph(op: Operation) -> bool:
     """Whether the regions of `op` have no order, as far as is known."""
     return op.name in GRAPH_REGION_OPS or isinstance(op, UnregisteredOp)
+
+
+def _sharper(op: Operation, message: str) -> tuple[Operation, str]:
+    """The op to blame and the message, where xDSL blames the op around it."""
+    if message.startswith("Redefinition of symbol"):
+        first: dict[object, Operation] = {}
+        for inner in (inner for block in op.regions[0].blocks for inner in block.ops):
+            name = inner.get_attr_or_prop("sym_name")
+            if isinstance(name, StringAttr) and first.setdefault(name, inner) is not inner:
+                return inner, f"symbol @{name.data} is defined twice{_at_line(first[name], ', first')}"
+    if message.startswith("Operation using value defined out of its IsolatedFromAbove parent"):
+        for inner in op.walk():
+            for number, operand in enumerate(inner.operands):
+                home = operand.owner if isinstance(operand.owner, Operation) else operand.owner.parent_op()
+                if home is not None and home is not op and not op.is_ancestor(home):
+                    subject = f"operand {number}" + (f" (%{operand.name_hint})" if operand.name_hint else "")
+                    return inner, f"{subject} is defined{_at_line(home)}, outside of the '{op.name}' around the op"
+    return op, message
+
+
+def _at_line(op: Operation, before: str = "") -> str:
+    point = nearest_source_point(op)
+    return before if point is None else f"{before} at line {point.line}"
 
 
 def invisibility(op: Operation, operand: SSAValue) -> str:

@@ -101,6 +101,13 @@ def shorten(text: str, characters: int = MESSAGE_CHARACTERS, lines: int = MESSAG
     return "\n".join(pieces)
 
 
+def printable(text: str) -> str:
+    """`text` with the characters that a screen does not show (NUL, U+200B) as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
 def attach_source_line(diagnostic: Diagnostic, sources: Mapping[str, str] | None) -> Diagnostic:
     """`diagnostic` and its notes with the text of the line each points to, from `sources` or from disk."""
     notes = tuple(attach_source_line(note, sources) for note in diagnostic.notes)
@@ -140,13 +147,13 @@ def _excerpt(line: str, column: int, length: int) -> list[str]:
 def render(diagnostic: Diagnostic) -> str:
     """Returns the diagnostic as text without a final newline, at most one screen."""
     where = "" if diagnostic.point is None else f"{diagnostic.point}: "
-    lines = [f"{where}{diagnostic.severity}: {shorten(diagnostic.message)}"]
+    lines = [f"{where}{diagnostic.severity}: {printable(shorten(diagnostic.message))}"]
     if diagnostic.source_line and diagnostic.source_line.strip() and diagnostic.point is not None:
         lines += _excerpt(diagnostic.source_line, diagnostic.point.column, diagnostic.length)
     for note in diagnostic.notes[:2]:
         lines.append(render(replace(note, message=shorten(note.message, 300, 3))))
     if diagnostic.hint is not None:
-        lines.append(f"hint: {shorten(diagnostic.hint, 400, 4)}")
+        lines.append(f"hint: {printable(shorten(diagnostic.hint, 400, 4))}")
     return "\n".join(lines)
 
 

@@ -105,7 +105,7 @@ def _fault_of_plugin(error: BaseException, message: str) -> Diagnostic | None:
 def _op_in(variables: Mapping[str, Any]) -> Operation | None:
     """Returns the op that a function works on, to judge by its variables: `op`, `self`, or the one bound last."""
     named = [variables.get(name) for name in ("op", "self")]
-    for value in [*named, *reversed(variables.values())]:
+    for value in [*named, *reversed(list(variables.values()))]:
         if isinstance(value, Operation) and not isinstance(value, ModuleOp):
             return value
     return None

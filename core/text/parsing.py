@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Input, Span, Token
-from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..ir.verification import verify_module
 from ..messages.diagnostics import Diagnostic, StepwellError, closest, did_you_mean
@@ -25,10 +25,15 @@ from ..messages.locations import UNNAMED_TEXT, LocationFactory, SourcePoint, end
 from ..messages.texts import NESTED_TOO_DEEPLY
 from ..plugins import registry
 from .aliases import hint_for, names_to_misspell
+from .lexing import StepwellLexer
+from .numbers import LiteralElement, number_out_of_range
 from .plain_ops import PlainOps
 
 MOST_INLINE_ELEMENTS: Final = 1 << 27
 """The most elements of a `dense<…>` attribute. xDSL stores splats expanded, so a larger one would not fit in memory."""
+
+LARGEST_EXTENT: Final = (1 << 63) - 1
+"""The greatest extent of a dimension, which is an i64 at run time."""
 
 
 class HintedParseError(ParseError):
@@ -37,41 +42,6 @@ class HintedParseError(ParseError):
     def __init__(self, span: Span, message: str, hint: str | None):
         super().__init__(span, message)
         self.hint = hint
-
-
-class StepwellLexer(MLIRLexer):
-    """
-    xDSL's lexer, three times as fast, with a string pattern that gives up at once on an unterminated string.
-
-    Upstream's takes time exponential in the rest of the line; possessive quantifiers never try a second split.
-    """
-
-    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
-
-    _common_regex = re.compile(
-        r"[ \t\r\n]*+(?:([:,()}\[\]<>=+*?|])|([A-Za-z_][\w$.]*+)|(%(?:\d++|[A-Za-z$._-][\w$.-]*+))|(->)|(\{(?!-#)))",
-        re.ASCII,
-    )
-    _common_kinds = (
-        MLIRTokenKind.EOF,
-        MLIRTokenKind.EOF,
-        MLIRTokenKind.BARE_IDENT,
-        MLIRTokenKind.PERCENT_IDENT,
-        MLIRTokenKind.ARROW,
-        MLIRTokenKind.L_BRACE,
-    )
-    """The kind of token by group of the expression above. The first two are not asked for."""
-
-    def lex(self) -> MLIRToken:
-        """The next token: one match for the common kinds, upstream's way for the others, comments and errors."""
-        content = self.input.content
-        match = self._common_regex.match(content, self.pos)
-        if match is None:
-            return super().lex()
-        group = match.lastindex or 0
-        start, self.pos = match.span(group)
-        kind = KIND_BY_PUNCTUATION_SPELLING[content[start]] if group == 1 else self._common_kinds[group]
-        return Token(kind, Span(start, self.pos, self.input))
 
 
 class StepwellParser(Parser):
@@ -205,11 +175,15 @@ class StepwellParser(Parser):
         return self._current_token.span if start < 0 else Span(start, start + len(name), self.lexer.input)
 
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
-        is_hexadecimal = self._current_token.text[:2] in ("0x", "0X")
         element = super()._parse_tensor_literal_element()
-        if is_hexadecimal:
-            return _HexadecimalElement(element.is_negative, element.value, element.span)
-        return element
+        return LiteralElement(element.is_negative, element.value, element.span)
+
+    def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
+        start = self.pos
+        extent = super().parse_shape_dimension(allow_dynamic)
+        if extent > LARGEST_EXTENT:
+            self.raise_error(f"an extent is at most {LARGEST_EXTENT}, found {extent}", start, self.pos)
+        return extent
 
     def _parse_dense_literal_type(self) -> Any:
         start = self.pos
@@ -224,21 +198,6 @@ class StepwellParser(Parser):
                 self.pos,
             )
         return type
-
-
-class _HexadecimalElement(AttrParser._TensorLiteralElement):
-    """
-    A hexadecimal number in `dense<…>`: of a float type it gives the bits, as xDSL prints NaN and infinities. xDSL
-    itself reads it as the number.
-    """
-
-    def to_type(self, parser: AttrParser, type: Any) -> Any:
-        if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
-            return super().to_type(parser, type)
-        try:
-            return type.unpack(self.value.to_bytes(type.compile_time_size, "little"), 1)[0]
-        except OverflowError:
-            parser.raise_error(f"{self.span.text} has more bits than {type}", self.span)
 
 
 def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
@@ -306,6 +265,10 @@ def parse_text(
     except Exception as error:
         # Constructors of attributes and ops check their arguments with exceptions of every kind.
         diagnostic = _failure_at_op(parser, _message_of(error))
+        if parser is not None and (found := number_out_of_range(error, text[parser.op_start : parser.pos])) is not None:
+            message, start, end = found
+            point = parser.source_point_at(parser.op_start + start)
+            diagnostic = Diagnostic(message, point=point, length=end - start)
         raise StepwellError(diagnostic, {name: text if source is None else source}) from error
     raise StepwellError(diagnostic, {name: text if source is None else source})
 
@@ -319,6 +282,8 @@ def _failure_at_op(parser: StepwellParser | None, message: str) -> Diagnostic:
 
 def _message_of(error: Exception) -> str:
     message = str(error)
+    if message.startswith("Unexpected attribute "):  # what xDSL says of a type that an op does not take
+        return f"type {message.removeprefix('Unexpected attribute ')} is not one that this op takes"
     if "integer string conversion" in message:
         return f"an integer has more than {sys.get_int_max_str_digits()} digits"
     return message or type(error).__name__

@@ -13,6 +13,7 @@ from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, trai
 from xdsl.traits import NoMemoryEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.element_types import ATTRIBUTES
 from ...core.messages.diagnostics import did_you_mean
 from ..traits import MayFail
 from .shapes import Shape, compatible
@@ -189,4 +190,8 @@ def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute)
         name = str(element) if isinstance(element, IntegerType) else element.name
         if name == storage and compatible(shaped.shape, dims):
             return
-    raise VerifyException(f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there")
+    expected = MemRefType(ATTRIBUTES[storage], [DYNAMIC_INDEX if dim is None else dim for dim in shaped.shape])
+    raise VerifyException(
+        f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there, expected {expected}"
+        + (", since i1 is stored as i8" if shaped.dtype == "i1" else "")
+    )

@@ -95,8 +95,11 @@ def check_dense(attribute: Attribute, shaped: Shaped) -> None:
     count = size(shaped.shape)
     if count is None:
         raise VerifyException(f"a constant has type {shaped}, expected a static shape")
-    found = len(data) // TABLE[shaped.dtype].storage_bytes
-    if len(data) != count * TABLE[shaped.dtype].storage_bytes:
+    width = TABLE[shaped.dtype].storage_bytes
+    if len(data) != count * width:
+        found, rest = divmod(len(data), width)
+        if rest:
+            raise VerifyException(f"the constant holds {len(data)} bytes, expected {count * width} for {shaped}")
         raise VerifyException(f"the constant holds {found} elements, expected {count} for {shaped}")
     if shaped.dtype == "i1" and (rest := data.translate(None, bytes([0, TRUE_BYTE]))):
         raise VerifyException(f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}")

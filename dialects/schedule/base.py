@@ -42,6 +42,10 @@ FROM_HANDLE = DYNAMIC_INDEX + 1
 """Stands in a list of numbers for the next number handle of the step."""
 
 
+MOST_RESULTS = 1024
+"""The most results that the text of a step may ask for. No nest has so many loops."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A parameter: the property that holds it, its kind, the keyword before it, and whether it may be left out."""
@@ -163,7 +167,10 @@ class StepOp(IRDLOperation):
         op = cls.__new__(cls)
         count = None
         if "..." in cls.MAKES and parser.parse_optional_punctuation(":") is not None:
+            start = parser.pos
             count = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            if count > MOST_RESULTS:
+                parser.raise_error(f"{cls.name} makes at most {MOST_RESULTS} results, found {count}", start, parser.pos)
         StepOp.__init__(op, handles, 0 if "..." in cls.MAKES else None, **properties)
         if "..." in cls.MAKES:
             count = op.num_made if count is None else count

@@ -173,6 +173,9 @@ class BoundEntry:
 
     def run_into(self, outputs: Sequence[Array], *arrays: Any) -> None:
         """Runs the entry and writes the results into `outputs`, which may not overlap the inputs or each other."""
+        if not hasattr(outputs, "__len__"):
+            found = "None" if outputs is None else f"of type {type(outputs).__name__}"
+            raise ArgumentError(f"the outputs are {found}, expected a list of {len(self._outputs)} numpy arrays")
         if len(outputs) != len(self._outputs):
             raise ArgumentError(
                 f"'{self.entry.name}' has {len(self._outputs)} results, found {len(outputs)} output arrays"

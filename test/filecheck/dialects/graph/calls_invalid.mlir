@@ -49,7 +49,7 @@ func.func @f(%x: tensor<4xf32>) {
 tensor_loop.func @negate(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
 }
 func.func @f(%x: tensor<5xf32>) {
-  // expected-error@+1 {{'graph.call_kernel': operand 0 has type tensor<5xf32> but @negate takes a buffer of type memref<4xf32> there}}
+  // expected-error@+1 {{'graph.call_kernel': operand 0 has type tensor<5xf32> but @negate takes a buffer of type memref<4xf32> there, expected memref<5xf32>}}
   %y = graph.call_kernel @negate(%x) : (tensor<5xf32>) -> tensor<4xf32>
   func.return
 }
@@ -71,5 +71,16 @@ tensor_loop.func @negate(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
 func.func @f(%x: tensor<4xf32>) {
   // expected-error@+1 {{graph.call_kernel needs its result types after '->'}}
   %y = graph.call_kernel @negate(%x) : (tensor<4xf32>)
+  func.return
+}
+
+// -----
+
+/// AUDIT C6.
+tensor_loop.func @not(%A: memref<4xi1>) outs(%B: memref<4xi8>) {
+}
+func.func @f(%x: tensor<4xi1>) {
+  // expected-error@+1 {{operand 0 has type tensor<4xi1> but @not takes a buffer of type memref<4xi1> there, expected memref<4xi8>, since i1 is stored as i8}}
+  %y = graph.call_kernel @not(%x) : (tensor<4xi1>) -> tensor<4xi1>
   func.return
 }
