@@ -29,7 +29,7 @@ from ..core.messages.locations import nearest_source_point, source_directory, so
 from ..core.passes.context import context_key
 from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
-from ..core.roles import WEIGHTS
+from ..core.roles import LINK_NAME, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..dialects.graph.constants import WeightOp
 from ..lowering.llvm.parallel import RUN_PARALLEL
@@ -44,7 +44,7 @@ from .program.description import Description
 from .program.program import Program
 from .program.weights import bind_weights
 from .specialisations import Shapes
-from .stairs import STAIRS, StairTexts, chosen_pipeline, set_signatures, take_down
+from .stairs import STAIRS, StairTexts, chosen_pipeline, in_pipeline, set_signatures, take_down
 
 MACHINE_CODE = 0.5
 """
@@ -81,7 +81,7 @@ class Source:
         if shapes is None:
             return self.pipeline
         sizes = ",".join("x".join(map(str, shape)) for shape in shapes)
-        return f'specialize-shapes{{entry="{self.entry}" shapes="{sizes}"}},{self.pipeline}'
+        return f'specialize-shapes{{entry="{in_pipeline(self.entry)}" shapes="{sizes}"}},{self.pipeline}'
 
     def key(self, shapes: Shapes | None) -> str:
         """
@@ -280,7 +280,8 @@ def _check_that_calls_are_defined(module: ModuleOp, description: Description) ->
     ours = {RUN_PARALLEL, *(each.symbol for each in description.externals)}
     for op in module.body.ops:
         if isinstance(op, llvm.FuncOp) and not op.body.blocks:
-            name = op.sym_name.data
+            linked = op.attributes.get(LINK_NAME)
+            name = linked.data if isinstance(linked, StringAttr) else op.sym_name.data
             if not (name.startswith("llvm.") or name in ours or is_in_process(name)):
                 message = f"function @{name} has no body and is not a function of this process"
                 fail(op, message, hint="give it a body, or compile it by a code generator (docs/external.md)")

@@ -19,7 +19,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..core.ir.verification import verify_module
-from ..core.messages.diagnostics import fail
+from ..core.messages.diagnostics import fail, printable
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import parse_pipeline
 from ..core.passes.pipelines import run_pipeline
@@ -98,6 +98,14 @@ def take_down(
     if pipeline not in PIPELINES and not verify_each:
         verify_module(module)
     return emit_llvm_text(module)
+
+
+def in_pipeline(entry: str) -> str:
+    """Returns the name of an entry as an option of a pass. Raises CompileError when the grammar of pipelines has none."""
+    if not entry.isprintable() or not set(entry).isdisjoint('"\\'):
+        message = f"the name of entry @{printable(entry)} has a quote, a backslash or a character that is not printable"
+        raise CompileError(f"{message}, expected none in a program that is profiled or has sizes ?")
+    return entry
 
 
 def set_signatures(module: ModuleOp, entry: str) -> None:

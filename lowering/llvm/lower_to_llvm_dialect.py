@@ -275,6 +275,8 @@ class LowerToLLVMDialectPass(StepwellPass):
         errors = len(state.errors)
         if is_entry(function) and signature.results:
             state.error(function, f"an entry returns nothing, found {len(signature.results)} results")
+        if not function.is_declaration and (reason := _refused_name(function.sym_name.data)) is not None:
+            state.error(function, reason)
         if any(op is function for op, _ in state.errors):
             return []
         shell = new_function(state, function, signature, Region(), is_called)
@@ -306,3 +308,10 @@ class LowerToLLVMDialectPass(StepwellPass):
         block.add_ops(new)
         if state.checks:
             module.attributes[CHECKS] = ArrayAttr([StringAttr(text) for text in state.checks])
+
+
+def _refused_name(name: str) -> str | None:
+    """Returns why LLVM takes no function of this name, or `None`."""
+    if name.startswith("llvm."):
+        return f"the name @{name} is LLVM's own, expected one that does not begin with 'llvm.'"
+    return "the name has a NUL, which LLVM does not take" if "\0" in name else None

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...core.roles import BUFFER_ALIGNMENT, prepare_key
+from ...lowering.llvm_text.constants import symbol_text
 from ..program.description import Argument, Entry
 from .cpu import CHECK
 from .layout import MAPPED, MESSAGE, POINTERS, Layout
@@ -92,7 +93,7 @@ def _messages(glue: Glue) -> Iterator[str]:
 
 def _entries(layout: Layout) -> Iterator[str]:
     symbols = dict.fromkeys(entry.symbol for entry in (*layout.prepares, layout.entry))
-    return (f"declare i32 @{symbol}(ptr)" for symbol in symbols)
+    return (f"declare i32 {symbol_text(symbol)}(ptr)" for symbol in symbols)
 
 
 class _FunctionText:
@@ -196,7 +197,7 @@ def _prepare(body: _FunctionText, glue: Glue, entry: Entry, number: int) -> None
             place = body.place("%context", glue.layout.prepared[prepare_key(entry.name, next(results))])
         body.store(place, "%arguments", 8 * index)
     status = body.name()
-    body.add(f"{status} = call i32 @{entry.symbol}(ptr %arguments)")
+    body.add(f"{status} = call i32 {symbol_text(entry.symbol)}(ptr %arguments)")
     body.add(f"store i32 {status}, ptr %status.at")
     good = body.name()
     body.add(f"{good} = icmp eq i32 {status}, 0")
@@ -244,7 +245,7 @@ def _run(glue: Glue) -> list[str]:
             seen[argument.role] += 1
     body.add("store ptr @no.message, ptr %context")
     arguments = body.place("%context", POINTERS)
-    body.add(f"%status = call i32 @{glue.layout.entry.symbol}(ptr {arguments})")
+    body.add(f"%status = call i32 {symbol_text(glue.layout.entry.symbol)}(ptr {arguments})")
     body.add("%is.good = icmp eq i32 %status, 0")
     body.add("br i1 %is.good, label %end, label %failed")
     body.label("failed")

@@ -22,6 +22,7 @@ from ...core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
 from ...core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
 from ...core.plugins import maker_of
 from ...core.text.parsing import make_context, parse_text
+from ...lowering.llvm_text.constants import symbol_text
 from ...lowering.shared.te_types import dtype_of
 from ...te.dtypes import numpy_dtype
 from ..cache import PROGRAMS
@@ -109,7 +110,8 @@ class LinkedExternals(LinkedCode):
             self.objects.append(kept_object(code.text, self._use_cache, PROGRAMS))
         except RuntimeError as error:
             _refuse(external, f"made LLVM text that is not valid: {error}")
-        if not re.search(rf'^\s*define\b[^(]*@"?{re.escape(external.symbol)}"?\s*\(', code.text, re.MULTILINE):
+        spellings = "|".join(map(re.escape, (symbol_text(external.symbol), f'@"{external.symbol}"')))
+        if not re.search(rf"^\s*define\b[^(]*({spellings})\s*\(", code.text, re.MULTILINE):
             _refuse(external, f"made LLVM text that does not define '{external.symbol}'")
         for name in re.findall(r'^\s*declare\b[^(]*@"?([\w$.-]+)"?\s*\(', code.text, re.MULTILINE):
             if not (name.startswith("llvm.") or name in self.addresses or is_in_process(name)):

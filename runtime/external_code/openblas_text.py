@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from ...core.roles import aligned
+from ...lowering.llvm_text.constants import symbol_text
 
 ROW_MAJOR, NO_TRANSPOSE = 101, 111
 """Values of `CBLAS_ORDER` and `CBLAS_TRANSPOSE` in the C interface of the BLAS Technical Forum standard, annex B."""
@@ -18,7 +19,7 @@ class GemmText:
 
     def __init__(self, symbol: str, inputs: int, outputs: int):
         names = [f"%in{index}" for index in range(inputs)] + [f"%out{index}" for index in range(outputs)]
-        self._head = f"define i32 @{symbol}({', '.join(f'ptr {name}' for name in names)}) {{\nentry:"
+        self._head = f"define i32 {symbol_text(symbol)}({', '.join(f'ptr {name}' for name in names)}) {{\nentry:"
         self._lines: list[str] = []
         self._declared: dict[str, None] = {}
         self._temporaries: list[int] = []

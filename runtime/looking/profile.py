@@ -22,6 +22,7 @@ from ..program.describe import functions
 from ..program.program import BoundEntry
 from ..source import Source, copy_of
 from ..specialisations import Shapes
+from ..stairs import in_pipeline
 from .table import table_lines
 
 MEASURE_SECONDS = 0.3
@@ -161,7 +162,7 @@ def with_profiling(pipeline: str, entry: str) -> str:
     if _MEASURED_STAIR not in passes:
         raise CompileError(f"the pipeline has no {_MEASURED_STAIR}, after which kernels are measured")
     place = len(passes) - passes[::-1].index(_MEASURED_STAIR)
-    return ",".join([*passes[:place], f'profile-kernels{{entry="{entry}"}}', *passes[place:]])
+    return ",".join([*passes[:place], f'profile-kernels{{entry="{in_pipeline(entry)}"}}', *passes[place:]])
 
 
 def rows_of(module: ModuleOp, entry: str) -> tuple[tuple[str, str, int, int], ...]:
