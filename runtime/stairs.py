@@ -101,7 +101,7 @@ def take_down(
 
 
 def in_pipeline(entry: str) -> str:
-    """Returns the name of an entry as an option of a pass. Raises CompileError when the grammar of pipelines has none."""
+    """Returns the name of an entry as an option of a pass. Raises CompileError when no pipeline can spell it."""
     if not entry.isprintable() or not set(entry).isdisjoint('"\\'):
         message = f"the name of entry @{printable(entry)} has a quote, a backslash or a character that is not printable"
         raise CompileError(f"{message}, expected none in a program that is profiled or has sizes ?")

@@ -29,7 +29,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..core.ir.verification import verify_module
 from ..core.messages.collector import patient_collector
-from ..core.messages.diagnostics import Diagnostic, attach_source_line, listening, render
+from ..core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, listening, render
 from ..core.messages.locations import STANDARD_INPUT
 from ..core.messages.texts import unknown_target
 from ..core.passes.pipeline_text import parse_pipeline
@@ -230,7 +230,17 @@ class StepwellOptMain(xDSLOptMain):
         Returns the text of the module in the format of `-t`. Flags about how weights are printed take effect here.
         """
         with opt_weights.weight_printing(self.args):
-            return self.output_resulting_program(module)
+            try:
+                return self.output_resulting_program(module)
+            except Exception as error:
+                target = self.args.target.partition("{")[0]
+                owner = registry().owner.get(("target", target), "stepwell")
+                if isinstance(error, DiagnosticException) or owner == "stepwell":
+                    raise
+                # The targets of xDSL do not know every op, which is no fault of ours.
+                hint = "-t llvm-ir prints the LLVM text of every program" if target == "llvm" else None
+                message = f"target '{target}' of {owner} cannot print this program: {error or type(error).__name__}"
+                raise StepwellError(Diagnostic(message, hint=hint)) from error
 
     # Reporting
 

@@ -38,7 +38,9 @@ def reproduced_by(command: str) -> Iterator[None]:
 def internal_error_hint(whose: str = "the compiler") -> str:
     """Returns the hint of an error that is not the user's but `whose`, with the command that shows more."""
     command = _command.get()
-    more = "--debug shows the traceback" if command is None else f"this shows the traceback: {command} --debug"
+    more = "--debug shows the traceback"
+    if command is not None:
+        more = f"this shows the traceback: {command}" + ("" if command.endswith(" --debug") else " --debug")
     other = "the program" if whose == "the compiler" else "the program or of stepwell"
     return f"this is a fault of {whose}, not of {other}; {more}"
 
