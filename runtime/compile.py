@@ -9,11 +9,12 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from ..core.messages.collector import patient_collector
+from ..core.messages.diagnostics import emit_remark, remarks_wanted
 from .errors import CompileError
 from .executable import Executable
 from .program.describe import array_type, functions, input_names, is_public, signature
 from .source import Source, read_source
-from .stairs import NUMERICS, chosen_pipeline, has_unknown_sizes
+from .stairs import NUMERICS, chosen_pipeline, has_unknown_sizes, what_is_left_out
 
 
 def compile(
@@ -36,6 +37,7 @@ def compile(
     Args:
         module_or_path: A module, a path, or program text, at any level. A module is not changed.
         pipeline: The passes that replace those of `opt_level` (0 to 3). Ops that it leaves are lowered all the same.
+            `"my-pass,O3"` runs a pass before the optimiser; `"my-pass"` runs it in place of the optimiser.
         numerics: `strict` keeps every rounding, `default` allows rules that round differently, `fast` those that may
             lose NaN, inf and -0.
         threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs.
@@ -64,6 +66,8 @@ def compile(
             tuning=tuning,
             progress=progress,
         )
+        if remarks_wanted() and (remark := what_is_left_out(pipeline, source.module)) is not None:
+            emit_remark(source.module, remark)
         return _executable(source)
 
 

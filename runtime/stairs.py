@@ -19,9 +19,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..core.ir.verification import verify_module
+from ..core.ir.walk import walk
 from ..core.messages.diagnostics import fail, printable
 from ..core.passes.instrument import Instrument
-from ..core.passes.pipeline_text import parse_pipeline
+from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
@@ -68,6 +69,20 @@ def chosen_pipeline(pipeline: str | None = None, opt_level: int = 3, numerics: s
     if pipeline is None:
         return pipeline_text(opt_level, numerics)
     return f"{pipeline},finish" if pipeline else "finish"
+
+
+def what_is_left_out(pipeline: str | None, module: ModuleOp) -> str | None:
+    """
+    Returns the remark that `pipeline` runs in place of the optimiser, and how to have both.
+
+    Returns `None` where it holds the optimiser, goes below the graph level by itself, or the program has no graph op.
+    """
+    if not pipeline or not any(op.name.startswith("graph.") for op in walk(module)):
+        return None
+    names = {spec.name for spec in expand_pipeline(pipeline)}
+    if names & {"plan-fusion", "lower-graph-to-loops"}:
+        return None
+    return f"the pipeline '{pipeline}' runs in place of the optimiser; '{pipeline},O3' has both"
 
 
 def take_down(

@@ -23,7 +23,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, render
 from ..core.messages.files import write_file
 from ..core.messages.texts import takes_arguments
 from ..te.dtypes import numpy_dtype
@@ -94,9 +94,11 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.compile import compile
+    from ..runtime.stairs import what_is_left_out
 
+    module = read_module(options.file, sources)
     executable = compile(
-        read_module(options.file, sources),
+        module,
         entry=options.entry,
         pipeline=options.passes,
         opt_level=options.opt_level,
@@ -107,6 +109,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         verify_each=options.verify_each,
         tuning=False if options.tuning == "off" else options.tuning,
     )
+    if (remark := what_is_left_out(options.passes, module)) is not None:
+        print(render(Diagnostic(remark, "remark")), file=sys.stderr)
     if options.ir or options.memory or options.export:
         _give_instead(executable, options)
         return 0

@@ -28,7 +28,10 @@ Sources = dict[str, str]
 
 SHARED_FLAGS: Final[dict[str, dict[str, Any]]] = {
     "file": {"metavar": "FILE", "help": "textual IR, or - for standard input"},
-    "-p --passes": {"metavar": "PIPELINE", "help": "passes to run first; the rest is lowered anyway"},
+    "-p --passes": {
+        "metavar": "PIPELINE",
+        "help": "passes in place of the optimiser (X,O3: both); the rest is lowered",
+    },
     "--opt-level": {"type": int, "default": 3, "choices": range(4), "help": "how much to optimise (default: 3)"},
     "--numerics": {"default": "default", "choices": ("default", "strict", "fast"), "help": "how exact to be"},
     "--weights": {"metavar": "FILE", "help": "read the weights from this safetensors file"},

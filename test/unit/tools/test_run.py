@@ -10,6 +10,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import stepwell
+from stepwell.core.messages.diagnostics import listening
 from stepwell.core.weights import write_weights
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
@@ -290,3 +292,35 @@ class TestErrors:
     def test_a_program_that_does_not_parse(self) -> None:
         err = fails("-", "--random", "1", data=ADD.replace("graph.add", "graph.ad"))
         assert err.startswith("<stdin>:2:") and "graph.ad" in err
+
+
+@pytest.mark.parametrize(
+    ("passes", "told"),
+    [
+        ("fold-constant", True),
+        ("fold-constant,eliminate-dead-code", True),
+        ("fold-constant,O3", False),
+        ("O1", False),
+        ("graph-optimize", False),
+        ("lower-graph-to-loops", False),
+        ("", False),
+    ],
+)
+def test_a_pipeline_that_leaves_the_optimiser_out_says_so(passes: str, told: bool) -> None:
+    """AUDIT B5."""
+    code, _, error = run("add.mlir", "-p", passes, "--random", "1")
+    remark = f"remark: the pipeline '{passes}' runs in place of the optimiser; '{passes},O3' has both\n"
+    assert (code, error) == (0, remark if told else "")
+
+
+def test_python_hears_that_the_optimiser_is_left_out() -> None:
+    """AUDIT B5."""
+    heard: list[str] = []
+    with listening(lambda diagnostic: heard.append(diagnostic.message)):
+        stepwell.compile(ADD, pipeline="fold-constant")
+        stepwell.compile(ADD, pipeline="fold-constant,O3")
+        stepwell.compile(ADD)
+    told = [text for text in heard if "optimiser" in text]
+    assert len(told) == 1 and told[0].endswith(
+        "the pipeline 'fold-constant' runs in place of the optimiser; 'fold-constant,O3' has both"
+    )
