@@ -89,6 +89,9 @@ TARGETS: dict[str, str] = {
 PIPELINES = "lowering.pipelines:PIPELINES"
 """Named pipelines for `-p`: a `dict[str, str]` from name to pipeline text, which may use other names."""
 
+POINTS = "lowering.pipelines:POINTS"
+"""The points of these pipelines that passes of plug-ins join, with what they are for."""
+
 EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object, or a module that registers things; see core.plugins.StepwellPlugin
     "op-explainer": {"graph": "dialects.graph.documentation:explain"},
@@ -117,6 +120,11 @@ def _loader(location: str) -> Callable[[], Any]:
 def pipelines() -> dict[str, str]:
     """The named pipelines of Stepwell."""
     return dict(_loader(PIPELINES)())
+
+
+def points() -> list[str]:
+    """The points of the named pipelines that passes of plug-ins join."""
+    return list(_loader(POINTS)())
 
 
 def extensions() -> dict[str, dict[str, Callable[[], Any]]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -168,7 +169,8 @@ def note_registration(what: str, *functions: Any) -> None:
 
 def registrations_fingerprint() -> str:
     """
-    A text that differs when a registered function or the set of usable code generators does.
+    A text that differs when a registered function, the set of usable code generators or a pass that joins a pipeline
+    does.
 
     A function counts by the content of the file that defines it; one without a file (of an interactive session) only
     equals itself within this process. Functions of Stepwell itself count by the hash of its sources, elsewhere.
@@ -183,6 +185,10 @@ def registrations_fingerprint() -> str:
         except Exception as error:  # of a package that is broken; compiling with it says so
             reason = f"{type(error).__name__}: {error}"
         parts.append(f"{name}:{'usable' if reason is None else reason}")
+    for point, texts in sorted(registry().joins.items()):
+        known = registry().passes
+        names = [name for name in re.findall(r"[\w-]+", ",".join(texts)) if name in known]
+        parts.append(f"{point}:{texts} {[_origin(known[name]()) for name in names]}")
     return "\n".join(parts)
 
 

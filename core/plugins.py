@@ -45,6 +45,8 @@ class StepwellPlugin:
 
     pipelines: Mapping[str, str] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, Callable[[], Any]]] = field(default_factory=dict)
+    joins: Mapping[str, str] = field(default_factory=dict)
+    """Passes that join O1, O2 and O3: the name of a point (docs/extending.md), and the passes to run there."""
 
 
 class LoadedPlugin(NamedTuple):
@@ -66,6 +68,8 @@ class Registry:
     targets: dict[str, Callable[[], type[Target]]] = field(default_factory=dict)
     plugin_pipelines: dict[str, str] = field(default_factory=dict)
     extensions: dict[str, dict[str, Callable[[], Any]]] = field(default_factory=dict)
+    joins: dict[str, list[str]] = field(default_factory=dict)
+    """The passes of plug-ins at each point of the pipelines, in the order of the plug-ins."""
     plugins: list[LoadedPlugin] = field(default_factory=list)
     owner: dict[tuple[str, str], str] = field(default_factory=dict)
     root: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -74,7 +78,8 @@ class Registry:
     @property
     def pipelines(self) -> dict[str, str]:
         """Named pipelines: name to pipeline text."""
-        return {**self.plugin_pipelines, **own.pipelines()}
+        joins = {point: ",".join(passes) for point, passes in self.joins.items()}
+        return {**self.plugin_pipelines, **own.pipelines(), **joins}
 
     def extensions_of(self, kind: str) -> dict[str, Callable[[], Any]]:
         """The loaders of one kind, those of Stepwell included, by name."""
@@ -111,6 +116,11 @@ class Registry:
         taken = self._add("pipeline", self.plugin_pipelines, plugin.pipelines, package, root)
         for kind, loaders in plugin.extensions.items():
             taken += self._add(kind, self.extensions.setdefault(kind, {}), loaders, package, root)
+        for point, passes in plugin.joins.items():
+            if point in own.points():
+                self.joins.setdefault(point, []).append(passes)
+            else:
+                taken.append(f"there is no point '{point}' to join, expected one of {', '.join(own.points())}")
         return taken
 
     def add_pass(self, pass_type: type[ModulePass]) -> str | None:

@@ -90,18 +90,44 @@ UNTUNED = without(SCHEDULE, "apply-tuning", "prepack-weights")
 FINISH = (*TO_LOOPS, *SCHEDULE, *TO_BUFFERS, *TO_LLVM)
 """The lowering of any level to the llvm level."""
 
+POINTS: dict[str, str] = {
+    "at-start": "on the program as it is written",
+    "before-fusion": "on the simplified graph, before rules decide what becomes one kernel",
+    "after-fusion": "on the graph whose groups are functions, before they become loops",
+    "before-schedule": "on loop functions without a schedule",
+    "before-buffers": "on scheduled loop functions, before tensors become buffers",
+}
+"""The points of O1, O2 and O3 that passes of plug-ins join. Each is a pipeline that is empty without plug-ins."""
+
+
+def joined(passes: Passes) -> Passes:
+    """Returns the lowering `passes` with the points on the tensor_loop level."""
+    schedule = next(name for name in SCHEDULE if name in passes)
+    first, buffers = passes.index(schedule), next(i for i, each in enumerate(passes) if each.startswith("bufferize"))
+    return (*passes[:first], "before-schedule", *passes[first:buffers], "before-buffers", *passes[buffers:])
+
+
 _PIPELINES: dict[str, Passes] = {
-    "graph-optimize": (*SIMPLIFY, *FUSE),
-    "graph-optimize-strict": (*without(SIMPLIFY, "zero-subnormals"), *without(FUSE, "fuse-ewise-fma")),
+    **dict.fromkeys(POINTS, ()),
+    "graph-optimize": ("at-start", *SIMPLIFY, "before-fusion", *FUSE, "after-fusion"),
+    "graph-optimize-strict": (
+        *("at-start", *without(SIMPLIFY, "zero-subnormals")),
+        *("before-fusion", *without(FUSE, "fuse-ewise-fma"), "after-fusion"),
+    ),
     "to-loops": TO_LOOPS,
     "to-llvm": TO_LLVM,
     "finish": FINISH,
     "O0": (*UNFUSED_LOOPS, *with_options(TO_BUFFERS, "bufferize", "reuse=false"), *TO_LLVM),
-    "O1": (*EXACT, "remove-unused-functions", *TO_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM),
-    "O2": ("graph-optimize", "finish"),
-    "O3": ("graph-optimize", "finish"),
-    "finish-strict": with_options(FINISH, "prepack-weights", "winograd=false subnormals=true"),
-    "finish-fast": with_options(with_options(FINISH, "prepack-weights", "flush=true"), "schedule-cpu", "flush=true"),
+    "O1": (
+        *("at-start", *EXACT, "remove-unused-functions", "before-fusion", "after-fusion"),
+        *joined((*TO_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM)),
+    ),
+    "O2": ("graph-optimize", *joined(FINISH)),
+    "O3": ("graph-optimize", *joined(FINISH)),
+    "finish-strict": with_options(joined(FINISH), "prepack-weights", "winograd=false subnormals=true"),
+    "finish-fast": with_options(
+        with_options(joined(FINISH), "prepack-weights", "flush=true"), "schedule-cpu", "flush=true"
+    ),
 }
 
 PIPELINES: dict[str, str] = {name: ",".join(passes) for name, passes in _PIPELINES.items()}

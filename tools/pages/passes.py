@@ -114,7 +114,7 @@ def _pipelines() -> str:
     found = registry()
     lines = ["## Named pipelines", "", "| name | passes |", "|---|---|"]
     for name in sorted(found.pipelines):
-        if name not in found.plugin_pipelines:
+        if name not in found.plugin_pipelines and found.pipelines[name]:  # points to join are empty
             passes = ", ".join(f"`{spec}`" for spec in expand_pipeline(name))
             lines.append(f"| `{name}` | {passes} |")
     return "\n".join(lines) + "\n"
