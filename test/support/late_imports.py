@@ -38,7 +38,7 @@ STARTS_FAST: Final = {
     " rewrites.partition.pattern_tables rewrites.shipped testing.rules.checking testing.rules.group_checking"
     " testing.rules.mutation testing.rules.reporting",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
-    "tools/run.py": "json numpy runtime.compile tools.pages.memory_table",
+    "tools/run.py": "json numpy runtime.compile runtime.stairs tools.pages.memory_table",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",
     "tools/start.py": "importlib",

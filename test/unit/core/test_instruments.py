@@ -65,7 +65,7 @@ def test_an_exception_in_a_hook_names_hook_and_pass():
     with pytest.raises(ZeroDivisionError) as caught:
         run(LowPass(), LowPass(), instruments=[Recorder([], fails_in="after_pass")])
     failure = caught.value.failed_pass
-    assert str(failure) == "in after_pass of Recorder, at pass 'low' (number 1 of the pipeline)"
+    assert str(failure) == "in after_pass of Recorder, at pass 'low' of module 'sample_passes' (number 1 of the pipeline)"
     assert str(failure) in caught.value.__notes__
 
 
@@ -73,7 +73,7 @@ def test_an_exception_in_a_pass_names_it():
     events: list[str] = []
     with pytest.raises(KeyError) as caught:
         run(LowPass(), FailingPass(), instruments=[Recorder(events)])
-    assert str(caught.value.failed_pass) == "in pass 'failing' (number 2 of the pipeline)"
+    assert str(caught.value.failed_pass) == "in pass 'failing' of module 'sample_passes' (number 2 of the pipeline)"
     assert caught.value.failed_pass.stage == "pass"
     assert events[-2:] == ["failed_pass failing KeyError", "finish"]
 
