@@ -65,7 +65,8 @@ def test_an_exception_in_a_hook_names_hook_and_pass():
     with pytest.raises(ZeroDivisionError) as caught:
         run(LowPass(), LowPass(), instruments=[Recorder([], fails_in="after_pass")])
     failure = caught.value.failed_pass
-    assert str(failure) == "in after_pass of Recorder, at pass 'low' of module 'sample_passes' (number 1 of the pipeline)"
+    where = "at pass 'low' of module 'sample_passes' (number 1 of the pipeline)"
+    assert str(failure) == f"in after_pass of Recorder, {where}"
     assert str(failure) in caught.value.__notes__
 
 

@@ -114,13 +114,13 @@ def _catches_interrupts(pid: int) -> bool:
 
 class TestRunTool:
     def test_the_exit_code_is_that_of_the_tool(self) -> None:
-        assert run_tool([], lambda words, sources: 3) == 3
+        assert run_tool("stepwell-run", [], lambda words, sources: 3) == 3
 
     def test_interrupts_have_the_code_of_shells(self) -> None:
         def interrupted(words: list[str], sources: Sources) -> int:
             raise KeyboardInterrupt
 
-        assert run_tool([], interrupted) == 130
+        assert run_tool("stepwell-run", [], interrupted) == 130
 
     def test_errors_quote_the_texts_that_were_read(self, capsys: pytest.CaptureFixture[str]) -> None:
         def failing(words: list[str], sources: Sources) -> int:
@@ -129,7 +129,7 @@ class TestRunTool:
             sources["a:b.mlir"] = "first\n  second"
             raise ExecutionError("index out of range", "a:b.mlir:2:3")
 
-        assert run_tool([], failing) == 1
+        assert run_tool("stepwell-run", [], failing) == 1
         assert capsys.readouterr().err == "a:b.mlir:2:3: error: index out of range\n    second\n    ^\n"
 
     def test_debug_raises(self) -> None:
@@ -137,13 +137,13 @@ class TestRunTool:
             raise StepwellError(Diagnostic("no"))
 
         with pytest.raises(StepwellError):
-            run_tool(["--debug"], failing)
+            run_tool("stepwell-run", ["--debug"], failing)
 
     def test_a_wrong_word_names_the_nearest_flag(self, capsys: pytest.CaptureFixture[str]) -> None:
         parser = ArgumentParser(prog="tool")
         parser.add_argument("--entry")
 
-        assert run_tool(["--enty"], lambda words, sources: bool(parser.parse_args(words))) == 1
+        assert run_tool("stepwell-run", ["--enty"], lambda words, sources: bool(parser.parse_args(words))) == 1
         assert capsys.readouterr().err == ("error: unrecognized arguments: --enty\nhint: did you mean '--entry'?\n")
 
 
