@@ -7,7 +7,9 @@ The rules follow the pattern kinds of TVM (J. Roesch et al., "Relay: A High-Leve
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from itertools import count
+from weakref import ref
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation
@@ -35,28 +37,26 @@ class _Numbers:
     """
     Gives each attribute a number, the same for equal ones.
 
-    Identical layers share few attributes, and hashing a type takes 5 µs. Objects are known by identity and are kept
-    alive for that. When there are too many, all are forgotten, and no number is used again.
-
-    Objects are known by identity and kept alive for that. Where there are too many, all are forgotten, and no number
-    comes again.
+    Identical layers share few attributes, and hashing a type takes 5 µs. So objects are known by identity as long as
+    they live. When there are too many values, all are forgotten, and no number is used again.
     """
 
     def __init__(self, most: int = 4 * _MAX_KNOWN):
         self._most, self._next = most, count()
-        self._by_identity: dict[int, tuple[Attribute, int]] = {}
+        self._by_identity: dict[int, tuple[ref[Attribute], int]] = {}
         self._by_value: dict[Attribute, int] = {}
 
     def of(self, attribute: Attribute) -> int:
         known = self._by_identity.get(id(attribute))
         if known is None:
-            if len(self._by_identity) >= self._most:
-                self._by_identity.clear()
-                self._by_value.clear()
             number = self._by_value.get(attribute)
             if number is None:
+                if len(self._by_value) >= self._most:
+                    self._by_identity.clear()
+                    self._by_value.clear()
                 number = self._by_value[attribute] = next(self._next)
-            known = self._by_identity[id(attribute)] = (attribute, number)
+            forget = partial(self._by_identity.pop, id(attribute))
+            known = self._by_identity[id(attribute)] = (ref(attribute, forget), number)
         return known[1]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from threading import Lock
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...machine.amx import amx_permitted
 from ...machine.code_target import CodeTarget, uses_tile_registers, uses_wide_registers
@@ -19,6 +20,12 @@ from .half_floats import BRAIN_FLOATS, HALF_FLOATS
 
 _LOCK = Lock()
 _LIBRARY_NUMBERS = count()
+
+_LIBRARIES_PER_LINKER = 16
+"""
+How many libraries share a linker. LLVM keeps 9 KB of each unloaded library until its linker goes. A linker of its own
+would cost every library 0.6 ms and 120 KB.
+"""
 
 
 @cache
@@ -49,7 +56,14 @@ def _target_machine(target: CodeTarget) -> llvm.TargetMachine:
     )
 
 
-def _optimised(text: str, target: CodeTarget, speed_level: int) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+def _optimised(
+    text: str, target: CodeTarget, speed_level: int, context: llvm.ContextRef
+) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+    """
+    Returns the module of LLVM text after its passes, and what makes machine code of it.
+
+    Constants and metadata stay in their `context` for good, so each program gets one of its own.
+    """
     if uses_tile_registers(text) and not target.has_tile_products:
         raise CompileError(
             f"the program multiplies by amx, which {target.cpu} does not have or the system does not let this "
@@ -60,7 +74,7 @@ def _optimised(text: str, target: CodeTarget, speed_level: int) -> tuple[llvm.Mo
         text += HALF_FLOATS
     if "bfloat" in text and target.triple.startswith("x86_64") and "+avx512bf16" not in target.features.split(","):
         text += BRAIN_FLOATS
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(text, context)
     module.triple = target.triple
     machine = _target_machine(target)
     module.data_layout = str(machine.target_data)
@@ -71,8 +85,15 @@ def _optimised(text: str, target: CodeTarget, speed_level: int) -> tuple[llvm.Mo
         options.slp_vectorization = False
         options.loop_unrolling = True
         builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        _run_once(builder.getModulePassManager(), module, builder)
     return module, machine
+
+
+def _run_once(manager: llvm.ModulePassManager, module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
+    """Runs the passes and frees them. In llvmlite 0.50 a manager does not, since ObjectRef hides how."""
+    manager.run(module, builder)
+    NewPassManager._dispose(manager)  # pyright: ignore[reportPrivateUsage]
+    manager.detach()
 
 
 def compile_object(text: str, target: CodeTarget | None = None, speed_level: int = 2) -> bytes:
@@ -86,7 +107,7 @@ def compile_object(text: str, target: CodeTarget | None = None, speed_level: int
     if uses_wide_registers(text) and not target.has_wide_registers:
         raise RuntimeError("the program has instructions of AVX-512, which this machine does not have")
     with _LOCK:
-        module, machine = _optimised(text, target, speed_level)
+        module, machine = _optimised(text, target, speed_level, llvm.create_context())
         return machine.emit_object(module)
 
 
@@ -111,9 +132,10 @@ def compile_library(
     """
     with _LOCK:
         llvm.initialize_native_asmparser()
-        module, machine = _optimised(text, target, speed_level)
+        context = llvm.create_context()
+        module, machine = _optimised(text, target, speed_level, context)
         for other in others:
-            part = llvm.parse_assembly(other)
+            part = llvm.parse_assembly(other, context)
             part.triple, part.data_layout = module.triple, module.data_layout
             part.verify()
             module.link_in(part)
@@ -130,12 +152,13 @@ def compile_library(
 def assembly(text: str, target: CodeTarget | None = None, speed_level: int = 2) -> str:
     """Returns the assembly for LLVM text."""
     with _LOCK:
-        module, machine = _optimised(text, target or host_code_target(), speed_level)
+        module, machine = _optimised(text, target or host_code_target(), speed_level, llvm.create_context())
         return machine.emit_assembly(module)
 
 
-@cache
-def _lljit() -> llvm.LLJIT:
+@lru_cache(maxsize=1)
+def _linker(_number: int) -> llvm.LLJIT:
+    """Returns the linker with this number. The last one is kept here; each stays as long as any of its libraries."""
     # JITLink lays code and data of an object side by side. The older linker maps them one by one. In a process with
     # much memory these may be more than 2 GB apart, which 32-bit offsets do not reach, and the linker ends the process.
     return llvm.create_lljit_compiler(_target_machine(host_code_target()), use_jit_link=True)
@@ -168,7 +191,8 @@ class NativeLibrary:
             builder = builder.add_current_process()
             for symbol in symbols:
                 builder = builder.export_symbol(symbol)
-            self._tracker = builder.link(_lljit(), f"stepwell{next(_LIBRARY_NUMBERS)}")
+            number = next(_LIBRARY_NUMBERS)
+            self._tracker = builder.link(_linker(number // _LIBRARIES_PER_LINKER), f"stepwell{number}")
 
     def entry(self, symbol: str) -> Callable[..., int]:
         """Returns the function `i32 symbol(void **arguments)`. A call of it releases the interpreter lock."""
