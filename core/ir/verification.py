@@ -12,12 +12,14 @@ checked once per walk: identical layers of a net cost little more than one. None
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
-from xdsl.dialects.builtin import StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, UnregisteredOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, OpDef, traits_def
 from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.traits import IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
@@ -27,6 +29,7 @@ from ..messages.locations import nearest_source_point
 from ..plugins import maker_of
 from .dominance import DominatorTree
 from .extra_checks import missed_by_verifier
+from .symbols import lookup_symbol
 
 GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect", "irdl.operation"})
 """Ops whose regions have no order: a value may be used before the op that defines it."""
@@ -205,7 +208,10 @@ class _Verifier:
 
     def _check_by_verifier(self, op: Operation) -> None:
         try:
-            op.verify_()
+            if op.name in _CALLEES and isinstance(op, IRDLOperation) and _callee_fits(op):
+                _without_traits(type(op)).verify(op)
+            else:
+                op.verify_()
         except VerifyException as error:
             self._fail(*_sharper(op, str(error)), error)
         except RecursionError as error:
@@ -242,6 +248,29 @@ def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | Non
     definition = kind.get_irdl_definition()
     plain = not definition.attributes and all(type(each).verify is OpTrait.verify for each in definition.traits)
     return key_of if plain else None
+
+
+_CALLEES: Final = {"func.call": "func.func", "llvm.call": "llvm.func"}
+"""What the calls of xDSL call. Their trait scans the module for it, which is quadratic in the calls of a program."""
+
+
+def _callee_fits(op: IRDLOperation) -> bool:
+    """Returns whether all is well between a call and its callee. Otherwise the trait of the call says what is not."""
+    name = op.properties.get("callee")
+    if not isinstance(name, SymbolRefAttr) or name.nested_references.data:
+        return False
+    callee = lookup_symbol(op, name.root_reference.data)
+    if callee is None or callee.name != _CALLEES[op.name]:
+        return False
+    if not isinstance(callee, FuncOp):
+        return True
+    type_ = callee.function_type
+    return type_.inputs.data == tuple(op.operand_types) and type_.outputs.data == tuple(op.result_types)
+
+
+@cache
+def _without_traits(kind: type[IRDLOperation]) -> OpDef:
+    return replace(kind.get_irdl_definition(), traits=traits_def())
 
 
 def _may_be_a_graph(op: Operation) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import AnyVectorType, ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
@@ -35,6 +35,15 @@ MOST_INLINE_ELEMENTS: Final = 1 << 27
 LARGEST_EXTENT: Final = (1 << 63) - 1
 """The greatest extent of a dimension, which is an i64 at run time."""
 
+MOST_DIMENSIONS: Final = 64
+"""The most dimensions of a shaped type, as of NumPy's arrays."""
+
+MOST_ALIASES: Final = 1 << 16
+"""
+The most aliases that an alias may stand for, one for each use. Each of `!t1 = tuple<!t0, !t0>` … doubles their number,
+and what works on a type works on all of its parts.
+"""
+
 
 class HintedParseError(ParseError):
     """A parse error with a line of advice."""
@@ -42,6 +51,19 @@ class HintedParseError(ParseError):
     def __init__(self, span: Span, message: str, hint: str | None):
         super().__init__(span, message)
         self.hint = hint
+
+
+class _Aliases(dict[str, Attribute]):
+    """The attributes and types by alias. It counts what they stand for as they are used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: dict[str, int] = {}
+        self.used = 0
+
+    def __getitem__(self, name: str) -> Attribute:
+        self.used += self.sizes[name]
+        return super().__getitem__(name)
 
 
 class StepwellParser(Parser):
@@ -56,6 +78,8 @@ class StepwellParser(Parser):
     def __init__(self, ctx: Context, text: str, name: str = UNNAMED_TEXT, line_offset: int = 0):
         # As Parser.__init__, with another lexer.
         AttrParser.__init__(self, ParserState(StepwellLexer(Input(text, name))), ctx)
+        self.attribute_aliases = self._aliases = _Aliases()
+        self._dimensions = 0
         self.ssa_values = {}
         self.blocks = {}
         self.forward_block_references = defaultdict(list)
@@ -174,11 +198,31 @@ class StepwellParser(Parser):
         start = text.rfind(name, 0, self.pos)
         return self._current_token.span if start < 0 else Span(start, start + len(name), self.lexer.input)
 
+    def _parse_alias_def(self) -> None:
+        name = self._current_token
+        self._aliases.used = 0
+        super()._parse_alias_def()
+        self._aliases.sizes[name.text] = size = 1 + self._aliases.used
+        if size > MOST_ALIASES:
+            message = f"alias '{name.text}' stands for {size} aliases, expected at most {MOST_ALIASES}"
+            raise ParseError(name.span, message)
+
+    def parse_dimension_list(self) -> list[int]:
+        self._dimensions = 0
+        return super().parse_dimension_list()
+
+    def _parse_vector_attrs(self) -> AnyVectorType:
+        self._dimensions = 0
+        return super()._parse_vector_attrs()
+
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
         element = super()._parse_tensor_literal_element()
         return LiteralElement(element.is_negative, element.value, element.span)
 
     def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
+        self._dimensions += 1
+        if self._dimensions > MOST_DIMENSIONS:
+            self.raise_error(f"a type has at most {MOST_DIMENSIONS} dimensions")
         start = self.pos
         extent = super().parse_shape_dimension(allow_dynamic)
         if extent > LARGEST_EXTENT:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, SymbolRefAttr
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
-from xdsl.traits import NoMemoryEffect, SymbolTable, SymbolUserOpInterface
+from xdsl.traits import NoMemoryEffect, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES
+from ...core.ir.symbols import lookup_symbol, symbol_table_of, symbols_of
 from ...core.messages.diagnostics import did_you_mean
 from ..traits import MayFail
 from .shapes import Shape, compatible
@@ -28,44 +28,6 @@ LOOP_FUNCTION = "tensor_loop.func"
 """
 The name of the op that defines a kernel. The op gives the types of its buffers as `input_types` and `output_types`.
 """
-
-
-# Symbols
-
-_symbols: WeakKeyDictionary[Operation, dict[str, Operation]] = WeakKeyDictionary()
-"""The ops of each symbol table, by symbol name. An entry is checked before it is used, so edits do no harm."""
-
-
-def symbol_table_of(op: Operation) -> Operation | None:
-    """Returns the closest op around `op` that is a symbol table, or `None`."""
-    around = op.parent_op()
-    while around is not None and not around.has_trait(SymbolTable, value_if_unregistered=False):
-        around = around.parent_op()
-    return around
-
-
-def lookup_symbol(op: Operation, name: str) -> Operation | None:
-    """
-    Returns the op of symbol `name` as seen from `op`, or `None`. It takes constant time where xDSL scans the module.
-    """
-    table = symbol_table_of(op)
-    if table is None:
-        return None
-    found = _symbols.get(table, {}).get(name)
-    if found is None or found.parent_op() is not table or _symbol_name(found) != name:
-        _symbols[table] = index = _symbol_index(table)
-        found = index.get(name)
-    return found
-
-
-def _symbol_name(op: Operation) -> str | None:
-    name = op.properties.get("sym_name", op.attributes.get("sym_name"))
-    return name.data if isinstance(name, StringAttr) else None
-
-
-def _symbol_index(table: Operation) -> dict[str, Operation]:
-    ops = (op for region in table.regions for block in region.blocks for op in block.ops)
-    return {name: op for op in ops if (name := _symbol_name(op)) is not None}
 
 
 class _KernelUse(SymbolUserOpInterface):
@@ -142,7 +104,7 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
         kernel = self.kernel()
         if kernel is None:
             table = symbol_table_of(self)
-            hint = None if table is None else did_you_mean(name, _symbol_index(table))
+            hint = None if table is None else did_you_mean(name, symbols_of(table))
             raise VerifyException(f"there is no function @{name}" + ("" if hint is None else f", {hint}"))
         if kernel.name != LOOP_FUNCTION:
             raise VerifyException(f"@{name} is a {kernel.name}, expected a {LOOP_FUNCTION}")

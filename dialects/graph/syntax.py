@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import ParseError
 
 from ...core.ir.element_types import ATTRIBUTES
 from ...core.messages.diagnostics import did_you_mean
-from ...core.text.parsing import HintedParseError, StepwellParser
+from ...core.text.parsing import MOST_DIMENSIONS, HintedParseError, StepwellParser
 from ...core.text.plain_ops import VALUE
 from .properties import PropertyKind
 from .shapes import Shaped
@@ -69,7 +69,7 @@ def parse_property(parser: Parser, definition: OpDef, properties: dict[str, Attr
     properties[name] = kind.parse(parser, name) if isinstance(kind, PropertyKind) else parser.parse_attribute()
 
 
-_TENSOR_TEXT = re.compile(rf"tensor<((?:(?:[0-9]{{1,15}}|\?)x)*)({'|'.join(ATTRIBUTES)})>")
+_TENSOR_TEXT = re.compile(rf"tensor<((?:(?:[0-9]{{1,15}}|\?)x){{0,{MOST_DIMENSIONS}}})({'|'.join(ATTRIBUTES)})>")
 
 
 def parse_type(parser: Parser) -> Attribute:

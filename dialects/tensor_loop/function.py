@@ -39,12 +39,11 @@ from xdsl.traits import (
     MemoryAllocEffect,
     SingleBlockImplicitTerminator,
     SymbolOpInterface,
-    SymbolTable,
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.ir.symbols import symbol
+from ...core.ir.symbols import lookup_symbol, symbol
 from ...core.ir.walk import ops_of
 from .block import BlockOp
 from .syntax import print_attributes, print_body, value_name
@@ -217,8 +216,8 @@ class CallSymbolUser(SymbolUserOpInterface):
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, CallOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
         name = op.callee.string_value()
+        callee = lookup_symbol(op, name)
         if callee is None:
             raise VerifyException(f"@{name} is not defined in this module")
         if not isinstance(callee, FuncOp):

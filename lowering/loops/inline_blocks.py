@@ -38,6 +38,13 @@ _MOVES = frozenset(
 """The ops that cost nothing beside the load that they surround."""
 
 
+MOST_ADDED = 256
+"""
+The most ops that inlining one temporary may add; our benchmarks add 12. Each level of `concat(v, v)` doubles the loads
+of the one before.
+"""
+
+
 @dataclass(frozen=True)
 class Accessor:
     """A block that touches a buffer, with the op at the top of the function that holds it."""
@@ -90,7 +97,7 @@ def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[t
         return ()
     if not _is_pointwise(producer, alloc.memref) or not _sources_keep(producer, facts):
         return ()
-    if not _is_cheap(producer, readers, alloc.memref, facts.vectors):
+    if _added(producer, readers) > MOST_ADDED or not _is_cheap(producer, readers, alloc.memref, facts.vectors):
         return ()
     for reader in readers:
         facts.vectors.merge(producer.block, reader.block, reader.loads)
@@ -248,6 +255,12 @@ def _sources_keep(producer: Accessor, facts: FunctionFacts) -> bool:
         if found is None or any(a.stores and a.time >= producer.time for a in found):
             return False
     return True
+
+
+def _added(producer: Accessor, readers: Sequence[Accessor]) -> int:
+    """Returns how many ops copies of the producer add, in place of all its loads but one."""
+    copies = sum(len(reader.loads) for reader in readers) - 1
+    return copies * sum(1 for _ in walk(producer.block.body)) if copies else 0
 
 
 def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue, vectors: VectorAxes) -> bool:

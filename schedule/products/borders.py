@@ -32,6 +32,9 @@ Runs of taps of all tiles at borders together up to which those get code of thei
 with its padding.
 """
 
+MOST_TILES = 1000
+"""Tiles at borders up to which their runs are counted. There are more only where the padding is very large."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -79,6 +82,12 @@ class Border:
                 found.append(run)
         return found
 
+    def rows_inside(self, taps: int) -> range:
+        """Returns the rows that all `taps` find inside the image. There may be none."""
+        # Neither `by` nor `step` is negative, so the first tap is the lowest.
+        end = self.size - self.start - self.step * (taps - 1)
+        return range(-(self.start // self.by), -(-end // self.by))
+
 
 @dataclass(frozen=True)
 class Borders:
@@ -102,14 +111,21 @@ class Borders:
         found: list[tuple[int, int, int]] = []
         start = 0
         for rows, count in split_evenly(self.c.extent(self.c.m), most):
-            for _ in range(count):
-                inside = not self._is_at_border(start, rows)
-                if inside and found and found[-1][0] == rows and not self._is_at_border(found[-1][1], rows):
-                    found[-1] = (rows, found[-1][1], found[-1][2] + 1)
-                else:
-                    found.append((rows, start, 1))
-                start += rows
+            first, end = self._inside(start, rows, count)
+            found += [(rows, start + tile * rows, 1) for tile in range(first)]
+            if first < end:
+                found.append((rows, start + first * rows, end - first))
+            found += [(rows, start + tile * rows, 1) for tile in range(end, count)]
+            start += rows * count
         return found
+
+    def _inside(self, start: int, rows: int, count: int) -> tuple[int, int]:
+        """Returns which of `count` tiles from row `start` on have all taps inside the image: the first and the end."""
+        if self.across is None:
+            return 0, count
+        inside = self.across.rows_inside(self.taps)
+        first = min(max(-((start - inside.start) // rows), 0), count)
+        return first, max(first, min((inside.stop - start) // rows, count))
 
     def runs(self, height: tuple[int, int, int]) -> list[Run]:
         """Returns the taps of `across` of tiles of one height."""
@@ -119,12 +135,17 @@ class Borders:
         return self.across.runs(start, rows, self.taps)
 
     def _is_at_border(self, start: int, rows: int) -> bool:
-        return self.across is not None and self.across.runs(start, rows, self.taps) != [Run(0, self.taps, 0, rows)]
+        return self._inside(start, rows, 1) != (0, 1)
 
     def fit(self, most: int) -> bool:
         """Returns whether tiles of at most `most` rows have few runs at borders."""
-        heights = self.heights(most)
-        found = [self.runs(height) for height in heights if self._is_at_border(height[1], height[0])]
+        start = 0
+        for rows, count in split_evenly(self.c.extent(self.c.m), most):
+            first, end = self._inside(start, rows, count)
+            if count - (end - first) > MOST_TILES:
+                return False
+            start += rows * count
+        found = [self.runs(height) for height in self.heights(most) if self._is_at_border(height[1], height[0])]
         return sum(len(runs) for runs in found) <= MOST_RUNS
 
 

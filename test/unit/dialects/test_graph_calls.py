@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
+import pytest
+import stepwell
+from stepwell.core.ir.symbols import lookup_symbol
+from stepwell.core.ir.verification import verify_module
 from stepwell.core.text.parsing import parse
 from stepwell.dialects import traits
 from stepwell.dialects.graph import CallKernelOp
-from stepwell.dialects.graph.calls import lookup_symbol
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.traits import get_effects, is_speculatable
+from xdsl.traits import SymbolTable, get_effects, is_speculatable
 
 PROGRAM = """
 tensor_loop.func @plain(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
@@ -53,3 +59,30 @@ def test_lookup_follows_edits_of_the_module() -> None:
     assert failing.kernel() is None
     module.body.block.add_op(second)
     assert failing.kernel() is second
+
+
+def test_g4_a_right_call_scans_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scan(*_: object) -> None:
+        raise AssertionError("the module was scanned")
+
+    functions = ["func.func @f0(%x: tensor<4xf32>) -> tensor<4xf32> {\n  func.return %x : tensor<4xf32>\n}\n"]
+    for number in range(1, 20):
+        functions.append(
+            f"func.func @f{number}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n"
+            f"  %y = func.call @f{number - 1}(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+            "  func.return %y : tensor<4xf32>\n}\n"
+        )
+    module = parse("".join(functions))
+    monkeypatch.setattr(SymbolTable, "lookup_symbol", scan)
+    verify_module(module)
+    lowered = stepwell.compile(module, opt_level=0, entry="f19").ir("llvm")
+    assert lowered.count("llvm.call") >= 19
+
+
+def test_looking_up_symbols_keeps_no_module_alive() -> None:
+    module = parse(PROGRAM)
+    assert calls(module)[0].kernel() is not None
+    gone = weakref.ref(module)
+    del module
+    gc.collect()
+    assert gone() is None

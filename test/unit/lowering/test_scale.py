@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from counts import FULL
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.loops.inline_blocks import MOST_ADDED
 from stepwell.testing.programs.program_generators import random_program
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,3 +104,34 @@ def test_output_does_not_depend_on_the_hash_seed(arguments: tuple[str, ...], tmp
         (tmp_path / "p.mlir").write_text(random_program(seed, 14, smooth=True).text)
         first, second = outputs(tmp_path, "p.mlir", *arguments)
         assert first == second and len(first) > 1000
+
+
+def doubled(levels: int) -> str:
+    """Each value is the one before twice."""
+    lines = [f"func.func @main(%v0: tensor<3xf32>) -> tensor<{3 << levels}xf32> {{"]
+    for k in range(levels):
+        one, two = f"tensor<{3 << k}xf32>", f"tensor<{6 << k}xf32>"
+        lines.append(f"  %v{k + 1} = graph.concat %v{k}, %v{k} : ({one}, {one}) -> {two}")
+    return "\n".join([*lines, f"  func.return %v{levels} : tensor<{3 << levels}xf32>", "}"])
+
+
+def swapped(levels: int) -> str:
+    """Each value is the one before with its halves swapped."""
+    lines, four, eight = ["func.func @main(%v0: tensor<8xf32>) -> tensor<8xf32> {"], "tensor<4xf32>", "tensor<8xf32>"
+    for k in range(levels):
+        for name, begin in (("a", 0), ("b", 4)):
+            where = f"axes = [0], begin = [{begin}], end = [{begin + 4}]"
+            lines.append(f"  %{name}{k} = graph.strided_slice %v{k}, {where} : ({eight}) -> {four}")
+        lines.append(f"  %v{k + 1} = graph.concat %b{k}, %a{k} : ({four}, {four}) -> {eight}")
+    return "\n".join([*lines, f"  func.return %v{levels} : {eight}", "}"])
+
+
+@pytest.mark.parametrize("level", [1, 3])
+@pytest.mark.parametrize("make", [doubled, swapped])
+def test_g4_moves_that_double_with_each_level_grow_by_a_bounded_number_of_ops(
+    make: Callable[[int], str], level: int
+) -> None:
+    x = np.arange(3 if make is doubled else 8, dtype=np.float32)
+    compiled = stepwell.compile(make(14), opt_level=level, cache=False, threads=1)
+    assert compiled.ir("scf").count("\n") < 14 * 2 * MOST_ADDED
+    np.testing.assert_array_equal(compiled(x)[0], np.tile(x, 1 << 14) if make is doubled else x)

@@ -159,6 +159,12 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("loop_bound_type", in_function("  scf.for %k = %f to %f step %f {\n  }"), 2, ""),
     ("deep_nesting", in_function("  scf.execute_region {\n" * 4000), 0, "nested too deeply"),
     ("deep_attribute", in_function(f'  "test.op"() {{a = {"[" * 3000}}} : () -> ()'), 2, "nested too deeply"),
+    ("aliases_that_double",  # AUDIT G4, as the next two
+     "!t0 = tuple<f32>\n" + "".join(f"!t{n} = tuple<!t{n - 1}, !t{n - 1}>\n" for n in range(1, 31)), 17,
+     "alias '!t16' stands for 131071 aliases, expected at most 65536"),
+    ("rank", f"func.func private @main(memref<{'1x' * 100_000}f32>)\n", 1, "a type has at most 64 dimensions"),
+    ("rank_of_a_graph_op", in_graph(f"  %r = graph.relu %a : (tensor<{'1x' * 65}f32>) -> tensor<f32>"), 2,
+     "a type has at most 64 dimensions"),
     # Tensors
     ("matmul_extents", in_graph("  %r = graph.matmul %a, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>"),
      2, "lhs has K = 8 columns but rhs has K = 4 rows"),

@@ -6,7 +6,8 @@ The operands are small integers, so every sum is exact in any order and results 
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import AllocOp, BlockOp
 from stepwell.dialects.tensor_loop.regions import shape_of
-from stepwell.schedule.products.borders import Border, Run
+from stepwell.schedule.kernels.contraction import Contraction
+from stepwell.schedule.products.borders import Border, Borders, Run
 from xdsl.dialects.builtin import ModuleOp
 
 EXAMPLES = 300 if FULL else 10
@@ -214,3 +216,38 @@ def test_work_counts_the_rows_that_are_added_to() -> None:
     module = check(x, w, (1, 2), (0, 1, 0, 1))
     first, behind = ops_of(module, BlockOp)[:2]
     assert nanoseconds(first) < nanoseconds(behind)
+
+
+@given(st.data())
+def test_g4_heights_are_those_found_row_by_row(data: st.DataObject) -> None:
+    def number(low: int, high: int) -> int:
+        return data.draw(st.integers(low, high))
+
+    rows, taps, most = number(2, 60), number(1, 7), number(1, 14)
+    border = Border(number(1, 60), number(-12, 12), 0, number(1, 4), 1, number(1, 4), True, True)
+    borders = Borders(cast(Contraction, _Product(0, (rows, taps))), border, ())
+    seen = 0
+    for height, start, count in borders.heights(most):
+        assert start == seen
+        inside = border.runs(start, height * count, taps) == [Run(0, taps, 0, height * count)]
+        assert inside or (count == 1 and border.runs(start, height, taps) != [Run(0, taps, 0, height)])
+        seen += height * count
+    assert seen == rows
+
+
+@dataclass(frozen=True)
+class _Product:
+    m: int
+    extents: tuple[int, int]
+
+    def extent(self, axis: int) -> int:
+        return self.extents[axis]
+
+
+def test_g4_a_product_of_four_billion_rows_is_scheduled() -> None:
+    text = """
+    func.func @main(%a: tensor<4294967296x16xf32>, %b: tensor<16x20xf32>) -> tensor<4294967296x20xf32> {
+      %c = graph.matmul %a, %b : (tensor<4294967296x16xf32>, tensor<16x20xf32>) -> tensor<4294967296x20xf32>
+      return %c : tensor<4294967296x20xf32>
+    }"""
+    assert "scf.for" in stepwell.compile(text).ir("scf")
