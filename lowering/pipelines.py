@@ -25,6 +25,7 @@ def with_options(passes: Passes, name: str, options: str) -> Passes:
 # Stages
 
 SIMPLIFY: Passes = (
+    "specialize-shapes",  # Ops that take sizes as tensors become static where all shapes are known.
     "eliminate-common-subexpr",  # Equal ops become one.
     "simplify-expr",  # Identities of graph ops are applied until none applies.
     "zero-subnormals",  # Subnormal constants, which are slow, become zeros.
@@ -44,6 +45,7 @@ FUSE: Passes = (
 """Decisions on the graph level about what becomes one kernel."""
 
 TO_LOOPS: Passes = (
+    "specialize-shapes",  # Nothing is left to do here where the passes above have run.
     "lower-external-functions",  # What another code generator takes becomes calls of its code.
     "lower-graph-to-loops",  # Each op becomes a loop function, a kernel.
     "fuse-loops",  # The kernels of a group become one kernel.

@@ -27,6 +27,7 @@ from ...core.text.aliases import ops_called
 from ...core.text.parsing import make_context, parse_text
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
+from ...dialects.graph.dynamic import DynamicOp
 from ...dialects.tensor_loop import FuncOp as LoopFuncOp
 from ...dialects.traits import LoopSemantics, LoopTemplate, may_fail
 from ..shared.kernel_calls import replace_by_call
@@ -97,6 +98,8 @@ def _refuse(ops: list[Operation]) -> None:
 
 def _advice(ops: list[Operation]) -> str:
     """Returns what to write in place of `ops`, as far as that is known."""
+    if all(isinstance(op, DynamicOp) for op in ops):
+        return "specialize-shapes makes ops that take sizes static, where these follow from shapes and constants"
     names = sorted({op_name(op) for op in ops})
     uses = [f"{' or '.join(found)} for {name}" for name in names if (found := ops_called(name))]
     if uses:

@@ -161,7 +161,10 @@ class Propagation:
     def _call(self, op: func.CallOp) -> None:
         callee = self._functions.get(op.callee.string_value())
         types = tuple(value.type for value in op.operands)
-        if callee is None or not callee.body.blocks or types == tuple(callee.function_type.inputs.data):
+        if callee is None or not callee.body.blocks:
+            return
+        if types == tuple(callee.function_type.inputs.data):
+            _refine(op, callee.function_type.outputs.data)
             return
         name = callee.sym_name.data
         done = self._specialized.get((name, types))

@@ -9,12 +9,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import OperationError
 from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
 from ...core.roles import DIMS
+from ...dialects.graph.dynamic import DynamicOp
 from ...patterns.language.functions import functions_of
-from .propagation import Propagation, sizes_text
+from .propagation import Propagation, is_dynamic, sizes_text
 
 Shape = tuple[int, ...]
 
@@ -29,8 +31,9 @@ class SpecializeShapesPass(StepwellPass):
     specialised as well, by a copy where several calls need different sizes. Ops that take sizes as tensors
     (`graph.dynamic_reshape` …) become the static op. Their sizes are computed from the shapes, and the tensors of sizes
     go if nothing else needs them. Where the condition of an `scf.if` follows from shapes, one branch stays. Bounds of
-    an `scf.for` that follow from shapes become constants, and a loop without iterations goes. Without shapes nothing is
-    done.
+    an `scf.for` that follow from shapes become constants, and a loop without iterations goes.
+
+    Without shapes this is done to functions whose arguments have no `?`, where any of these takes sizes as a tensor.
 
     Before:
         func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>
@@ -54,6 +57,11 @@ class SpecializeShapesPass(StepwellPass):
             self._specialize(op, "main", self.main)
         elif self.shapes is not None:
             self._specialize(op, self.entry, self.shapes)
+        elif found := static_functions_with_sizes(op):
+            propagation = Propagation(op)
+            for function in found:
+                propagation.specialize(function, function.function_type.inputs.data)
+            self.count("specialised functions", propagation.finish())
 
     def _specialize(self, module: ModuleOp, name: str, text: str) -> None:
         functions = {function.sym_name.data: function for function in functions_of(module)}
@@ -65,6 +73,30 @@ class SpecializeShapesPass(StepwellPass):
         propagation = Propagation(module)
         propagation.specialize(function, types)
         self.count("specialised functions", propagation.finish())
+
+
+def static_functions_with_sizes(module: ModuleOp) -> list[func.FuncOp]:
+    """
+    Returns the functions whose arguments have no `?`, callees first. There are none where no op takes sizes.
+    """
+    found = {
+        function.sym_name.data: function
+        for function in functions_of(module)
+        if function.body.blocks and not any(is_dynamic(type_) for type_ in function.function_type.inputs)
+    }
+    if not any(isinstance(op, DynamicOp) for function in found.values() for op in walk(function)):
+        return []
+    ordered: dict[str, func.FuncOp] = {}
+
+    def visit(name: str) -> None:
+        if (function := found.pop(name, None)) is not None:
+            for call in ops_of(function, func.CallOp):
+                visit(call.callee.string_value())
+            ordered[name] = function
+
+    for name in list(found):
+        visit(name)
+    return list(ordered.values())
 
 
 def parse_shapes(text: str) -> list[Shape]:
