@@ -47,9 +47,9 @@ def names(pipeline: str) -> list[str]:
 @pytest.mark.parametrize(
     ("point", "before"),
     [
-        ("at-start", "eliminate-common-subexpr"),
+        ("at-start", "specialize-shapes"),
         ("before-fusion", "fuse-ewise-fma"),
-        ("after-fusion", "lower-external-functions"),
+        ("after-fusion", "specialize-shapes"),
         ("before-schedule", "apply-tuning"),
         ("before-buffers", "bufferize"),
     ],
