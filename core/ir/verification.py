@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Final
+from typing import Final, NoReturn
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..messages.diagnostics import Diagnostic, about, attach_source_line, render
 from ..messages.locations import nearest_source_point
 from ..plugins import maker_of
+from .attribute_names import wrong_attribute
 from .dominance import DominatorTree
 from .extra_checks import missed_by_verifier
 from .symbols import lookup_symbol
@@ -38,10 +39,12 @@ GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect",
 class VerificationError(VerifyException):
     """The error of invalid IR. `op` is the offending op and `diagnostic` the message with its place."""
 
-    def __init__(self, op: Operation, message: str, sources: Mapping[str, str] | None = None):
+    def __init__(
+        self, op: Operation, message: str, sources: Mapping[str, str] | None = None, *, hint: str | None = None
+    ):
         super().__init__(message)
         self.op = op
-        diagnostic = Diagnostic(about(op, message), point=nearest_source_point(op))
+        diagnostic = Diagnostic(about(op, message), point=nearest_source_point(op), hint=hint)
         self.diagnostic = attach_source_line(diagnostic, sources)
 
     def __str__(self) -> str:
@@ -195,6 +198,8 @@ class _Verifier:
 
     def _check_meaning(self, op: Operation) -> None:
         kind = op.__class__
+        if op.attributes and isinstance(op, IRDLOperation):  # first: other errors may follow from an ignored property
+            self._check_attributes(op)
         if kind not in self.keys:
             self.keys[kind] = _key_function(kind)
         key_of = self.keys[kind]
@@ -203,8 +208,6 @@ class _Verifier:
             self._check_by_verifier(op)
             if key is not None:
                 self.verified.add((kind, key))
-        if op.attributes and isinstance(op, IRDLOperation):
-            self._check_attributes(op)
 
     def _check_by_verifier(self, op: Operation) -> None:
         try:
@@ -228,16 +231,16 @@ class _Verifier:
 
     def _check_attributes(self, op: IRDLOperation) -> None:
         """A property written among the attributes would be ignored without a word."""
-        if op.name == "llvm.func":  # xDSL's custom syntax for it writes properties there; emit_llvm_text reads both
-            return
-        for name in op.get_irdl_definition().properties:
-            if name in op.attributes and name not in op.properties:
-                self._fail(op, f"'{name}' is a property of this op but stands among its attributes")
+        wrong = wrong_attribute(type(op), op.attributes, op.properties)
+        if wrong is not None:
+            self._fail(op, wrong[0], hint=wrong[1])
 
     # Errors
 
-    def _fail(self, op: Operation, message: str, cause: Exception | None = None) -> None:
-        raise VerificationError(op, message, self.sources) from cause
+    def _fail(
+        self, op: Operation, message: str, cause: Exception | None = None, *, hint: str | None = None
+    ) -> NoReturn:
+        raise VerificationError(op, message, self.sources, hint=hint) from cause
 
 
 def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | None] | None:

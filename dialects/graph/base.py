@@ -2,7 +2,7 @@
 The base classes of graph ops: one printed form, constructors from plain Python values, type inference and verification.
 
 ```
-%y = graph.softmax %x, axis = -1 {tag = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+%y = graph.softmax %x, axis = -1 {my.tag = 1} : (tensor<4x8xf32>) -> tensor<4x8xf32>
 ```
 
 The class of an op gives its operands with their element type classes, its properties with their kinds, and `infer`.
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from io import StringIO
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef, traits_def
+from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -40,6 +42,7 @@ from .signature import tensor_type as tensor_type
 from .syntax import (
     is_optional,
     parse_arguments,
+    parse_attributes,
     parse_plain_arguments,
     parse_types,
     print_property,
@@ -50,7 +53,6 @@ from .syntax import (
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import LocationAttr
     from xdsl.parser import Parser
-    from xdsl.printer import Printer
 
     from ... import te
     from ...core.text.parsing import StepwellParser
@@ -81,6 +83,7 @@ class TensorOp(IRDLOperation, ABC):
     """
 
     traits = traits_def(NoMemoryEffect())
+    DECLARES_ATTRIBUTES: ClassVar = True
 
     def __init__(
         self,
@@ -161,7 +164,7 @@ class TensorOp(IRDLOperation, ABC):
         start = parser.pos
         definition = cls.get_irdl_definition()
         operands, properties = parse_arguments(cls, definition, parser)
-        attributes = parser.parse_optional_attr_dict()
+        attributes = parse_attributes(cls, parser, properties, start)
         values, result_types = parse_types(parser, operands)
         require_properties(parser, definition, properties, start)
         if result_types is None:
@@ -177,6 +180,17 @@ class TensorOp(IRDLOperation, ABC):
         values, result_type, properties, end = found
         op = cls.create(operands=values, result_types=[result_type], properties=properties, location=location)
         return op, end
+
+    @classmethod
+    def property_text(cls, name: str, attribute: Attribute) -> str | None:
+        """Returns how the property is written, `, axis = 0`, or `None` where the op has a syntax of its own."""
+        kind = cls.get_irdl_definition().properties[name].constr
+        legal = kind.legal(attribute) if isinstance(kind, PropertyKind) else None
+        if legal is None or cls.print is not TensorOp.print:
+            return None
+        output = StringIO()
+        print_property(Printer(output), name, kind, legal)
+        return output.getvalue()
 
     def print(self, printer: Printer) -> None:
         """Prints what `parse` reads. Properties that have their default value are left out."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
@@ -59,6 +60,15 @@ class PropertyKind(AttrConstraint[Attribute]):
     @abstractmethod
     def from_python(self, value: Any) -> Attribute:
         """Returns the attribute of a plain Python value. Raises `TypeError` for a value of another kind."""
+
+    def legal(self, attribute: Attribute) -> Attribute | None:
+        """Returns the legal attribute with the value of `attribute` (`[1, 0]`, `2 : i32`), or `None`."""
+        if self.reason(attribute) is None:
+            return attribute
+        try:
+            return self.from_python(_plain(attribute))
+        except TypeError:
+            return None
 
     @abstractmethod
     def parse(self, parser: Parser, name: str) -> Attribute:
@@ -347,6 +357,23 @@ class ElementTypeKind(PropertyKind):
 
     def print(self, printer: Printer, attribute: Attribute) -> None:
         printer.print_attribute(attribute)
+
+
+def _plain(attribute: Attribute) -> Any:
+    """Returns the plain Python value of an attribute, or the attribute where it has none."""
+    match attribute:
+        case IntegerAttr():
+            return bool(attribute.value.data) if attribute.type == i1 else attribute.value.data
+        case FloatAttr():
+            return attribute.value.data
+        case StringAttr():
+            return attribute.data
+        case ArrayAttr():
+            return [_plain(item) for item in attribute.data]
+        case DenseArrayBase():
+            return list(attribute.get_values())
+        case _:
+            return attribute
 
 
 INTEGER = IntegerKind()

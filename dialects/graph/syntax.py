@@ -13,7 +13,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef, OptPropertyDef
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
 
+from ...core.ir.attribute_names import wrong_attribute
 from ...core.ir.element_types import ATTRIBUTES
 from ...core.messages.diagnostics import did_you_mean
 from ...core.text.parsing import MOST_DIMENSIONS, HintedParseError, StepwellParser
@@ -168,6 +170,22 @@ def _properties_of_text(op_type: type[IRDLOperation], text: str) -> Mapping[str,
     except ParseError:  # the usual parser meets the error again, and says where it is
         return None
     return MappingProxyType(properties) if parser.pos == len(text) else None
+
+
+def parse_attributes(
+    op_type: type[IRDLOperation], parser: Parser, properties: Mapping[str, Attribute], start: int
+) -> dict[str, Attribute]:
+    """
+    Parses `{name = attribute}`.
+
+    A wrong name is an error here already: a property that is ignored would lead to errors about types and uses first.
+    """
+    attributes = parser.parse_optional_attr_dict()
+    wrong = wrong_attribute(op_type, attributes, properties) if attributes else None
+    if wrong is not None:
+        start = getattr(parser, "op_start", start)
+        raise HintedParseError(Span(start, start + 1, parser.lexer.input), f"'{op_type.name}': {wrong[0]}", wrong[1])
+    return attributes
 
 
 def parse_types(parser: Parser, operands: Sequence[UnresolvedOperand]) -> tuple[list[SSAValue], list[Attribute] | None]:

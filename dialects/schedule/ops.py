@@ -163,7 +163,7 @@ class ParallelOp(InProgram):
 
 @irdl_op_definition
 class AnnotateOp(InProgram):
-    """Sets an attribute of a loop or block: `schedule.annotate %i "grain" with 4 : i64`."""
+    """Sets an attribute of a loop or block: `schedule.annotate %i "mypkg.grain" with 4 : i64`."""
 
     name = "schedule.annotate"
     key = prop_def(StringAttr)

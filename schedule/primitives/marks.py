@@ -99,15 +99,15 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
 
     Args:
         target: The loop or block.
-        key: The name of the attribute, in ASCII.
+        key: The name of the attribute, in ASCII and with a prefix.
         value: An attribute, or a number or text that becomes one.
 
-    Legal for names that are not properties of the loop or block. `kind` is one.
+    Legal for names with a prefix. A name without one would be a property of the loop or block, as `kind` is.
 
-    Before and after `annotate(%i, "grain", 4)`:
+    Before and after `annotate(%i, "mypkg.grain", 4)`:
 
         for %i in 64 { B }
-        for %i in 64 attributes {grain = 4 : i64} { B }
+        for %i in 64 attributes {mypkg.grain = 4 : i64} { B }
     """
     if not key:
         refuse("the key is empty, expected a name", target)
@@ -116,4 +116,6 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
     assert isinstance(target, IRDLOperation)
     if key in target.get_irdl_definition().properties:
         refuse(f"\"{key}\" is a property of a '{target.name}', expected another key", target)
+    if "." not in key:
+        refuse(f'the key "{key}" has no prefix, expected a name such as "mypkg.{key}"', target)
     target.attributes[key] = as_attribute(value)

@@ -164,13 +164,13 @@ class Choice:
 
 def _get_producers(c: Choice) -> bool:
     for found in c.schedule.get_producers(c.block):
-        c.schedule.annotate(found, "produces", 1)
+        c.schedule.annotate(found, "my.produces", 1)
     return True
 
 
 def _get_consumers(c: Choice) -> bool:
     for found in c.schedule.get_consumers(c.block):
-        c.schedule.annotate(found, "consumes", 1)
+        c.schedule.annotate(found, "my.consumes", 1)
     return True
 
 
@@ -261,7 +261,7 @@ PRIMITIVES: dict[str, Callable[[Choice], bool]] = {
     "unroll": lambda c: c.on_loop(c.schedule.unroll),
     "vectorize": lambda c: bool(c.loops) and c.do(c.schedule.vectorize(c.loops[-1])),
     "parallel": lambda c: c.on_loop(c.schedule.parallel),
-    "annotate": lambda c: c.do(c.schedule.annotate(c.block, "seen", "yes")),
+    "annotate": lambda c: c.do(c.schedule.annotate(c.block, "my.seen", "yes")),
     "compute_at": lambda c: c.under(c.schedule.compute_at, c.loops_near(get_consumers(c.block.op))),
     "reverse_compute_at": lambda c: c.under(c.schedule.reverse_compute_at, c.loops_near(get_producers(c.block.op))),
     "compute_inline": lambda c: c.do(c.schedule.compute_inline(c.block)),

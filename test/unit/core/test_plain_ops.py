@@ -22,7 +22,7 @@ func.func @main(%x: tensor<4x8xf32>, %0: tensor<?x8xf32>) -> tensor<4x8xf32> {
   %1 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   %s.0 = graph.softmax %1, axis = -1 : (tensor<4x8xf32>) -> tensor<4x8xf32> loc("there":7:8)
   %t = graph.reshape %s.0, shape = [8, 4] : (tensor<4x8xf32>) -> tensor<8x4xf32>  // back again
-  %u = graph.permute_dims %t, axes = [1, 0] {tag = 1 : i64} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %u = graph.permute_dims %t, axes = [1, 0] {my.tag = 1 : i64} : (tensor<8x4xf32>) -> tensor<4x8xf32>
   %v = graph.layer_norm %u, %w8, %w8, epsilon = 1.0e-05 : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>)
       -> tensor<4x8xf32>
   %w8 = graph.full 1.0 : tensor<8xf32>

@@ -218,9 +218,11 @@ def test_python_arguments_of_other_types_are_errors_before_anything_is_done() ->
     with pytest.raises(TypeError, match=r"2\.5 is no number"):
         schedule.split(i, [None, 2.5])  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"\[1\] is no annotation"):
-        schedule.annotate(i, "grain", [1])  # pyright: ignore[reportArgumentType]
+        schedule.annotate(i, "my.grain", [1])  # pyright: ignore[reportArgumentType]
     with pytest.raises(PassFailedException, match="characters other than ASCII"):
         schedule.annotate(i, "größe", 1)
+    with pytest.raises(PassFailedException, match='the key "grain" has no prefix, expected .* as "mypkg.grain"'):
+        schedule.annotate(i, "grain", 1)
     assert str(schedule.program()) == program
 
 

@@ -85,7 +85,7 @@ GONE: dict[str, tuple[str, str, str]] = {
     "unroll": ("product", "schedule.unroll %k", ""),
     "vectorize": ("product", "schedule.vectorize %y", ""),
     "parallel": ("product", "schedule.parallel %i", ""),
-    "annotate": ("product", 'schedule.annotate %i "grain" with 4 : i64', ""),
+    "annotate": ("product", 'schedule.annotate %i "my.grain" with 4 : i64', ""),
     "compute_at": ("product", "schedule.compute_at %mm, %x", "i j k"),
     "reverse_compute_at": ("product", "schedule.reverse_compute_at %relu, %i", "x y"),
     "compute_inline": ("chain", "schedule.compute_inline %add", "add i"),
@@ -116,7 +116,7 @@ def test_handles_stay_valid_or_say_that_they_are_stale(name: str) -> None:
     handles = re.findall(r"%(\w+)(?=.* = )", FIND[function])
     assert set(gone.split()) <= set(handles)
     for handle in handles:
-        use = f'{step}\n schedule.annotate %{handle} "used" with unit'
+        use = f'{step}\n schedule.annotate %{handle} "my.used" with unit'
         if handle not in gone.split():
             assert re.search(r"attributes \{[^}]*used", str(apply(function, use)))
             continue

@@ -31,9 +31,9 @@ func.func @add_2(%x: tensor<?x4xi32>, %y: tensor<i32>) {
 // CHECK-LABEL: @add_3
 // GENERIC-LABEL: sym_name = "add_3"
 func.func @add_3(%x: tensor<0x3xbf16>, %y: tensor<1x3xbf16>) {
-  // CHECK: graph.add %x, %y {tag = "kept"} : (tensor<0x3xbf16>, tensor<1x3xbf16>) -> tensor<0x3xbf16>
-  // GENERIC: "graph.add"(%x, %y) {tag = "kept"} : (tensor<0x3xbf16>, tensor<1x3xbf16>) -> tensor<0x3xbf16>
-  %z = graph.add %x, %y {tag = "kept"} : (tensor<0x3xbf16>, tensor<1x3xbf16>)
+  // CHECK: graph.add %x, %y {my.tag = "kept"} : (tensor<0x3xbf16>, tensor<1x3xbf16>) -> tensor<0x3xbf16>
+  // GENERIC: "graph.add"(%x, %y) {my.tag = "kept"} : (tensor<0x3xbf16>, tensor<1x3xbf16>) -> tensor<0x3xbf16>
+  %z = graph.add %x, %y {my.tag = "kept"} : (tensor<0x3xbf16>, tensor<1x3xbf16>)
   func.return
 }
 

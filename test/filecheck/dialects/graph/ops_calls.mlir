@@ -21,9 +21,9 @@ func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: %y = graph.call_kernel @negate(%x) : (tensor<4xf32>) -> tensor<4xf32>
   // GENERIC: %y = "graph.call_kernel"(%x) <{callee = @negate}> : (tensor<4xf32>) -> tensor<4xf32>
   %y = graph.call_kernel @negate(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: graph.call_kernel @negate(%y) {tag = "kept"} : (tensor<4xf32>) -> tensor<4xf32>
-  // GENERIC-NEXT: "graph.call_kernel"(%y) <{callee = @negate}> {tag = "kept"} : (tensor<4xf32>) -> tensor<4xf32>
-  %z = graph.call_kernel @negate(%y) {tag = "kept"} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: graph.call_kernel @negate(%y) {my.tag = "kept"} : (tensor<4xf32>) -> tensor<4xf32>
+  // GENERIC-NEXT: "graph.call_kernel"(%y) <{callee = @negate}> {my.tag = "kept"} : (tensor<4xf32>) -> tensor<4xf32>
+  %z = graph.call_kernel @negate(%y) {my.tag = "kept"} : (tensor<4xf32>) -> tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
 

@@ -40,9 +40,9 @@ func.func @constant_3() {
 // CHECK-LABEL: @constant_4
 // GENERIC-LABEL: sym_name = "constant_4"
 func.func @constant_4() {
-  // CHECK: graph.constant {tag} dense<[true, false, true]> : tensor<3xi1>
-  // GENERIC: "graph.constant"() <{value = dense<[true, false, true]> : tensor<3xi1>}> {tag} : () -> tensor<3xi1>
-  %0 = graph.constant {tag} dense<[true, false, true]> : tensor<3xi1>
+  // CHECK: graph.constant {my.tag} dense<[true, false, true]> : tensor<3xi1>
+  // GENERIC: "graph.constant"() <{value = dense<[true, false, true]> : tensor<3xi1>}> {my.tag} : () -> tensor<3xi1>
+  %0 = graph.constant {my.tag} dense<[true, false, true]> : tensor<3xi1>
   func.return
 }
 
@@ -148,9 +148,9 @@ func.func @full_4() {
 // CHECK-LABEL: @full_5
 // GENERIC-LABEL: sym_name = "full_5"
 func.func @full_5() {
-  // CHECK: graph.full {tag} 255 : tensor<0xui8>
-  // GENERIC: "graph.full"() <{value = 255 : ui8}> {tag} : () -> tensor<0xui8>
-  %0 = graph.full {tag} 255 : tensor<0xui8>
+  // CHECK: graph.full {my.tag} 255 : tensor<0xui8>
+  // GENERIC: "graph.full"() <{value = 255 : ui8}> {my.tag} : () -> tensor<0xui8>
+  %0 = graph.full {my.tag} 255 : tensor<0xui8>
   func.return
 }
 
@@ -166,8 +166,8 @@ func.func @weight() {
 // CHECK-LABEL: @weight_1
 // GENERIC-LABEL: sym_name = "weight_1"
 func.func @weight_1() {
-  // CHECK: graph.weight {tag = 1 : i64} "a \22quoted\22 key" : tensor<i8>
-  // GENERIC: "graph.weight"() <{key = "a \22quoted\22 key"}> {tag = 1 : i64} : () -> tensor<i8>
-  %w = graph.weight {tag = 1} "a \"quoted\" key" : tensor<i8>
+  // CHECK: graph.weight {my.tag = 1 : i64} "a \22quoted\22 key" : tensor<i8>
+  // GENERIC: "graph.weight"() <{key = "a \22quoted\22 key"}> {my.tag = 1 : i64} : () -> tensor<i8>
+  %w = graph.weight {my.tag = 1} "a \"quoted\" key" : tensor<i8>
   func.return
 }

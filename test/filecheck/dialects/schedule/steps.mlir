@@ -24,8 +24,8 @@ schedule.program {
   %a0, %a1, %a2 = schedule.loop_partition %j [4, 8]
   // CHECK-NEXT: schedule.fission %[[K]], %[[B]]
   %l = schedule.fission %k, %b
-  // CHECK-NEXT: schedule.annotate %[[K]] "grain" with 4 : i64
-  schedule.annotate %k "grain" with 4 : i64
+  // CHECK-NEXT: schedule.annotate %[[K]] "my.grain" with 4 : i64
+  schedule.annotate %k "my.grain" with 4 : i64
   // CHECK-NEXT: schedule.compute_at %[[B]], %[[K]]
   schedule.compute_at %b, %k
   // CHECK-NEXT: schedule.cache_read %[[B]] 1 scope "local"

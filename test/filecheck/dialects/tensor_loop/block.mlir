@@ -34,9 +34,9 @@ tensor_loop.func @matmul(%A: memref<4x8xf32>, %B: memref<8x2xf32>) outs(%C: memr
 tensor_loop.func @bindings(%n: index) outs() {
   tensor_loop.grid (%i, %j) in (%n, %n) {
     // CHECK: tensor_loop.block "bindings" spatial(%a in 100 = %i * 16 + %j - 3, %b in %n = %j - %i * 2, %c in 4 = (%i + %j) floordiv 4, %d in 8 = (%i * 2 + 1) mod 8, %e in 9 = 7, %f in 9 = %i ceildiv 2 + %j - %i, %g in 9 = (%i mod 4) * 3, %h in 9 = %i * -1)
-    // CHECK-SAME: where(%i * 16 + %j < 100, %j - %n < 0) reads() writes() attributes {note} {
+    // CHECK-SAME: where(%i * 16 + %j < 100, %j - %n < 0) reads() writes() attributes {my.note} {
     // GENERIC: predicate = affine_map<(d0, d1, d2) -> (((d0 * 16) + d1), (d1 + (d2 * -1)))>, predicate_bounds = array<i64: 100, 0>
-    tensor_loop.block "bindings" spatial(%a in 100 = %i * 16 + %j - 3, %b in %n = %j - %i * 2, %c in 4 = (%i + %j) floordiv 4, %d in 8 = (%i * 2 + 1) mod 8, %e in 9 = 7, %f in 9 = %i ceildiv 2 + %j - %i, %g in 9 = (%i mod 4) * 3, %h in 9 = -%i) where(%i * 16 + %j < 100, %j - %n < 0) attributes {note} {
+    tensor_loop.block "bindings" spatial(%a in 100 = %i * 16 + %j - 3, %b in %n = %j - %i * 2, %c in 4 = (%i + %j) floordiv 4, %d in 8 = (%i * 2 + 1) mod 8, %e in 9 = 7, %f in 9 = %i ceildiv 2 + %j - %i, %g in 9 = (%i mod 4) * 3, %h in 9 = -%i) where(%i * 16 + %j < 100, %j - %n < 0) attributes {my.note} {
     }
   }
 }

@@ -2,13 +2,13 @@
 
 /// Inputs, then outputs; attributes, roles and visibility stay; arguments do not overlap.
 // CHECK-LABEL: func.func private @copy
-// CHECK-SAME: (%A: memref<4xf32> {stepwell.role = "input"}, %B: memref<4xf32>) attributes {note = "kept", stepwell.noalias} {
+// CHECK-SAME: (%A: memref<4xf32> {stepwell.role = "input"}, %B: memref<4xf32>) attributes {my.note = "kept", stepwell.noalias} {
 // CHECK: scf.for %[[I:.*]] = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %[[X:.*]] = memref.load %A[%[[I]]]
 // CHECK-NEXT: memref.store %[[X]], %B[%[[I]]]
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return
-tensor_loop.func private @copy(%A: memref<4xf32> {stepwell.role = "input"}) outs(%B: memref<4xf32>) attributes {note = "kept"} {
+tensor_loop.func private @copy(%A: memref<4xf32> {stepwell.role = "input"}) outs(%B: memref<4xf32>) attributes {my.note = "kept"} {
   tensor_loop.grid (%i) in (4) {
     tensor_loop.block "copy" spatial(%vi in 4 = %i) {
       %a = memref.load %A[%vi] : memref<4xf32>

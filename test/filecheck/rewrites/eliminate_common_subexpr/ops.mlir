@@ -73,10 +73,10 @@ func.func @properties(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>,
 /// Discardable attributes may mean something to somebody: other attributes, other op.
 // CHECK-LABEL: @no_other_attributes(
 func.func @no_other_attributes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  // CHECK-NEXT: %[[A:.*]] = graph.exp %x {tag = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[A:.*]] = graph.exp %x {my.tag = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: %[[B:.*]] = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: func.return %[[A]], %[[B]] : tensor<4xf32>, tensor<4xf32>
-  %a = graph.exp %x {tag = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %a = graph.exp %x {my.tag = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   %b = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   func.return %a, %b : tensor<4xf32>, tensor<4xf32>
 }

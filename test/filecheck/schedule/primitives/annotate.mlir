@@ -6,11 +6,11 @@ schedule.program {
   %i, %j, %k = schedule.get_loops %mm : 3
   %relu = schedule.get_block "relu" in @f
   %x, %y = schedule.get_loops %relu : 2
-  schedule.annotate %i "grain" with 4 : i64
+  schedule.annotate %i "my.grain" with 4 : i64
 }
 
 // CHECK-LABEL: tensor_loop.func @f
-// CHECK: tensor_loop.for %[[I:.*]] in 12 attributes {grain = 4 : i64} {
+// CHECK: tensor_loop.for %[[I:.*]] in 12 attributes {my.grain = 4 : i64} {
 tensor_loop.func @f(%A: memref<12x16xf32>, %B: memref<16x20xf32>) outs(%C: memref<12x20xf32>) {
   %S = tensor_loop.alloc : memref<12x20xf32>
   tensor_loop.grid (%i, %j, %k) in (12, 20, 16) {
