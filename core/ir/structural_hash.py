@@ -31,8 +31,9 @@ def structural_hash(op: Operation) -> str:
     """
     The hash of `op` with all it contains, the same in every process.
 
-    Counted in are op names, operands, types, attributes, properties, successors and the nesting; not counted in are
-    names of values and blocks, locations, the order of attributes, and whether one of them is a property.
+    Counted in are op names, operands, types, attributes, properties, successors and the nesting. Graph ops count with
+    the normal form of their properties (`core.ir.normal_form`). Not counted in are names of values and blocks,
+    locations, the order of attributes, and whether one of them is a property.
     """
     return _Hasher([op]).digest()
 
@@ -101,7 +102,8 @@ class _Hasher:
         parts.append(self._list(result.type for result in op.results))
         parts.append(" ".join(self._number(block) for block in op.successors))
         # Together: the custom syntax of some ops reads back as an attribute what was a property.
-        named = [*op.properties.items(), *op.attributes.items()]
+        own = getattr(op, "normal_properties", None)
+        named = [*(op.properties if own is None else own()).items(), *op.attributes.items()]
         parts.append(" ".join(sorted(f"{name}={self._text(value)}" for name, value in named)))
         for region in op.regions:
             parts.append("region")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,9 +24,11 @@ from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.normal_form import with_defaults
 from ...core.messages.diagnostics import Diagnostic, did_you_mean
 from ...core.messages.locations import python_caller
 from ..traits import LoopSemantics, LoopTemplate
+from .normal_form import has_normal_form
 from .properties import PropertyKind
 from .shapes import Shaped, ShapeError, compatible
 from .signature import ANY as ANY
@@ -134,6 +137,25 @@ class TensorOp(IRDLOperation, ABC):
             key += id(name), id(attribute)
         return tuple(key)
 
+    def normal_properties(self) -> Mapping[str, Attribute]:
+        """Returns the properties in the form in which ops are compared. The op keeps what was written."""
+        found = with_defaults(self)
+        kinds = _kinds_with_normal_form(type(self))
+        if not kinds:
+            return found
+        normal = {name: self.normal_property(name, found.get(name)) for name in kinds}
+        return {**found, **{name: attribute for name, attribute in normal.items() if attribute is not None}}
+
+    def normal_property(self, name: str, value: Any) -> Any:
+        """
+        Returns the form in which property `name` is compared when it is `value`, which may be a plain Python value.
+
+        `None` is an absent one. What is not legal stays as it is.
+        """
+        kind = _kinds_with_normal_form(type(self)).get(name)
+        legal = None if kind is None or value is None else kind.legal(value)
+        return value if kind is None or (legal is None and value is not None) else kind.normal(legal, self)
+
     def verify_(self) -> None:
         """
         Checks properties and result types.
@@ -239,6 +261,12 @@ class PureTemplateOp(TemplateOp, ABC):
 
 def _no_key(_: Operation) -> None:
     """Returns no key. It is the `verification_key` of ops that are each checked by themselves."""
+
+
+@cache
+def _kinds_with_normal_form(op_type: type[IRDLOperation]) -> dict[str, PropertyKind]:
+    kinds = {name: each.constr for name, each in op_type.get_irdl_definition().properties.items()}
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, PropertyKind) and has_normal_form(kind)}
 
 
 # Properties in Python

@@ -6,7 +6,8 @@ from xdsl.irdl import irdl_op_definition
 
 from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
 from .element_types import CLASSES, class_text
-from .properties import ELEMENT_TYPE, INTEGER, IntegersKind, TextKind, optional_prop, prop
+from .normal_form import RESULT_TYPE
+from .properties import INTEGER, IntegersKind, TextKind, optional_prop, prop
 from .shapes import Dim, Shape, Shaped, ShapeError, matmul, rank_error, same_dim, windows
 
 
@@ -44,7 +45,7 @@ class MatmulOp(PureGraphOp):
 
     lhs = tensor_operand(NUMBERS)
     rhs = tensor_operand(NUMBERS)
-    out_dtype = optional_prop(ELEMENT_TYPE)
+    out_dtype = optional_prop(RESULT_TYPE)
     result = tensor_result()
 
     @classmethod
@@ -97,7 +98,7 @@ class Conv2dOp(PureGraphOp):
     groups = prop(INTEGER, 1)
     data_layout = prop(TextKind(("NCHW", "NHWC")), "NCHW")
     kernel_layout = prop(TextKind(("OIHW", "HWIO")), "OIHW")
-    out_dtype = optional_prop(ELEMENT_TYPE)
+    out_dtype = optional_prop(RESULT_TYPE)
     result = tensor_result()
 
     @classmethod

@@ -20,7 +20,8 @@ from .base import ANY, NUMBERS, PureGraphOp, TensorOp, tensor_operand, tensor_re
 from .constants import ConstantOp
 from .element_types import check_number
 from .movement import BroadcastToOp, PadOp, ReshapeOp, StridedSliceOp
-from .properties import BOOL, INTEGERS, NUMBER, prop
+from .normal_form import AXES, ELEMENT
+from .properties import BOOL, INTEGERS, prop
 from .shapes import Dim, Shaped, ShapeError
 from .signature import shaped_of, tensor_type
 
@@ -185,7 +186,7 @@ class DynamicSliceOp(DynamicOp):
     begin = tensor_operand("S", "sizes")
     end = tensor_operand("S", "sizes")
     strides = tensor_operand("S", "sizes")
-    axes = prop(INTEGERS)
+    axes = prop(AXES)
     result = tensor_result()
 
     SIZES: ClassVar = ("begin", "end", "strides")
@@ -222,7 +223,7 @@ class DynamicPadOp(DynamicOp):
 
     operand = tensor_operand(ANY)
     pad_width = tensor_operand("S", "sizes")
-    value = prop(NUMBER, 0)
+    value = prop(ELEMENT, 0)
     result = tensor_result()
 
     SIZES: ClassVar = ("pad_width",)

@@ -10,7 +10,8 @@ from xdsl.irdl import irdl_op_definition
 from ...te import dtypes
 from .base import ANY, NUMBERS, PureGraphOp, tensor_operand, tensor_result
 from .element_types import check_number
-from .properties import ELEMENT_TYPE, NUMBER, optional_prop, prop
+from .normal_form import ELEMENT
+from .properties import ELEMENT_TYPE, optional_prop, prop
 from .shapes import Shaped, ShapeError
 
 
@@ -265,8 +266,8 @@ class ClipOp(PureGraphOp):
 
     operand = tensor_operand(NUMBERS)
 
-    min = optional_prop(NUMBER)
-    max = optional_prop(NUMBER)
+    min = optional_prop(ELEMENT)
+    max = optional_prop(ELEMENT)
     result = tensor_result()
 
     @classmethod

@@ -11,6 +11,7 @@ from ..traits import MayFail
 from .base import ANY, GraphOp, TemplateOp, tensor_operand, tensor_result
 from .element_types import CLASSES
 from .indexing_loops import scatter_elements_loops, scatter_nd_loops
+from .normal_form import AXIS
 from .properties import INTEGER, TextKind, prop
 from .shapes import Dim, Shape, Shaped, ShapeError, compatible, normalise_axis, same_dim, text
 
@@ -80,7 +81,7 @@ class TakeAlongAxisOp(IndexingOp, GraphOp):
 
     operand = tensor_operand(ANY)
     indices = tensor_operand("SU", "indices")
-    axis = prop(INTEGER)
+    axis = prop(AXIS)
     result = tensor_result()
 
     @classmethod
@@ -154,7 +155,7 @@ class ScatterElementsOp(ScatterOp):
     operand = tensor_operand(ANY)
     indices = tensor_operand("SU", "indices")
     updates = tensor_operand(ANY)
-    axis = prop(INTEGER)
+    axis = prop(AXIS)
 
     @classmethod
     def infer(cls, x: Shaped, indices: Shaped, updates: Shaped, *, reduction: str, axis: int) -> tuple[Shaped, ...]:

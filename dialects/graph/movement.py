@@ -9,7 +9,8 @@ from ..traits import MayFail
 from . import shapes
 from .base import ANY, GraphOp, PureGraphOp, tensor_operand, tensor_operands, tensor_result, tensor_results
 from .element_types import check_number
-from .properties import INTEGER, INTEGERS, NUMBER, optional_prop, prop
+from .normal_form import AXES, AXIS, ELEMENT, NEW_SHAPE, STEPS, AxesKind
+from .properties import INTEGER, INTEGERS, optional_prop, prop
 from .shapes import Shaped
 
 
@@ -26,7 +27,7 @@ class PermuteDimsOp(PureGraphOp):
     name = "graph.permute_dims"
 
     operand = tensor_operand(ANY)
-    axes = optional_prop(INTEGERS)
+    axes = optional_prop(AxesKind(absent="reversed"))
     result = tensor_result()
 
     @classmethod
@@ -48,7 +49,7 @@ class ReshapeOp(PureGraphOp):
     name = "graph.reshape"
 
     operand = tensor_operand(ANY)
-    shape = prop(INTEGERS)
+    shape = prop(NEW_SHAPE)
     result = tensor_result()
 
     @classmethod
@@ -69,7 +70,7 @@ class ExpandDimsOp(PureGraphOp):
     name = "graph.expand_dims"
 
     operand = tensor_operand(ANY)
-    axis = prop(INTEGERS)
+    axis = prop(AxesKind(ordered=False, new=True))
     result = tensor_result()
 
     @classmethod
@@ -90,7 +91,7 @@ class SqueezeOp(PureGraphOp):
     name = "graph.squeeze"
 
     operand = tensor_operand(ANY)
-    axis = optional_prop(INTEGERS)
+    axis = optional_prop(AxesKind(ordered=False, absent="ones"))
     result = tensor_result()
 
     @classmethod
@@ -132,7 +133,7 @@ class ConcatOp(PureGraphOp):
     name = "graph.concat"
 
     inputs = tensor_operands(ANY)
-    axis = prop(INTEGER, 0)
+    axis = prop(AXIS, 0)
     result = tensor_result()
 
     @classmethod
@@ -156,7 +157,7 @@ class SplitOp(PureGraphOp):
     operand = tensor_operand(ANY)
     sections = optional_prop(INTEGER)
     indices = optional_prop(INTEGERS)
-    axis = prop(INTEGER, 0)
+    axis = prop(AXIS, 0)
     parts = tensor_results()
 
     @classmethod
@@ -183,10 +184,10 @@ class StridedSliceOp(PureGraphOp):
     name = "graph.strided_slice"
 
     operand = tensor_operand(ANY)
-    axes = prop(INTEGERS)
+    axes = prop(AXES)
     begin = prop(INTEGERS)
     end = prop(INTEGERS)
-    strides = optional_prop(INTEGERS)
+    strides = optional_prop(STEPS)
     result = tensor_result()
 
     @classmethod
@@ -220,7 +221,7 @@ class PadOp(PureGraphOp):
 
     operand = tensor_operand(ANY)
     pad_width = prop(INTEGERS)
-    value = prop(NUMBER, 0)
+    value = prop(ELEMENT, 0)
     result = tensor_result()
 
     @classmethod
@@ -247,7 +248,7 @@ class TakeOp(MayFail, ConditionallySpeculatableInterface, GraphOp):
 
     operand = tensor_operand(ANY)
     indices = tensor_operand("SU", "indices")
-    axis = prop(INTEGER)
+    axis = prop(AXIS)
     result = tensor_result()
 
     @classmethod

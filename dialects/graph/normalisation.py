@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.irdl import irdl_op_definition
 
 from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
-from .properties import FLOAT, INTEGER, INTEGERS, prop
+from .normal_form import AXES, AXIS
+from .properties import FLOAT, INTEGER, prop
 from .shapes import Shape, Shaped, ShapeError, compatible, normalise_axes, normalise_axis, text
 
 
@@ -51,7 +52,7 @@ class BatchNormOp(PureGraphOp):
     beta = tensor_operand("F")
     mean = tensor_operand("F")
     var = tensor_operand("F")
-    axis = prop(INTEGER, 1)
+    axis = prop(AXIS, 1)
     epsilon = prop(FLOAT, 1e-5)
     result = tensor_result()
     mean_result = tensor_result()
@@ -97,7 +98,7 @@ class LayerNormOp(PureGraphOp):
     operand = tensor_operand("F")
     gamma = tensor_operand("F")
     beta = tensor_operand("F")
-    axes = prop(INTEGERS, [-1])
+    axes = prop(AXES, [-1])
     epsilon = prop(FLOAT, 1e-5)
     result = tensor_result()
 
@@ -126,7 +127,7 @@ class BiasAddOp(PureGraphOp):
 
     operand = tensor_operand(NUMBERS)
     bias = tensor_operand(NUMBERS)
-    axis = prop(INTEGER, 1)
+    axis = prop(AXIS, 1)
     result = tensor_result()
 
     @classmethod
@@ -173,7 +174,7 @@ class InstanceNormOp(PureGraphOp):
     operand = tensor_operand("F")
     gamma = tensor_operand("F")
     beta = tensor_operand("F")
-    axis = prop(INTEGER, 1)
+    axis = prop(AXIS, 1)
     epsilon = prop(FLOAT, 1e-5)
     result = tensor_result()
 
@@ -208,7 +209,7 @@ class GroupNormOp(PureGraphOp):
     gamma = tensor_operand("F")
     beta = tensor_operand("F")
     num_groups = prop(INTEGER)
-    axis = prop(INTEGER, 1)
+    axis = prop(AXIS, 1)
     epsilon = prop(FLOAT, 1e-5)
     result = tensor_result()
 
@@ -240,7 +241,7 @@ class L2NormalizeOp(PureGraphOp):
     name = "graph.l2_normalize"
 
     operand = tensor_operand("F")
-    axes = prop(INTEGERS, [-1])
+    axes = prop(AXES, [-1])
     epsilon = prop(FLOAT, 1e-12)
     result = tensor_result()
 
@@ -270,7 +271,7 @@ class RmsNormOp(PureGraphOp):
 
     operand = tensor_operand("F")
     gamma = tensor_operand("F")
-    axes = prop(INTEGERS, [-1])
+    axes = prop(AXES, [-1])
     epsilon = prop(FLOAT, 1e-5)
     result = tensor_result()
 

@@ -27,8 +27,9 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext, opt_prop_def, prop_def
+from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
 from ...core.messages.diagnostics import did_you_mean
@@ -61,14 +62,22 @@ class PropertyKind(AttrConstraint[Attribute]):
     def from_python(self, value: Any) -> Attribute:
         """Returns the attribute of a plain Python value. Raises `TypeError` for a value of another kind."""
 
-    def legal(self, attribute: Attribute) -> Attribute | None:
-        """Returns the legal attribute with the value of `attribute` (`[1, 0]`, `2 : i32`), or `None`."""
-        if self.reason(attribute) is None:
-            return attribute
+    def legal(self, value: Any) -> Attribute | None:
+        """Returns the legal attribute with the value of another one (`[1, 0]`, `2 : i32`) or of Python, or `None`."""
+        if isinstance(value, Attribute) and self.reason(value) is None:
+            return value
         try:
-            return self.from_python(_plain(attribute))
-        except TypeError:
+            return self.from_python(_plain(value))
+        except (TypeError, ValueError, VerifyException):
             return None
+
+    def normal(self, attribute: Attribute | None, op: Operation) -> Attribute | None:
+        """
+        Returns the form in which a legal attribute of `op` is compared with others, `None` being an absent one.
+
+        It is the same for all that say the same. Kinds that can be written in one way only return the attribute.
+        """
+        return attribute
 
     @abstractmethod
     def parse(self, parser: Parser, name: str) -> Attribute:
@@ -359,21 +368,21 @@ class ElementTypeKind(PropertyKind):
         printer.print_attribute(attribute)
 
 
-def _plain(attribute: Attribute) -> Any:
-    """Returns the plain Python value of an attribute, or the attribute where it has none."""
-    match attribute:
+def _plain(value: Any) -> Any:
+    """Returns the plain Python value of an attribute, and what has none as it is."""
+    match value:
         case IntegerAttr():
-            return bool(attribute.value.data) if attribute.type == i1 else attribute.value.data
+            return bool(value.value.data) if value.type == i1 else value.value.data
         case FloatAttr():
-            return attribute.value.data
+            return value.value.data
         case StringAttr():
-            return attribute.data
+            return value.data
         case ArrayAttr():
-            return [_plain(item) for item in attribute.data]
+            return [_plain(item) for item in value.data]
         case DenseArrayBase():
-            return list(attribute.get_values())
+            return list(value.get_values())
         case _:
-            return attribute
+            return value
 
 
 INTEGER = IntegerKind()

@@ -7,7 +7,8 @@ from abc import ABC
 from xdsl.irdl import irdl_op_definition
 
 from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
-from .properties import BOOL, INTEGER, INTEGERS, optional_prop, prop
+from .normal_form import AXIS, AXIS_OR_FLAT, REDUCED_AXES
+from .properties import BOOL, optional_prop, prop
 from .shapes import Shaped, normalise_axis, reduce, reject_empty
 
 
@@ -19,7 +20,7 @@ class ReductionOp(PureGraphOp, ABC):
     reduced.
     """
 
-    axis = optional_prop(INTEGERS)
+    axis = optional_prop(REDUCED_AXES)
     keepdims = prop(BOOL, False)
     result = tensor_result()
 
@@ -40,7 +41,7 @@ class NonEmptyReductionOp(ReductionOp, ABC):
 class ArgReductionOp(PureGraphOp, ABC):
     """An op that returns the i64 index of an element along `axis`, or in the flattened tensor when `axis` is absent."""
 
-    axis = optional_prop(INTEGER)
+    axis = optional_prop(AXIS_OR_FLAT)
     keepdims = prop(BOOL, False)
     result = tensor_result()
 
@@ -54,7 +55,7 @@ class ArgReductionOp(PureGraphOp, ABC):
 class AxisNormalisationOp(PureGraphOp, ABC):
     """An op along one `axis` that keeps the shape."""
 
-    axis = prop(INTEGER, -1)
+    axis = prop(AXIS, -1)
     result = tensor_result()
 
     @classmethod

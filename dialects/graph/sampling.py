@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.irdl import irdl_op_definition
 
 from .base import PureGraphOp, tensor_operand, tensor_result
-from .properties import INTEGER, TextKind, prop
+from .normal_form import AXIS
+from .properties import TextKind, prop
 from .shapes import Shaped, ShapeError, compatible, normalise_axis, rank_error, text
 
 MODES = ("nearest", "linear", "cubic")
@@ -39,7 +40,7 @@ class ResampleOp(PureGraphOp):
     operand = tensor_operand("F")
     indices = tensor_operand("S", "indices")
     weights = tensor_operand("F", "weights")
-    axis = prop(INTEGER)
+    axis = prop(AXIS)
     result = tensor_result()
 
     @classmethod

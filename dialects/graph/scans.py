@@ -7,7 +7,8 @@ from abc import ABC
 from xdsl.irdl import irdl_op_definition
 
 from .base import NUMBERS, PureTemplateOp, tensor_operand, tensor_result
-from .properties import BOOL, INTEGER, prop
+from .normal_form import AXIS
+from .properties import BOOL, prop
 from .scans_loops import scan_loops
 from .shapes import Shaped, normalise_axis
 
@@ -45,7 +46,7 @@ class CumulativeSumOp(ScanOp):
     name = "graph.cumulative_sum"
 
     operand = tensor_operand(NUMBERS)
-    axis = prop(INTEGER)
+    axis = prop(AXIS)
     exclusive = prop(BOOL, False)
     reverse = prop(BOOL, False)
 
@@ -69,6 +70,6 @@ class CumulativeProdOp(ScanOp):
     name = "graph.cumulative_prod"
 
     operand = tensor_operand(NUMBERS)
-    axis = prop(INTEGER)
+    axis = prop(AXIS)
     exclusive = prop(BOOL, False)
     reverse = prop(BOOL, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import irdl_op_definition
 
 from .base import NUMBERS, PureTemplateOp, tensor_operand, tensor_result
+from .normal_form import AXIS
 from .properties import BOOL, INTEGER, prop
 from .shapes import Shaped, ShapeError, normalise_axis, text
 from .sorting_loops import top_k_loops
@@ -34,7 +35,7 @@ class TopKOp(PureTemplateOp):
 
     operand = tensor_operand(NUMBERS)
     k = prop(INTEGER)
-    axis = prop(INTEGER, -1)
+    axis = prop(AXIS, -1)
     largest = prop(BOOL, True)
     values = tensor_result()
     indices = tensor_result()

@@ -14,6 +14,7 @@ from xdsl.irdl import IRDLOperation
 
 from ...analysis.kinds import OpKind
 from ...analysis.op_kind import kind_of_op
+from ...core.ir.normal_form import normal_property
 from ...core.roles import NAME
 from . import conditions as conditions  # registers the conditions
 from .constants import element_type
@@ -78,6 +79,18 @@ def same_attribute(found: Attribute | None, wanted: Any) -> bool:
     if isinstance(one, tuple):
         return one == other
     return isinstance(wanted, str) and str(found) == wanted
+
+
+def has_attribute(op: Operation, name: str, wanted: Any) -> bool:
+    """
+    Returns whether property or attribute `name` of `op` is `wanted`, as in `same_attribute`.
+
+    Both are compared in the normal form that they have on `op`: on rank 2, axis -1 is axis 1.
+    """
+    found = attribute_of(op, name)
+    return same_attribute(found, wanted) or same_attribute(
+        normal_property(op, name, found), normal_property(op, name, wanted)
+    )
 
 
 def described(attribute: Any) -> str:
@@ -150,9 +163,9 @@ class HasAttr(Test):
         for name, wanted in self.attributes:
             if not isinstance(value, OpResult):
                 return f"expected an op with {name} = {described(wanted)}, found a block argument"
-            found = attribute_of(value.op, name)
-            if not same_attribute(found, wanted):
-                return f"expected {name} = {described(wanted)}, found {described(found)}"
+            if not has_attribute(value.op, name, wanted):
+                found = described(attribute_of(value.op, name))
+                return f"expected {name} = {described(wanted)}, found {found}"
         return None
 
 
@@ -314,6 +327,7 @@ __all__ = [
     "Test",
     "Where",
     "attribute_of",
+    "has_attribute",
     "literal",
     "same_attribute",
 ]

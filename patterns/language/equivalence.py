@@ -1,22 +1,22 @@
 """
 The index behind the condition `equivalent`: it finds ops that compute the same.
 
-Two ops are equivalent when name, operands (in any order for commutative ops), properties with their defaults,
-discardable attributes, result types and regions are the same. Ops that read memory must also stand in one block with
-no write between them. An op that has the attribute `graph.no_cse`, or whose name is in the option `skip`, is equivalent
-to no other.
+Two ops are equivalent when name, operands (in any order for commutative ops), properties in normal form, discardable
+attributes, result types and regions are the same. Ops that read memory must also stand in one block with no write
+between them. An op that has the attribute `graph.no_cse`, or whose name is in the option `skip`, is equivalent to no
+other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
+from ...core.ir.normal_form import normal_properties
 from ...dialects.traits import ClosedToLoops, is_commutative, only_reads
 from .match import Index, Match, Session
 from .registry import condition
@@ -76,7 +76,6 @@ class EquivalenceIndex(Index):
         self._seen: set[Operation] = set()
         self._by_block: dict[Block, dict[int, dict[Operation, None]]] = {}
         self._epochs: dict[Block, dict[Operation, int]] = {}
-        self._defaults: dict[type[Operation], tuple[tuple[str, Attribute], ...]] = {}
 
     def visited(self, op: Operation) -> None:
         number = self._number(op)
@@ -162,7 +161,7 @@ class EquivalenceIndex(Index):
             operands.sort()
         types = [self._attribute_number(result.type) for result in op.results]
         parts: list[Any] = [op.name, tuple(operands), tuple(types)]
-        parts.append(self._named_attributes(self._with_defaults(op)))
+        parts.append(self._named_attributes(normal_properties(op)))
         parts.append(self._named_attributes(op.attributes))
         if op.regions:
             parts.append(self._regions_key(op, dict(inside)))
@@ -191,23 +190,7 @@ class EquivalenceIndex(Index):
                         inside[result] = len(inside)
         return tuple(parts)
 
-    def _with_defaults(self, op: Operation) -> dict[str, Attribute]:
-        """Returns the properties of `op`. Absent ones have their default."""
-        kind = type(op)
-        defaults = self._defaults.get(kind)
-        if defaults is None:
-            found: list[tuple[str, Attribute]] = []
-            if isinstance(op, IRDLOperation):
-                for name, definition in op.get_irdl_definition().properties.items():
-                    if definition.default_value is not None:
-                        found.append((name, definition.default_value))
-            defaults = self._defaults[kind] = tuple(found)
-        for name, _ in defaults:
-            if name not in op.properties:
-                return {**dict(defaults), **op.properties}
-        return op.properties
-
-    def _named_attributes(self, attributes: dict[str, Attribute]) -> Key:
+    def _named_attributes(self, attributes: Mapping[str, Attribute]) -> Key:
         if not attributes:
             return ()
         return tuple((name, self._attribute_number(attributes[name])) for name in sorted(attributes))

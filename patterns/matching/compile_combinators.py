@@ -7,9 +7,10 @@ from typing import Any
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ...core.ir.normal_form import normal_properties
 from ..language.combinators import Expression, Together, expression_names
 from ..language.constants import is_constant_op, same_number, splat_number
-from ..language.constraints import And, Where, attribute_of
+from ..language.constraints import And, Where
 from ..language.equivalence import BlockOrder
 from ..language.match import Match
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
@@ -259,8 +260,7 @@ def _same_constant(wanted: Operation, found: Operation) -> bool:
 
 
 def _same_attributes(wanted: Operation, found: Operation) -> bool:
-    names = dict.fromkeys((*wanted.properties, *found.properties))
-    return all(attribute_of(wanted, name) == attribute_of(found, name) for name in names) and all(
+    return normal_properties(wanted) == normal_properties(found) and all(
         found.attributes.get(name) == value for name, value in wanted.attributes.items()
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.traits import is_commutative
-from ..language.constraints import attribute_of, described, same_attribute
+from ..language.constraints import attribute_of, described, has_attribute
 from ..language.patterns import Capture, Op, Pattern, Rest, Result
 from ..language.registry import RuleError
 from ..language.structures import Call
@@ -56,7 +56,7 @@ def compile_attributes(key: str, attributes: Sequence[tuple[str, Any]], followin
 
 def _compile_attribute(key: str, name: str, wanted: Any, following: Next) -> Next:
     def match_attribute(bound: Bindings) -> bool:
-        return same_attribute(attribute_of(bound[key], name), wanted) and following(bound)
+        return has_attribute(bound[key], name, wanted) and following(bound)
 
     def capture_attribute(bound: Bindings) -> bool:
         assert isinstance(wanted, Capture)
@@ -65,7 +65,7 @@ def _compile_attribute(key: str, name: str, wanted: Any, following: Next) -> Nex
             return False
         known = bound.get(wanted.key)
         if known is not None:
-            return known == found and following(bound)
+            return has_attribute(bound[key], name, known) and following(bound)
         return bind(wanted.key, found, bound, following)
 
     return capture_attribute if isinstance(wanted, Capture) else match_attribute
@@ -173,7 +173,7 @@ def why_not_op(pattern: Op, op: Operation) -> str | None:
         return f"expected {_wanted(pattern)}, found '{op.name}'"
     for name, wanted in pattern.attributes:
         found = attribute_of(op, name)
-        if not (found is not None if isinstance(wanted, Capture) else same_attribute(found, wanted)):
+        if not (found is not None if isinstance(wanted, Capture) else has_attribute(op, name, wanted)):
             expected = "a value" if isinstance(wanted, Capture) else described(wanted)
             return f"'{op.name}': expected {name} = {expected}, found {described(found)}"
     if pattern.operands is None:

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ShapedType, Signed
 from xdsl.ir import Attribute, Operation
 
 from ...core.ir.element_types import dtype_name
+from ...core.ir.normal_form import normal_properties, with_defaults
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.elementwise import ClipOp
 from ...dialects.graph.movement import PadOp, PermuteDimsOp, StridedSliceOp
 from ...dialects.graph.shapes import ShapeError, broadcast
 from ...patterns.language.constants import constant_attribute, element_type, is_float_type, splat_number
-from ...patterns.language.constraints import attribute_of
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, condition
 from ...te import dtypes
@@ -25,8 +25,7 @@ def same_op(match: Match, first: Operation, second: Operation) -> bool:
     """Both ops have one name and equal properties."""
     if first.name != second.name:
         return False
-    names = first.properties.keys() | second.properties.keys()
-    return all(attribute_of(first, name) == attribute_of(second, name) for name in names)
+    return with_defaults(first) == with_defaults(second) or normal_properties(first) == normal_properties(second)
 
 
 @condition("unsigned")
