@@ -59,7 +59,8 @@ def _undeclared(
     near = closest(name, properties)
     if near is not None:
         return message, f"did you mean the property '{near}'? Write {_spelling(kind, near, attribute)}"
-    known = f"its properties are {', '.join(sorted(properties))}; " if properties else ""
+    names = ", ".join(sorted(properties))
+    known = f"it has the {'property' if len(properties) == 1 else 'properties'} {names}; " if properties else ""
     return message, f"{known}an attribute of your own needs a prefix, as in 'mypkg.{name}'"
 
 

@@ -158,6 +158,7 @@ from .movement import (
     TakeOp,
 )
 from .mutator import GraphMutator
+from .normal_form import AXES, AXIS
 from .normalisation import (
     BatchNormOp,
     BiasAddOp,
@@ -217,6 +218,8 @@ Graph = Dialect("graph", [op for family in FAMILIES for op in ops_of(family)], [
 """The dialect as xDSL loads it."""
 
 __all__ = [
+    "AXES",
+    "AXIS",
     "AbsOp",
     "AcosOp",
     "AcoshOp",

@@ -66,7 +66,7 @@ SHOWN = {
     'graph.permute_dims %x {axes = [1, 0]}': ("'axes' is a property of this op", "hint: write ', axes = [1, 0]'"),
     'graph.expand_dims %x {axis = array<i64: 0>}': ("'axis' is a property", "hint: write ', axis = [0]'"),
     'graph.relu %x {tag}': ("no attribute 'tag'", "an attribute of your own needs a prefix, as in 'mypkg.tag'"),
-    'graph.astype %x, dtype = f16 {tag}': ("no attribute 'tag'", "hint: its properties are dtype; an attribute of"),
+    'graph.astype %x, dtype = f16 {tag}': ("no attribute 'tag'", "hint: it has the property dtype; an attribute of"),
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %w = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %b = graph.constant dense<0.5> : tensor<4xf32>
   %again = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
-  %m = graph.constant {kept} dense<[true, false, true]> : tensor<3xi1>
+  %m = graph.constant {my.kept} dense<[true, false, true]> : tensor<3xi1>
   %0 = graph.ewise_fma %x, %w, %again : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = graph.add %0, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %1 : tensor<4xf32>
@@ -43,7 +43,7 @@ def test_constants_move_out_and_back(tmp_path: Path) -> None:
     moved = run(PROGRAM, ExternalizeWeightsPass(file=str(path), min_elements=3))
     assert f'attributes {{stepwell.weights = "{path}"}}' in moved
     assert moved.count('graph.weight "w" : tensor<4xf32>') == 2, "equal constants share a key"
-    assert '%m = graph.weight {kept} "m" : tensor<3xi1>' in moved
+    assert '%m = graph.weight {my.kept} "m" : tensor<3xi1>' in moved
     assert "%b = graph.constant dense<0.5>" in moved, "splats are small as they are"
     file = open_weights(path)
     assert sorted(file.keys()) == ["m", "w"]
