@@ -22,16 +22,15 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.verification import verify_module
-from ..core.ir.walk import ops_of, walk
+from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
 from ..core.messages.diagnostics import fail
-from ..core.messages.locations import nearest_source_point, source_directory, source_point
+from ..core.messages.locations import source_directory, source_point
 from ..core.passes.context import context_key
 from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
 from ..core.roles import LINK_NAME, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
-from ..dialects.graph.constants import WeightOp
 from ..lowering.llvm.parallel import RUN_PARALLEL
 from ..machine.host import host_machine
 from . import cache as disk
@@ -172,8 +171,7 @@ class Source:
         """Returns the weights that native code asks for, by key."""
         file = self.module.attributes.get(WEIGHTS)
         named = file.data if isinstance(file, StringAttr) else None
-        places = {op.weight_key: nearest_source_point(op) for op in ops_of(self.module, WeightOp)}
-        return bind_weights(description, named, source_directory(self.module), self.weights, places)
+        return bind_weights(description, named, source_directory(self.module), self.weights, self.module)
 
     def text_of(self, level: str, shapes: Shapes | None) -> str:
         """Returns the text of a level. Raises CompileError for an unknown one."""

@@ -13,10 +13,13 @@ class FuseMultiplyAdd(GraphMutator):
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...core.messages.locations import copy_location
+from ...core.plugins import registry
 
 Replacement = Operation | SSAValue | Sequence[SSAValue] | None
 
@@ -28,6 +31,8 @@ class GraphMutator:
     It calls `visit_<name>(op)` (`visit_add` for `graph.add`), or else `visit_op(op)`. The method returns what replaces
     the op: a new op, a value, or one value per result. It returns `None` to keep the op.
 
+    A method `visit_<name>` for which the dialect has no op is an error, so a misspelt one is never skipped in silence.
+
     The new ops that make the replacement are inserted before the old op, at its location. An op that was replaced is
     removed. The ops that it used stay, even if unused.
     """
@@ -36,6 +41,7 @@ class GraphMutator:
 
     def mutate(self, root: Operation) -> bool:
         """Visits the ops inside `root`. Returns whether anything was replaced."""
+        _check_visitors(type(self), self.dialect)
         changed = False
         for op in [op for op in root.walk() if op.dialect_name() == self.dialect]:
             visit = getattr(self, f"visit_{op.name.partition('.')[2]}", self.visit_op)
@@ -66,6 +72,19 @@ class GraphMutator:
             old.replace_all_uses_with(new)
         op.detach()
         op.erase()
+
+
+@cache
+def _check_visitors(visitor: type[GraphMutator], dialect: str) -> None:
+    """Raises `StepwellError` for a method of `visitor` that visits an op which `dialect` does not have."""
+    load = registry().dialects.get(dialect)
+    if load is None:
+        return
+    known = {f"visit_{op.name.partition('.')[2]}" for op in load().operations} | {"visit_op"}
+    for name in dir(visitor):
+        if name.startswith("visit_") and name not in known:
+            message = f"{visitor.__name__}.{name}: there is no op '{dialect}.{name.removeprefix('visit_')}'"
+            raise StepwellError(Diagnostic(message, hint=did_you_mean(name, known)))
 
 
 def _values(replacement: Replacement) -> Sequence[SSAValue]:

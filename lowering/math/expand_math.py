@@ -20,6 +20,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.ir.walk import ops_of, walk
+from ...core.messages.diagnostics import did_you_mean
 from ...core.passes.base import StepwellPass
 from ...dialects import tile
 from ...machine.host import may_use_wide_registers
@@ -63,9 +64,8 @@ class ExpandMathPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if unknown := sorted(set(self.functions) - FUNCTIONS.keys()):
-            raise PassFailedException(
-                f"{self.name} has no function {', '.join(unknown)}; it has {', '.join(sorted(FUNCTIONS))}"
-            )
+            hint = did_you_mean(unknown[0], FUNCTIONS) or f"it has {', '.join(sorted(FUNCTIONS))}"
+            raise PassFailedException(f"{self.name} has no function {', '.join(unknown)}; {hint}")
         if self.small_floats:
             self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
             self.count("small floats carried in f32", carry_in_f32(op))

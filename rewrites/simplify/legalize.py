@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 
-from ...core.messages.diagnostics import emit_remark
+from ...core.messages.diagnostics import did_you_mean, emit_warning
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.binary import MaximumOp, MultiplyOp
 from ...dialects.graph.constants import FullOp
@@ -24,7 +24,7 @@ class LegalizePass(StepwellPass):
     """
     Replaces ops by the results of functions in a table, until no function applies.
 
-    A table that nobody registered leaves everything as it is, with a remark. The new ops of a function are legalized
+    A table that nobody registered leaves everything as it is, with a warning. The new ops of a function are legalized
     again, and more than `limit` times in a row is an error. Fused functions are left alone.
 
     Before:
@@ -43,7 +43,8 @@ class LegalizePass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         check_limit(self.limit, self.name)
         if self.table not in TABLES:
-            emit_remark(op, f"no legalization table '{self.table}'; there is {', '.join(sorted(TABLES))}")
+            hint = did_you_mean(self.table, TABLES) or f"there is {', '.join(sorted(TABLES))}"
+            emit_warning(op, f"no legalization table '{self.table}', nothing is legalized; {hint}")
             return
         rules = rules_of_table(self.table)
         Driver(ctx, rules, enter=lambda each: not is_primitive(each), limit=self.limit).run(op)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.messages.diagnostics import emit_warning
 from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, prepare_function
@@ -22,7 +23,8 @@ class RemoveUnusedFunctionsPass(StepwellPass):
     Removes functions that no entry reaches by calls or by any other mention of their name.
 
     Entries are the functions named in `entry`, or all public ones. Everything in the module that is no function is
-    kept, with what it mentions. A weight key `@prepare_0#0` mentions the function `@prepare_0`.
+    kept, with what it mentions. A weight key `@prepare_0#0` mentions the function `@prepare_0`. A warning says when
+    there is no entry.
 
     Before:
         func.func @main() { func.call @a() : … }
@@ -47,12 +49,16 @@ class RemoveUnusedFunctionsPass(StepwellPass):
         live = set(self.entry)
         if not self.entry:
             live = {name for name, function in functions.items() if not is_private(function)}
+        entries = bool(live)
         for other in op.body.ops:
             if symbol_name(other) not in functions:
                 live |= mentioned_symbols(other)
         live.update(_symbols_of(op.attributes.values(), {}))
         for name in _reachable(live, functions):
             functions.pop(name, None)
+        if functions and not entries:
+            hint = f"name entries as in '{self.name}{{entry={next(iter(functions))}}}'"
+            emit_warning(op, f"no function is public, so all {len(functions)} are removed; {hint}")
         for function in functions.values():
             function.detach()
         for function in functions.values():

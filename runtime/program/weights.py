@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 
-from ...core.messages.diagnostics import did_you_mean
-from ...core.messages.locations import SourcePoint, source_directory
-from ...core.roles import WEIGHTS, prepare_function
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
+from ...core.messages.locations import SourcePoint, nearest_source_point, source_directory
+from ...core.roles import KEY, WEIGHTS, prepare_function
 from ...core.weights import WeightsError, open_weights
 from ...dialects.graph.constants import WeightOp
 from ...te.dtypes import numpy_dtype
@@ -28,16 +29,18 @@ def bind_weights(
     named_file: str | None,
     directory: Path | None,
     given: str | Path | Mapping[str, Any] | None,
-    places: Mapping[str, SourcePoint | None] | None = None,
+    module: ModuleOp | None = None,
 ) -> dict[str, np.ndarray[Any, Any]]:
     """
     Returns the array of every weight key, mapped from the side-car without a copy.
 
-    `places` gives the place in the program where a key is asked for. `given` (a file or arrays by key) goes before
-    `named_file`, the module's `stepwell.weights`, which is relative to `directory`.
+    `given` (a file or arrays by key) goes before `named_file`, the module's `stepwell.weights`, which is relative to
+    `directory`. `module` is the program before it was lowered: it says where a key is asked for, and which keys mean
+    something. A remark tells the keys of a file that the program does not ask for.
 
-    Raises CompileError when weights are wanted but no file is named, or an array given does not fit. Raises
-    WeightsError when the file cannot be read, lacks a key, or has it with another type or shape.
+    Raises CompileError when weights are wanted but no file is named, or an array given does not fit or has a key that
+    the program does not ask for. Raises WeightsError when the file cannot be read, lacks a key, or has it with another
+    type or shape.
     """
     wanted = {
         argument.key: argument.type
@@ -45,12 +48,16 @@ def bind_weights(
         for argument in entry.of("weight")
         if prepare_function(argument.key) is None
     }
-    if not wanted:
-        return {}
+    known = wanted.keys() | ({} if module is None else _keys_of(module))
     if isinstance(given, Mapping):
         arrays = {key: np.asarray(value) for key, value in given.items()}
-        return {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
-    places = places or {}
+        found = {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
+        if module is not None:
+            _refuse_unknown(arrays, known)
+        return found
+    if not wanted:
+        return {}
+    places = {} if module is None else {op.weight_key: nearest_source_point(op) for op in ops_of(module, WeightOp)}
     with _pointing_at(next(iter(places.values()), None)):
         file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
     arrays: dict[str, np.ndarray[Any, Any]] = {}
@@ -58,7 +65,34 @@ def bind_weights(
         with _pointing_at(places.get(key)):
             file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
             arrays[key] = file.array(key)
+    unused = [key for key in file.entries if key not in known]
+    if module is not None and unused and remarks_wanted():
+        emit_remark(module, f"weights file '{file.path}': the program does not ask for {_some(unused)}")
     return arrays
+
+
+def _keys_of(module: ModuleOp) -> set[str]:
+    """Returns the keys that weights and arguments of functions of `module` have."""
+    keys = {op.weight_key for op in ops_of(module, WeightOp)}
+    for op in module.body.ops:
+        attributes = op.properties.get("arg_attrs")
+        for each in attributes if isinstance(attributes, ArrayAttr) else ():
+            key = each.data.get(KEY) if isinstance(each, DictionaryAttr) else None
+            if isinstance(key, StringAttr):
+                keys.add(key.data)
+    return keys
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        near = next((hint for key in unknown if (hint := did_you_mean(key, known))), None)
+        hint = near or (f"its weights are {_some(sorted(known))}" if known else "it has no weights")
+        raise CompileError(f"the program asks for no weight {_some(unknown)}, which weights= gives; {hint}")
+
+
+def _some(keys: Sequence[str]) -> str:
+    return ", ".join(f"'{key}'" for key in keys[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
 
 
 @contextmanager
@@ -74,9 +108,8 @@ def _side_car(named: str | None, directory: Path | None, given: str | Path | Non
     if given is not None:
         return Path(given)
     if named is None:
-        shown = ", ".join(f"'{key}'" for key in keys[:3]) + (" …" if len(keys) > 3 else "")
         raise CompileError(
-            f"the program reads weights ({shown}) but the module names no file: add the module attribute "
+            f"the program reads weights ({_some(keys)}) but the module names no file: add the module attribute "
             'stepwell.weights = "file.safetensors" or pass weights='
         )
     return (directory or Path()) / named
@@ -104,4 +137,4 @@ def reference_weights(
     }
     description = Description((Entry("weights", tuple(arguments.values())),), ())
     file = getattr(named, "data", None)
-    return bind_weights(description, file, source_directory(module), given)
+    return bind_weights(description, file, source_directory(module), given, module)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.messages.locations import location_string
 from stepwell.core.text.parsing import parse
 from stepwell.dialects import graph
@@ -228,3 +229,17 @@ def test_mutator_checks_the_number_of_results() -> None:
         Broken().mutate(
             parse("func.func @f(%x: tensor<2xf32>) {\n  %y = graph.exp %x : (tensor<2xf32>)\n  func.return\n}")
         )
+
+
+def test_a_misspelt_visitor_is_an_error() -> None:
+    """AUDIT B3: `visit_multiplyy` was never called, in silence."""
+
+    class Misspelt(GraphMutator):
+        def visit_multiplyy(self, op: Operation) -> Any:
+            return None
+
+    module = parse("func.func @f() {\n  func.return\n}")
+    with pytest.raises(StepwellError) as caught:
+        Misspelt().mutate(module)
+    message = "error: Misspelt.visit_multiplyy: there is no op 'graph.multiplyy'"
+    assert str(caught.value) == f"{message}\nhint: did you mean 'visit_multiply'?"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import stepwell
 from at_once import at_once
-from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.messages.diagnostics import StepwellError, listening, render
 from stepwell.core.weights import WeightsError, write_weights
 from stepwell.machine.host import host_machine
 from stepwell.runtime import cache
@@ -247,6 +247,37 @@ def test_weights_come_from_the_file_beside_the_program(tmp_path: Path) -> None:
 def test_weights_can_be_given_as_arrays() -> None:
     exe = stepwell.compile(WEIGHTS, weights={"layer.w": np.array([4, 5], np.float32)})
     assert exe(np.array([1, 1], np.float32))[0].tolist() == [4, 5]
+
+
+def test_unknown_keys_among_given_weights_are_errors() -> None:
+    """AUDIT B3."""
+    layer = np.array([4, 5], np.float32)
+    message = "the program asks for no weight 'layer.b', 'layer.v', which weights= gives; did you mean 'layer.w'"
+    with pytest.raises(CompileError, match=message):
+        stepwell.compile(WEIGHTS, weights={"layer.w": layer, "layer.b": layer, "layer.v": layer})
+    plain = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  func.return %x : tensor<2xf32>\n}\n"
+    with pytest.raises(CompileError, match="asks for no weight 'w', which weights= gives; it has no weights"):
+        stepwell.compile(plain, weights={"w": layer})
+
+
+def test_a_weight_that_the_optimiser_removes_may_be_given() -> None:
+    text = WEIGHTS.replace("func.return", '%v = graph.weight "unused" : tensor<2xf32>\n    func.return')
+    layer = np.array([4, 5], np.float32)
+    exe = stepwell.compile(text, weights={"layer.w": layer, "unused": layer})
+    assert exe(np.array([1, 1], np.float32))[0].tolist() == [4, 5]
+
+
+def test_unused_keys_of_a_side_car_are_a_remark(tmp_path: Path) -> None:
+    """AUDIT B3."""
+    (tmp_path / "p.mlir").write_text(WEIGHTS)
+    one = np.array([2, 3], np.float32)
+    write_weights(tmp_path / "w.safetensors", dict.fromkeys(("layer.w", "a", "b", "c", "d"), one))
+    heard: list[str] = []
+    with listening(lambda diagnostic: heard.append(render(diagnostic))):
+        stepwell.compile(tmp_path / "p.mlir")
+    found = next(each for each in heard if "weights file" in each)
+    assert "remark: 'builtin.module': weights file" in found
+    assert "w.safetensors': the program does not ask for 'a', 'b', 'c' and 1 more" in found
 
 
 def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
