@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.diagnostics import Diagnostic, StepwellError, listening, render
 from ..core.messages.files import reason_of, write_file, writing
 from ..core.roles import WEIGHTS
 from .options.array_files import read_array
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with writing(weights):
             made.touch()
-        with Progress("import", shown=False if options.quiet else None) as progress:
+        with listening(shown), Progress("import", shown=False if options.quiet else None) as progress:
             module = from_onnx(
                 options.file,
                 weights=made,
@@ -113,6 +113,11 @@ def run(options: argparse.Namespace) -> int:
     finally:
         made.unlink(missing_ok=True)
     return 0
+
+
+def shown(diagnostic: Diagnostic) -> None:
+    """Prints a warning."""
+    print(render(diagnostic), file=sys.stderr)
 
 
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:

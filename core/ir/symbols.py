@@ -63,3 +63,11 @@ def symbols_of(table: Operation) -> WeakValueDictionary[str, Operation]:
     """Returns the ops of a symbol table by name."""
     ops = (op for region in table.regions for block in region.blocks for op in block.ops)
     return WeakValueDictionary({name: op for op in ops if (name := _symbol_name(op)) is not None})
+
+
+def value_name(name: str) -> str:
+    """Returns `name` as the name of a value, which has ASCII letters only. A name of such letters stays as it is."""
+    if name.isascii():
+        return name
+    folded = "".join(each if each.isascii() else "_" for each in name)
+    return f"v{folded}" if folded.startswith("_") else folded

@@ -209,6 +209,17 @@ def emit_warning(op: Operation, text: str) -> None:
     _emit(op, text, "warning")
 
 
+def warn(diagnostic: Diagnostic) -> None:
+    """Tells a warning about what is no op, such as a model. Where nobody listens it is a warning of Python."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(diagnostic)
+    else:
+        import warnings
+
+        warnings.warn(render(diagnostic), stacklevel=2)
+
+
 def _emit(op: Operation, text: str, severity: Severity) -> None:
     if _listener.get() is not None:
         emit(Diagnostic(about(op, text), severity, nearest_source_point(op)))

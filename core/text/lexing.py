@@ -7,7 +7,7 @@ from typing import Final
 
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span, Token
-from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 _BEGINNING_OF_STRING: Final = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+')
 """A string up to what is wrong in it, or up to where its end is missing."""
@@ -37,8 +37,13 @@ class StepwellLexer(MLIRLexer):
     """The kind of token by group of the expression above. The first two are not asked for."""
 
     def _lex_string_literal(self, start_pos: int) -> MLIRToken:
+        """
+        A string, also where letters of other languages are written as bytes (`"cl\\C3\\A9"`), as they are printed.
+
+        Upstream takes escapes beyond ASCII for bytes that are no text.
+        """
         try:
-            return super()._lex_string_literal(start_pos)
+            token = super()._lex_string_literal(start_pos)
         except ParseError as error:
             good = _BEGINNING_OF_STRING.match(self.input.content, start_pos)
             end = start_pos if good is None else good.end()
@@ -48,6 +53,13 @@ class StepwellLexer(MLIRLexer):
                 raise ParseError(Span(end, end + len(found), self.input), message) from None
             message = "the string does not end in its line"
             raise ParseError(Span(start_pos, end, self.input), message) from error
+        if token.kind is MLIRTokenKind.BYTES_LIT:
+            try:
+                StringLiteral.from_span(token.span).bytes_contents.decode()
+            except UnicodeDecodeError:
+                return token
+            return Token(MLIRTokenKind.STRING_LIT, token.span)
+        return token
 
     def lex(self) -> MLIRToken:
         """The next token: one match for the common kinds, upstream's way for the others, comments and errors."""

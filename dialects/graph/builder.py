@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ...core.ir.symbols import value_name
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, StepwellError, about
 from ...core.messages.locations import SourcePoint, source_point
@@ -71,7 +72,7 @@ class GraphBuilder:
         ]
         block = Block(arg_types=types)
         for value, argument in zip(block.args, arguments, strict=True):
-            value.name_hint = argument
+            value.name_hint = value_name(argument)
         shown = None if visibility == "public" else StringAttr(visibility)
         function = FuncOp(name, FunctionType.from_lists(types, []), Region(block), shown)
         function.location = where
@@ -150,7 +151,7 @@ class GraphBuilder:
             _fail(about(op, str(error)), where)
         function.body.block.add_op(op)
         for result, name in zip(op.results, names, strict=False):
-            result.name_hint = name
+            result.name_hint = value_name(name)
         return op.results[0] if len(op.results) == 1 else tuple(op.results)
 
 

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
-from ...core.messages.diagnostics import Diagnostic
+from ...core.messages.diagnostics import Diagnostic, warn
 from ...core.roles import DIMS, NAME
 from ...dialects.graph.shapes import Shaped, compatible
 from ...dialects.graph.signature import tensor_type
@@ -113,6 +113,7 @@ class Importer:
         self._progress = progress
         self._sizes: dict[str, Size] = {}
         self._declared = {info.name: info for info in model.graph.value_info}
+        self._contradicted: list[str] = []
         self._count = 0
         self._block = Block()
         self.builder = GraphBuilder(self._block, self.subgraph)
@@ -134,6 +135,11 @@ class Importer:
         function.location = self._location(0, graph.name or entry)
         module = ModuleOp([function])
         module.location = FileLineColLoc(StringAttr(self.model.name), IntAttr(1), IntAttr(1))
+        if self._contradicted:
+            first, *others = self._contradicted
+            more = f" (and {len(others)} more like it)" if others else ""
+            message = f"model '{self.model.name}': {first}, which holds{more}"
+            warn(Diagnostic(message, "warning"))
         return module
 
     # Inputs and outputs
@@ -182,7 +188,11 @@ class Importer:
         return results, attributes
 
     def check_declared(self, info: ValueInfoProto, value: Value) -> None:
-        """Raises `ConversionError` when the model says something else of a value than what follows from its node."""
+        """
+        Raises `ConversionError` when the model gives a value another element type than its node does.
+
+        Another shape is a warning: exporters leave shapes from before their last changes, and no node reads them.
+        """
         tensor = info.type.tensor_type
         if tensor.elem_type and DTYPES.get(tensor.elem_type) != value.dtype:
             raise ConversionError(
@@ -194,7 +204,7 @@ class Importer:
                 dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None for dim in tensor.shape.dim
             )
             if not compatible(declared, value.shape):
-                raise ConversionError(
+                self._contradicted.append(
                     f"'{info.name}' is declared as {Shaped(declared, value.dtype)}, but its node gives {value.shaped}"
                 )
 

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...core.ir.element_types import byte_size
+from ...core.ir.symbols import value_name
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
 from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE, TYPE, prepare_key
@@ -368,7 +369,7 @@ class FunctionBufferizer:
             # Every tensor argument still stands beside the buffer that replaces it.
             first = len(self.types.inputs) + len(self.tensor_arguments)
             argument = self.block.insert_arg(buffer_of(type_), first + len(self.weights))
-            argument.name_hint = key if key.isidentifier() else "weight"
+            argument.name_hint = value_name(key) if key.isidentifier() else "weight"
             self.weights[key] = (type_, argument)
         return self.weights[key][1]
 

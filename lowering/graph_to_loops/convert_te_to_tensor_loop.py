@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, String
 from xdsl.ir import Block, Operation, SSAValue
 
 from ... import te
-from ...core.ir.symbols import fresh_name
+from ...core.ir.symbols import fresh_name, value_name
 from ...core.ir.walk import walk
 from ...core.messages.locations import copy_location
 from ...core.roles import DIMS
@@ -57,7 +57,7 @@ def convert_te_to_tensor_loop(
     Raises TEError when an expression loads from a placeholder, or uses a size, that the inputs do not give.
     """
     outputs = _distinct(outputs)
-    hints = [tensor.name for tensor in inputs]
+    hints = [value_name(tensor.name) for tensor in inputs]
     hints += output_names or [f"out{i}" if len(outputs) > 1 else "out" for i in range(len(outputs))]
     function = tensor_loop.FuncOp.create_named(
         name, [buffer_type(t) for t in inputs], [buffer_type(t) for t in outputs], hints, visibility="private"
@@ -148,7 +148,7 @@ class _LoopFunction:
                     index = arith.ConstantOp(IntegerAttr.from_index_int_value(dim))
                     self._add(index)
                     op = memref.DimOp.create(operands=[buffer, index.result], result_types=[index.result.type])
-                    op.results[0].name_hint = size.name
+                    op.results[0].name_hint = value_name(size.name)
                     return self._add(op).results[0]
         raise te.TEError(f"size '{size.name}' is not a dimension of any input")
 
@@ -198,7 +198,7 @@ class _LoopFunction:
         sizes = [self._extent(size) for size in shape]
         type_ = buffer_type(te.Tensor(shape, dtype, stage.name))
         alloc = tensor_loop.AllocOp(type_, [size for size in sizes if isinstance(size, SSAValue)])
-        alloc.memref.name_hint = stage.name
+        alloc.memref.name_hint = value_name(stage.name)
         return self._add(alloc).results[0]
 
 
@@ -268,7 +268,8 @@ def _axis_names(axes: Sequence[te.Axis]) -> list[str]:
     """Returns `v` and the name of each axis. A repeated name gets a number."""
     names: list[str] = []
     for axis in axes:
-        base, name, number = f"v{axis.name}", f"v{axis.name}", 1
+        base = name = value_name(f"v{axis.name}")
+        number = 1
         while name in names:
             name, number = f"{base}{number}", number + 1
         names.append(name)

@@ -324,19 +324,6 @@ def types() -> list[Broken]:
             model(outputs=[info("y", dtype=T.INT64)]),
             "'y' is declared with element type i64, but its node gives tensor<2x3xf32>",
         ),
-        *(
-            Broken(
-                f"output_shape_lie_{number}",
-                model(outputs=[info("y", shape)]),
-                f"'y' is declared as tensor<{'x'.join(map(str, shape))}xf32>, but its node gives tensor<2x3xf32>",
-            )
-            for number, shape in enumerate([(2, 4), (2, 3, 1), (6,)])
-        ),
-        Broken(
-            "value_shape_lie",
-            model(two, infos=[info("a", (7, 7))]),
-            "node 'first' (Relu, opset 20): 'a' is declared as tensor<7x7xf32>, but its node gives tensor<2x3xf32>",
-        ),
         Broken(
             "value_type_lie",
             model(two, infos=[info("a", dtype=T.INT8)]),

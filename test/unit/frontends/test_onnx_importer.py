@@ -12,6 +12,7 @@ import stepwell
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx_broken_models import info, model, node, sound, tensor
+from stepwell.core.messages.diagnostics import listening, render
 from stepwell.core.roles import DIMS, NAME, WEIGHTS
 from stepwell.frontends import OnnxError, from_onnx
 from stepwell.reference.run import run as run_reference
@@ -38,6 +39,29 @@ def error(source: Any, **options: Any) -> str:
     with pytest.raises(OnnxError) as caught:
         from_onnx(source, **options)
     return str(caught.value)
+
+
+# What the model says of its values
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (2, 3, 1), (6,)])
+def test_a_declared_shape_that_no_node_gives_is_a_warning(shape: tuple[int, ...]) -> None:
+    """AUDIT D11: exporters leave shapes from before their last changes, and onnxruntime goes on too."""
+    declared = f"tensor<{'x'.join(map(str, shape))}xf32>"
+    message = f"warning: model '.*': 'y' is declared as {declared}, but its node gives tensor<2x3xf32>, which holds$"
+    with pytest.warns(UserWarning, match=message):
+        module = from_onnx(model(outputs=[info("y", shape)]))
+    assert str(function(module).function_type.outputs.data[0]) == "tensor<2x3xf32>"
+
+
+def test_one_warning_tells_of_all_declared_shapes() -> None:
+    nodes = [node("Relu", "x", "a"), node("Relu", "a", "b"), node("Neg", "b", "y")]
+    heard: list[str] = []
+    with listening(lambda diagnostic: heard.append(render(diagnostic))):
+        module = from_onnx(model(nodes, infos=[info("a", (7, 7)), info("b", (1,))]))
+    (text,) = heard
+    assert "'a' is declared as tensor<7x7xf32>, but its node gives tensor<2x3xf32>, which holds (and 1 more" in text
+    np.testing.assert_array_equal(run(module, X)[0], -np.maximum(X, 0))
 
 
 # Sources

@@ -51,6 +51,24 @@ def written(*words: str) -> str:
     return Path("net.mlir").read_text()
 
 
+def test_names_in_other_letters_run() -> None:
+    """AUDIT G2: a model with a weight `poids_é` became a file that nothing could read."""
+    matrix = np.arange(3 * 400).reshape(3, 400) / 1000
+    made = model(
+        [node("MatMul", "x poids_é", "y", "mm")], outputs=[info("y", (2, 400))], tensors=[tensor("poids_é", matrix)]
+    )
+    text = written(saved(made))
+    assert r'graph.weight "poids_\C3\A9"' in text
+    (found,) = run("net.mlir", x=X)
+    np.testing.assert_allclose(found, X @ matrix.astype("f"), rtol=1e-4, atol=1e-4)
+
+
+def test_a_contradicted_shape_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """AUDIT D11."""
+    written(saved(model(outputs=[info("y", (7,))])))
+    assert "warning: model 'net.onnx': 'y' is declared as tensor<7xf32>, but its node" in capsys.readouterr().err
+
+
 def test_the_output_runs() -> None:
     text = written(saved(large()))
     assert "graph.weight" in text and 'stepwell.weights = "net.safetensors"' in text
