@@ -11,6 +11,7 @@ hint: did you mean 'arith.addf'?
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -215,8 +216,6 @@ def warn(diagnostic: Diagnostic) -> None:
     if listener is not None:
         listener(diagnostic)
     else:
-        import warnings
-
         warnings.warn(render(diagnostic), stacklevel=2)
 
 

@@ -122,7 +122,9 @@ class ElementKind(NumberKind):
 
 
 AXIS = AxisKind()
+"""A property that holds a dimension of the first operand."""
 AXES = AxesKind()
+"""A property that holds dimensions of the first operand."""
 AXIS_OR_FLAT = AxisKind(absent_is_flat=True)
 REDUCED_AXES = AxesKind(ordered=False, absent="all")
 STEPS = StepsKind()
