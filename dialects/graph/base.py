@@ -143,8 +143,13 @@ class TensorOp(IRDLOperation, ABC):
         kinds = _kinds_with_normal_form(type(self))
         if not kinds:
             return found
-        normal = {name: self.normal_property(name, found.get(name)) for name in kinds}
-        return {**found, **{name: attribute for name, attribute in normal.items() if attribute is not None}}
+        changed: dict[str, Attribute] = {}
+        for name in kinds:
+            before = found.get(name)
+            after = self.normal_property(name, before)
+            if after is not before:
+                changed[name] = after
+        return {**found, **changed} if changed else found
 
     def normal_property(self, name: str, value: Any) -> Any:
         """

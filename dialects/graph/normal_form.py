@@ -31,11 +31,13 @@ class AxisKind(IntegerKind):
     absent_is_flat: bool = False
 
     def normal(self, attribute: Attribute | None, op: Operation) -> Attribute | None:
+        axis = None if attribute is None else self.to_python(attribute)
+        if axis is not None and axis >= 0:
+            return attribute
         rank = len(_operand_shape(op))
-        if attribute is None:
+        if axis is None:
             return _integer(0) if self.absent_is_flat and rank == 1 else None
-        axis = self.to_python(attribute)
-        return _integer(axis + rank) if -rank <= axis < 0 else attribute
+        return _integer(axis + rank) if -rank <= axis else attribute
 
 
 @dataclass(frozen=True)

@@ -60,5 +60,6 @@ def test_values_have_ascii_names() -> None:
     assert str(parse(text)) == text
     a = te.placeholder((4,), "f32", "größe")
     b = te.compute((4,), lambda élan: a[élan] + 1, name="été")
+    assert isinstance(b, te.Tensor)
     text = str(create_prim_func([a, b]))
     assert str(next(iter(parse(text).ops))) == text
