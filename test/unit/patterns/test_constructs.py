@@ -164,8 +164,8 @@ def test_explain_tells_the_deepest_failure() -> None:
         (exp(Splat(1.0)), FULL.format("2.0") + u("exp", "%k"), "expected a constant of 1.0, found 2.0 (%k)"),
         (exp(a.has_shape(5)), u("exp"), "%x: expected shape 5, found type tensor<4xf32>"),
         (exp(a.has_dtype("f16")), u("exp"), "%x: expected element type f16, found f32"),
-        (is_op("graph.softmax")(a).has_attr({"axis": 0}), u("softmax"), "expected axis = 0, found -1 : i64"),
-        (op("graph.softmax", a, axis=0), u("softmax"), "'graph.softmax': expected axis = 0, found -1 : i64"),
+        (is_op("graph.softmax")(a).has_attr({"axis": 1}), u("softmax"), "expected axis = 1, found -1 : i64"),
+        (op("graph.softmax", a, axis=1), u("softmax"), "'graph.softmax': expected axis = 1, found -1 : i64"),
         (exp(Argument(1)), u("exp"), "expected argument 1, found argument 0 (%x)"),
         (
             is_op("graph.add")(a, a),
