@@ -234,6 +234,7 @@ NOT_CONSTRUCTS = {
     "frozen": "makes values hashable",
     "argument_name": "reads programs",
     "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes",
+    "has_attribute": "compares attributes",
     "expression_names": "reads patterns", "numerics_of": "reads programs",
     "root_pattern": "one root or several", "certain_parts": "walks patterns", "parts": "walks patterns",
 }  # fmt: skip

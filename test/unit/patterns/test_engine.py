@@ -123,14 +123,15 @@ def test_attributes_match_their_defaults() -> None:
     axis = python_properties(SoftmaxOp, {"axis": -1})["axis"]
     pattern = op("graph.softmax", a, axis=axis)
     assert probe(pattern, line("%p", "softmax", "%x"))
-    assert not probe(pattern, line("%p", "softmax", "%x", rest=", axis = 0"))
+    assert probe(pattern, line("%p", "softmax", "%x", rest=", axis = 0"))  # The only axis of rank 1, in other words.
+    assert not probe(op("graph.softmax", a, axis=1), line("%p", "softmax", "%x"))
 
 
 def test_captured_attributes_are_equal() -> None:
-    axis = Capture("axis")
-    pattern = op("graph.softmax", op("graph.log_softmax", a, axis=axis), axis=axis)
-    assert probe(pattern, line("%q", "log_softmax", "%x"), line("%p", "softmax", "%q"))
-    assert not probe(pattern, line("%q", "log_softmax", "%x", rest=", axis = 0"), line("%p", "softmax", "%q"))
+    alpha = Capture("alpha")
+    pattern = op("graph.leaky_relu", op("graph.leaky_relu", a, alpha=alpha), alpha=alpha)
+    assert probe(pattern, line("%q", "leaky_relu", "%x"), line("%p", "leaky_relu", "%q"))
+    assert not probe(pattern, line("%q", "leaky_relu", "%x", rest=", alpha = 0.5"), line("%p", "leaky_relu", "%q"))
 
 
 def test_constants_and_splats() -> None:
