@@ -126,7 +126,8 @@ VALUES = [
          (u("softmax", result="%q", rest=", axis = 0") + u("log", "%q"),), (u("relu", result="%q") + u("log", "%q"),),
          "softmax_log_", capture=AXIS),
     Case("attribute of an op", op("graph.softmax", a, axis=0), '%a = any; %o = op "graph.softmax"(%a) with {axis = 0}',
-         (u("softmax", rest=", axis = 0"),), (u("softmax"),), "softmax_"),
+         (u("softmax", rest=", axis = 0"), u("softmax")),
+         ("%p = graph.softmax %m : (tensor<4x10xf32>) -> tensor<4x10xf32>",), "softmax_"),
 ]  # fmt: skip
 
 TESTS = [
@@ -143,7 +144,8 @@ TESTS = [
          (u("exp", "%m", type_=M),), (u("exp", "%d", type_=D), u("exp")), "exp_"),
     Case("has_attr", op("graph.softmax", a).has_attr({"axis": -1}),
          '%a = any; %e = op "graph.softmax"(%a); %h = has_attr %e with {axis = -1 : i32}',
-         (u("softmax"), u("softmax", rest=", axis = -1")), (u("softmax", rest=", axis = 0"), u("exp")), "softmax_"),
+         (u("softmax"), u("softmax", rest=", axis = -1"), u("softmax", rest=", axis = 0")),
+         ("%p = graph.softmax %m, axis = 0 : (tensor<4x10xf32>) -> tensor<4x10xf32>", u("exp")), "softmax_"),
     Case("has_attr of a list", op("graph.permute_dims", a).has_attr({"axes": [1, 0]}),
          '%a = any; %e = op "graph.permute_dims"(%a); %h = has_attr %e with {axes = [1, 0]}',
          ("%p = graph.permute_dims %m, axes = [1, 0] : (tensor<4x10xf32>) -> tensor<10x4xf32>",),

@@ -29,6 +29,7 @@ from slow_tests import (
     says,
     values_between,
 )
+from stepwell.core.ir.normal_form import normal_properties, normal_property
 from stepwell.dialects.traits import is_commutative
 from stepwell.patterns.language import constraints as c
 from stepwell.patterns.language import structures as s
@@ -205,8 +206,11 @@ def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assig
     for name, value in wanted:
         found = attribute_of(op, name)
         if isinstance(value, Capture):
+            known = bound.get(value.key)
+            again = known is not None and normal_property(op, name, known) == normal_property(op, name, found)
+            found = known if again else found
             ways = [] if found is None else [new for way in ways for new in bind(way, value.key, found)]
-        elif not says(found, value):
+        elif not says(found, value) and not says(normal_property(op, name, found), normal_property(op, name, value)):
             return
     yield from ways
 
@@ -342,9 +346,8 @@ def _computed_as(
     if wanted.op.name in CONSTANTS and value.op.name in CONSTANTS and "graph" in wanted.op.name:
         return elements_match(wanted, value)
     one, other = wanted.op, value.op
-    names = {*one.properties, *other.properties}
     same = one.name == other.name and len(one.operands) == len(other.operands) and not one.regions
-    same = same and all(attribute_of(one, name) == attribute_of(other, name) for name in names)
+    same = same and normal_properties(one) == normal_properties(other)
     same = same and all(other.attributes.get(name) == each for name, each in one.attributes.items())
     operands = zip(one.operands, other.operands, strict=True) if same else ()
     return same and all(_computed_as(pattern, a, b, known, pairs) for a, b in operands)

@@ -39,10 +39,8 @@ def test_pattern_becomes_replacement() -> None:
 
 
 def test_properties_that_are_not_written_have_their_default() -> None:
-    rules = (
-        function("pattern", u("leaky_relu", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "fast"}')
-        + TANH
-    )
+    fast = 'attributes {pattern.numerics = "fast"}'
+    rules = function("pattern", u("leaky_relu", "%x", "%r"), "%r", attributes=fast) + TANH
     assert names_after(rules, u("leaky_relu", "%x", "%r")) == ["tanh"]
     assert names_after(rules, u("leaky_relu", "%x", "%r", ", alpha = 0.5")) == ["leaky_relu"]
     assert rules_of_text(rules)[0].numerics == "fast"

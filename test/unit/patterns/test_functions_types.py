@@ -82,11 +82,11 @@ def test_wildcard_attributes() -> None:
         softmax("%r", "%a", ANY_AXIS),
         types=M,
     )
-    for first, second, count in ((0, 0, 1), (1, 1, 1), (0, 1, 2), (-2, 1, 2), (1, -1, 1)):
+    for first, second, count in ((0, 0, 1), (1, 1, 1), (0, 1, 2), (-2, 1, 2), (-2, 0, 1)):
         body = softmax("%s", "%x", f", axis = {first}") + softmax("%r", "%s", f", axis = {second}")
         module = run(rules, main(body, types=M, parameters=f"%x: {M}"))
         assert names(module) == ["softmax"] * count
-        assert f"axis = {first}" in str(module)
+        assert any(f"axis = {axis}" in str(module) for axis in (first, second))
 
 
 # Dynamic shapes
