@@ -40,7 +40,7 @@ _MOVES = frozenset(
 
 MOST_ADDED = 256
 """
-The most ops that inlining one temporary may add; our benchmarks add 12. Each level of `concat(v, v)` doubles the loads
+The most ops that inlining one temporary may add. Our benchmarks add 12. Each level of `concat(v, v)` doubles the loads
 of the one before.
 """
 

@@ -23,7 +23,7 @@ _LIBRARY_NUMBERS = count()
 
 _LIBRARIES_PER_LINKER = 16
 """
-How many libraries share a linker. LLVM keeps 9 KB of each unloaded library until its linker goes. A linker of its own
+The number of libraries that share a linker. LLVM keeps 9 KB of each unloaded library until its linker goes. A linker of its own
 would cost every library 0.6 ms and 120 KB.
 """
 
