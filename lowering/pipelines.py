@@ -24,10 +24,14 @@ def with_options(passes: Passes, name: str, options: str) -> Passes:
 
 # Stages
 
+BATCH_NORM = 'simplify-inference{rules="batch-norm-to-arithmetic","dropout-to-operand"}'
+
 SIMPLIFY: Passes = (
     "specialize-shapes",  # Ops that take sizes as tensors become static where all shapes are known.
     "eliminate-common-subexpr",  # Equal ops become one.
+    BATCH_NORM,  # A batch norm becomes a factor and a sum per channel. Other norms are kernels as they are.
     "simplify-expr",  # Identities of graph ops are applied until none applies.
+    "fold-scale-axis",  # Factors per channel go into weights.
     "zero-subnormals",  # Subnormal constants, which are slow, become zeros.
     "optimize-layouts",  # Convolutions get their channels last, with what lies between them.
     "fold-constant",  # What depends on constants only is computed now, or by prepare functions at load.
@@ -80,7 +84,10 @@ TO_LLVM: Passes = (
 
 # Pipelines
 
-EXACT = without(SIMPLIFY, "zero-subnormals", "optimize-layouts")
+STRICT = without(SIMPLIFY, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
+"""The part of `SIMPLIFY` that keeps every rounding."""
+
+EXACT = without(STRICT, "optimize-layouts")
 """The part of `SIMPLIFY` that level 1 runs."""
 
 UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops")
@@ -113,7 +120,7 @@ _PIPELINES: dict[str, Passes] = {
     **dict.fromkeys(POINTS, ()),
     "graph-optimize": ("at-start", *SIMPLIFY, "before-fusion", *FUSE, "after-fusion"),
     "graph-optimize-strict": (
-        *("at-start", *without(SIMPLIFY, "zero-subnormals")),
+        *("at-start", *STRICT),
         *("before-fusion", *without(FUSE, "fuse-ewise-fma"), "after-fusion"),
     ),
     "to-loops": TO_LOOPS,

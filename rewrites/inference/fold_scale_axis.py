@@ -13,6 +13,7 @@ from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
+from .scale_axis import CONTRACTIONS
 
 DIRECTIONS = {"both": ("forward", "backward"), "fwd": ("forward",), "bwd": ("backward",)}
 """
@@ -53,6 +54,9 @@ class FoldScaleAxisPass(StepwellPass):
         if self.direction not in DIRECTIONS:
             expected = ", ".join(DIRECTIONS)
             raise PassFailedException(f"{self.name}: direction is '{self.direction}', expected one of {expected}")
+        names = {each.name for each in op.walk()}
+        if self.numerics == "default" and ("graph.multiply" not in names or names.isdisjoint(CONTRACTIONS)):
+            return  # The rules need not even be read.
         rules = selected(shipped_rules("fold_scale_axis"), (), self.numerics, self.name)
         changed = True
         while changed:  # This ends, because each round that changes something removes one multiplication of data.

@@ -13,6 +13,12 @@ from ...patterns.running.driver import Driver, is_dead, program_order
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
 
+NAMES = frozenset(
+    f"graph.{name}"
+    for name in ("batch_norm", "layer_norm", "instance_norm", "group_norm", "l2_normalize", "rms_norm", "dropout")
+)
+"""The ops that the rules take. Most programs have none."""
+
 
 @dataclass(frozen=True)
 class SimplifyInferencePass(StepwellPass):
@@ -46,6 +52,8 @@ class SimplifyInferencePass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = selected(shipped_rules("simplify_inference"), self.rules, self.numerics, self.name)
         before = set(program_order(op))
+        if not any(each.name in NAMES for each in before):
+            return
         if Driver(ctx, rules, enter=lambda each: not is_primitive(each)).run(op):
             purity = Purity(op)
             for made in [each for each in program_order(op) if each not in before]:
