@@ -17,7 +17,7 @@ from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
 from ...core.roles import PREPARE, ROLE, SIGNATURE
 from ...dialects import tensor_loop
-from .calls import call_order
+from ..shared.call_order import call_order, refuse_recursion_on_buffers
 from .constants import ConstantPool
 from .flatten_dynamic_buffers import is_dynamic
 from .function import FunctionBufferizer, Signatures
@@ -63,13 +63,15 @@ class BufferizePass(StepwellPass):
             public_kernels.remove(function)
         if not on_tensors and not public_kernels:
             return
+        if public_kernels:  # Here they still have the names that the user gave them.
+            refuse_recursion_on_buffers([each for each in op.ops if isinstance(each, tensor_loop.FuncOp)])
         wrapped = wrap_public_kernels(op, public_kernels)
         kernels = hoist_temporaries(op)
         prepares = {f.sym_name.data for f in on_tensors if PREPARE in f.attributes}
         signatures = Signatures(kernels, prepares)
         constants = ConstantPool(op)
         in_place = InPlaceKernels(op) if self.reuse and self.in_place else None
-        for function in call_order(on_tensors + wrapped):
+        for function in call_order(on_tensors + wrapped, "tensors"):
             bufferizer = FunctionBufferizer(function, signatures, constants, self.reuse, in_place)
             plan = bufferizer.run()
             self.count("bytes of arenas", plan.size)

@@ -17,6 +17,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import NOALIAS
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.tensor_loop import CallOp, FuncOp
+from ..shared.call_order import refuse_recursion_on_buffers
 from ..shared.leftovers import require_lowered
 from .function import FunctionLowering
 
@@ -48,7 +49,10 @@ class LowerLoopsToSCFPass(StepwellPass):
 
     An init runs before the outermost reduce loop of its block. Where other ops in that loop forbid it, it runs in the
     first iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce
-    loops. Raises an error when a loop function is still called on tensors, or something of the dialect is left.
+    loops.
+
+    Raises an error when a loop function is still called on tensors, when a function on buffers calls itself, or when
+    something of the dialect is left.
     """
 
     name = "lower-loops-to-scf"
@@ -57,6 +61,7 @@ class LowerLoopsToSCFPass(StepwellPass):
         for call in ops_of(op, CallKernelOp):
             hint = "run bufferize before lower-loops-to-scf"
             fail(call, f"@{call.callee_name} is called on tensors", hint=hint)
+        refuse_recursion_on_buffers([each for each in op.ops if isinstance(each, func.FuncOp | FuncOp)])
         for function in ops_of(op, FuncOp):
             Rewriter.replace_op(function, lower_function(function), [])
             self.count("functions lowered")

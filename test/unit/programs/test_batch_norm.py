@@ -28,7 +28,10 @@ func.func @main(%x: tensor<1x16x14x14xf32>) -> tensor<1x32x14x14xf32> {
 def test_e1_convolution_batch_norm_and_relu_are_one_kernel(level: int) -> None:
     rng = np.random.default_rng(0)
     weights = {name: rng.standard_normal(32).astype(np.float32) for name in ("gamma", "beta", "mean")}
-    weights |= {"w": rng.standard_normal((32, 16, 3, 3)).astype(np.float32), "var": rng.random(32).astype(np.float32) + 1}
+    weights |= {
+        "w": rng.standard_normal((32, 16, 3, 3)).astype(np.float32),
+        "var": rng.random(32).astype(np.float32) + 1,
+    }
     x = rng.standard_normal((1, 16, 14, 14)).astype(np.float32)
     compiled = stepwell.compile(PROGRAM, weights=weights, opt_level=level, cache=False)
     text = compiled.ir("graph")

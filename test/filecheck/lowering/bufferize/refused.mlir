@@ -55,7 +55,7 @@ func.func private @even(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %0 : tensor<4xf32>
 }
 func.func private @odd(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{function @even calls itself; recursion on tensors is not supported}}
+  // expected-error@+1 {{function @even calls itself through @odd; recursion on tensors is not supported}}
   %0 = func.call @even(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
