@@ -23,8 +23,8 @@ _LIBRARY_NUMBERS = count()
 
 _LIBRARIES_PER_LINKER = 16
 """
-The number of libraries that share a linker. LLVM keeps 9 KB of each unloaded library until its linker goes. A linker of its own
-would cost every library 0.6 ms and 120 KB.
+The number of libraries that share a linker. LLVM keeps 9 KB of each unloaded library until its linker goes. A linker of
+its own would cost every library 0.6 ms and 120 KB.
 """
 
 
