@@ -69,3 +69,10 @@ func.func @too_large(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 tensor_loop.func private @grow(%A: memref<4xf32>) outs(%B: memref<4000000000x4000000000xf32>) {
 }
+
+// -----
+
+tensor_loop.func @main(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
+  // expected-error@+1 {{function @main calls itself; recursion on buffers is not supported}}
+  tensor_loop.call @main(%A) outs(%B) : (memref<4xf32>) outs(memref<4xf32>)
+}

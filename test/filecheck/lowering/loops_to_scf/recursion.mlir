@@ -1,6 +1,5 @@
 // Functions on buffers do not call themselves (AUDIT G3).
 // RUN: stepwell-opt %s -p lower-loops-to-scf --split-input-file --verify-diagnostics | filecheck %s
-// RUN: stepwell-opt %s -p O3 --split-input-file --verify-diagnostics
 
 tensor_loop.func @main(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
   // expected-error@+1 {{function @main calls itself; recursion on buffers is not supported}}
