@@ -80,6 +80,8 @@ SHAPES: Final = {"dynamic": "3x8,8x5,4"}
 """Sizes to specialise an entry with `?` to: those of its inputs."""
 
 SAFETENSORS_NAMES: Final = {
+    "f8E4M3FN": "F8_E4M3",
+    "f8E5M2": "F8_E5M2",
     "f16": "F16",
     "bf16": "BF16",
     "f32": "F32",
