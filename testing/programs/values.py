@@ -57,7 +57,7 @@ def _floats(random: np.random.Generator, shape: tuple[int, ...], dtype: str, fla
     sign = np.where(random.integers(0, 2, shape) == 1, 1.0, -1.0)
     match flavour:
         case "any" | "divisor":
-            spread = {"f16": 4.0, "bf16": 30.0, "f32": 30.0, "f64": 250.0}[dtype]
+            spread = {"f8E4M3FN": 2.0, "f8E5M2": 4.0, "f16": 4.0, "bf16": 30.0, "f32": 30.0, "f64": 250.0}[dtype]
             wide = sign * 10.0 ** random.uniform(-spread, spread, shape)
             plain = np.where(random.integers(0, 3, shape) == 0, wide, normal * 8)
             rounded = round_to(plain, DTYPES[dtype])
