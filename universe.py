@@ -81,6 +81,7 @@ PASSES: dict[str, str] = {
 }
 
 TARGETS: dict[str, str] = {
+    "equations": "patterns.text.equations:EquationsTarget",
     "asm": "runtime.native.emit_assembly:AssemblyTarget",
     "llvm-ir": "lowering.llvm_text.emit_llvm_text:LLVMTextTarget",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyVectorType, ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import AnyVectorType, FileLineColLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
@@ -125,6 +125,10 @@ class StepwellParser(Parser):
         if isinstance(op.location, UnknownLoc):
             op.location = self._locations.at(start)
         return op
+
+    def location_at(self, position: int) -> FileLineColLoc:
+        """Returns the place of a position in the text, for ops that stand for a part of what an op is written as."""
+        return self._locations.at(position)
 
     def _parse_plainly(self, start: int) -> Operation | None:
         """The op that begins at `start` if it is written in the usual way; nothing is consumed otherwise."""

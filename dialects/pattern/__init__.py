@@ -2,7 +2,13 @@
 The pattern dialect: rewrite rules as text. `docs/rewrites.md` describes it, and `patterns/text/loading.py` reads it.
 
 ```mlir
-pattern.rule "relu-of-relu" numerics "exact" doc "relu is idempotent" {
+pattern.rule "relu-of-relu" doc "relu is idempotent" : relu(relu(%x)) => relu(%x)
+```
+
+An equation is read into the normal form of the rule, which is what is printed:
+
+```mlir
+pattern.rule "relu-of-relu" doc "relu is idempotent" {
   %x = pattern.any
   %inner = pattern.op "graph.relu"(%x)
   %root = pattern.op "graph.relu"(%inner)
@@ -47,6 +53,7 @@ from .ops import (
     ValueType,
     YieldOp,
 )
+from .rules import DefineOp, GivesOp
 from .structures import CallOp, DominatesOp, FunctionOp, IfOp
 
 Pattern = Dialect(
@@ -62,9 +69,11 @@ Pattern = Dialect(
         CallOp,
         ConstantOp,
         CreateOp,
+        DefineOp,
         DominatesOp,
         ExpressionOp,
         FunctionOp,
+        GivesOp,
         GroupOp,
         GroupRuleOp,
         HasAttrOp,
@@ -107,9 +116,11 @@ __all__ = [
     "CallOp",
     "ConstantOp",
     "CreateOp",
+    "DefineOp",
     "DominatesOp",
     "ExpressionOp",
     "FunctionOp",
+    "GivesOp",
     "GroupOp",
     "GroupRuleOp",
     "HasAttrOp",

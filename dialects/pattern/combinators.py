@@ -17,6 +17,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .ops import IS_VALUE, VALUE, InRule, RuleOp
+from .rules import DefineOp
 
 
 @irdl_op_definition
@@ -70,7 +71,7 @@ class ExpressionOp(IRDLOperation):
     arguments = var_operand_def(IS_VALUE)
     result = result_def(IS_VALUE)
     body = region_def("single_block")
-    traits = traits_def(HasParent(RuleOp), IsolatedFromAbove())
+    traits = traits_def(HasParent(RuleOp, DefineOp), IsolatedFromAbove())
 
     def verify_(self) -> None:
         found, expected = len(self.body.block.args), len(self.arguments)

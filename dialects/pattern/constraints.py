@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, var_operand_def
 from xdsl.parser import Parser
@@ -10,6 +10,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from .ops import IS_VALUE, VALUE, InRule
+from .sizes import parse_sizes, sizes_text
 
 
 @irdl_op_definition
@@ -49,25 +50,15 @@ class HasShapeOp(InRule):
     def parse(cls, parser: Parser) -> HasShapeOp:
         subject = parser.parse_operand(VALUE)
         parser.parse_punctuation(",")
-        sizes = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, lambda: _parse_size(parser))
-        op = cls.create(
-            operands=[subject], properties={"sizes": DenseArrayBase.from_list(i64, sizes)}, result_types=[VALUE]
-        )
+        op = cls.create(operands=[subject], properties={"sizes": parse_sizes(parser)}, result_types=[VALUE])
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
-        sizes = ["?" if size == DYNAMIC_INDEX else str(size) for size in self.sizes.get_values()]
         printer.print_string(" ")
         printer.print_operand(self.subject)
-        printer.print_string(f", [{', '.join(sizes)}]")
+        printer.print_string(f", {sizes_text(self.sizes)}")
         printer.print_op_attributes(self.attributes)
-
-
-def _parse_size(parser: Parser) -> int:
-    if parser.parse_optional_punctuation("?") is not None:
-        return DYNAMIC_INDEX
-    return parser.parse_integer(allow_boolean=False, allow_negative=False, context_msg="a size or `?`")
 
 
 @irdl_op_definition

@@ -28,10 +28,13 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .ops import IS_VALUE, VALUE
+from .equations.groups import parse_group_equation
+from .values import IS_VALUE, VALUE
 
 GROUP_KINDS = ("elementwise", "broadcast", "injective", "reduction", "out-fusable")
 """The kinds that a group can have, from the easiest to fuse to the hardest. An opaque op is in no group."""
@@ -39,7 +42,11 @@ GROUP_KINDS = ("elementwise", "broadcast", "injective", "reduction", "out-fusabl
 
 @irdl_op_definition
 class GroupRuleOp(IRDLOperation):
-    """A group rule: `pattern.group`s, then conditions, then one `pattern.merge_groups`."""
+    """
+    A group rule: `pattern.group`s, then conditions, then one `pattern.merge_groups`.
+
+    In short, `pattern.group_rule "maps" : elementwise %a into elementwise %b where post-dominated(%a, %b)`.
+    """
 
     name = "pattern.group_rule"
 
@@ -48,7 +55,27 @@ class GroupRuleOp(IRDLOperation):
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
-    assembly_format = "$rule_name (`doc` $doc^)? attr-dict-with-keyword $body"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GroupRuleOp:
+        # Assembly formats do not know the short form.
+        name = parser.parse_str_literal("the name of the rule")
+        doc = parser.parse_str_literal("a line about the rule") if parser.parse_optional_keyword("doc") else None
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls(name, parser.parse_optional_region() or parse_group_equation(parser), doc)
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.rule_name.data)
+        if self.doc is not None:
+            printer.print_string(" doc ")
+            printer.print_string_literal(self.doc.data)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
 
     def __init__(self, rule_name: str, body: Region, doc: str | None = None):
         properties: dict[str, Attribute | None] = {

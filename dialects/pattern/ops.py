@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float64Type, FloatAttr, IntegerAttr, StringAttr
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    eq,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -22,57 +20,21 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-NUMERICS = ("exact", "rounding", "fast")
-
-
-@irdl_attr_definition
-class ValueType(ParametrizedAttribute, TypeAttribute):
-    """The type of the names of a rule. A name stands for a value or an op of the program that is matched."""
-
-    name = "pattern.value"
-
-
-VALUE = ValueType()
-IS_VALUE = eq(VALUE)
-
-
-@irdl_op_definition
-class RuleOp(IRDLOperation):
-    """
-    A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
-
-    `numerics` is `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
-    """
-
-    name = "pattern.rule"
-
-    rule_name = prop_def(StringAttr)
-    numerics = prop_def(StringAttr, default_value=StringAttr("exact"))
-    doc = opt_prop_def(StringAttr)
-    body = region_def("single_block")
-
-    traits = traits_def(IsolatedFromAbove(), NoTerminator())
-    assembly_format = "$rule_name (`numerics` $numerics^)? (`doc` $doc^)? attr-dict-with-keyword $body"
-
-    def verify_(self) -> None:
-        if self.numerics.data not in NUMERICS:
-            found, expected = self.numerics.data, ", ".join(NUMERICS)
-            raise VerifyException(f"rule '{self.rule_name.data}' has numerics '{found}', expected one of {expected}")
-        last = self.body.block.last_op
-        if not isinstance(last, ReplaceOp | RewriteOp | PartitionOp):
-            raise VerifyException(
-                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite' or "
-                "'pattern.partition'"
-            )
+from .rules import NUMERICS as NUMERICS
+from .rules import DefineOp
+from .rules import RuleOp as RuleOp
+from .values import IS_VALUE as IS_VALUE
+from .values import VALUE as VALUE
+from .values import ValueType as ValueType
 
 
 class InRule(IRDLOperation):
     """An op of the matching part of a rule."""
 
-    traits = traits_def(HasParent(RuleOp))
+    traits = traits_def(HasParent(RuleOp, DefineOp))
 
 
 @irdl_op_definition
@@ -180,7 +142,7 @@ class OpOp(NamedOp):
     arguments = var_operand_def(IS_VALUE)
     parameters = opt_prop_def(DictionaryAttr)
     result = result_def(IS_VALUE)
-    traits = traits_def(HasParent(RuleOp))
+    traits = traits_def(HasParent(RuleOp, DefineOp))
     assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? attr-dict"
 
 

@@ -42,6 +42,7 @@ class Pattern:
     Base of all patterns of a value.
 
     `p | q`, `p & q` and `~p` are alternatives, conjunction and negation. The methods `has_…` add a test of the value.
+    `p + q`, `p - q`, `p * q`, `p / q` and `-p` are the ops of the dialect `graph`, with patterns or numbers.
     """
 
     levels: ClassVar[int] = 0
@@ -84,6 +85,33 @@ class Pattern:
 
     def __invert__(self) -> Pattern:
         return FORMS["Not"](self)
+
+    def __add__(self, other: Operand) -> Op:
+        return Op(("graph.add",), as_operands(self, other))
+
+    def __radd__(self, other: Operand) -> Op:
+        return Op(("graph.add",), as_operands(other, self))
+
+    def __sub__(self, other: Operand) -> Op:
+        return Op(("graph.subtract",), as_operands(self, other))
+
+    def __rsub__(self, other: Operand) -> Op:
+        return Op(("graph.subtract",), as_operands(other, self))
+
+    def __mul__(self, other: Operand) -> Op:
+        return Op(("graph.multiply",), as_operands(self, other))
+
+    def __rmul__(self, other: Operand) -> Op:
+        return Op(("graph.multiply",), as_operands(other, self))
+
+    def __truediv__(self, other: Operand) -> Op:
+        return Op(("graph.divide",), as_operands(self, other))
+
+    def __rtruediv__(self, other: Operand) -> Op:
+        return Op(("graph.divide",), as_operands(other, self))
+
+    def __neg__(self) -> Op:
+        return Op(("graph.negative",), (self,))
 
     def _where(self, test: str, *arguments: Any) -> Pattern:
         return FORMS["Where"](self, FORMS[test](*arguments))
@@ -148,6 +176,18 @@ class Pattern:
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
         """Returns `wrap(self)` with `self` as the other alternative."""
         return optional(self, wrap)
+
+
+Operand = Pattern | float
+"""What an op takes in a pattern. A number stands for a constant all of whose elements are the number."""
+
+
+def as_operands(*operands: Operand) -> tuple[Pattern, ...]:
+    """Returns `operands` with a `Splat` for each number. A boolean is no number."""
+    return tuple(
+        Splat(float(each)) if isinstance(each, int | float) and not isinstance(each, bool) else each  # pyright: ignore[reportReturnType]
+        for each in operands
+    )
 
 
 def frozen(value: Any) -> Any:
@@ -256,17 +296,19 @@ def optional(inner: Pattern, wrap: Callable[[Pattern], Pattern]) -> Or:
     return Or((wrap(inner), inner))
 
 
-def op(name: str | tuple[str, ...], *operands: Pattern, **attributes: Any) -> Op:
-    """Returns the pattern of an op, as in `op("graph.add", x, y)`. Attributes may be plain values or captures."""
+def op(name: str | tuple[str, ...], *operands: Operand, **attributes: Any) -> Op:
+    """
+    Returns the pattern of an op, as in `op("graph.add", x, 1.0)`. Attributes may be plain values or captures.
+    """
     names = (name,) if isinstance(name, str) else name
-    return Op(names, operands, tuple((key, frozen(value)) for key, value in attributes.items()))
+    return Op(names, as_operands(*operands), tuple((key, frozen(value)) for key, value in attributes.items()))
 
 
 def is_op(name: str | tuple[str, ...]) -> Callable[..., Op]:
     """Returns a constructor, as in `is_op("graph.add")(x, y)`. Called without patterns, it stands for any operands."""
     names = (name,) if isinstance(name, str) else name
     return lambda *operands, **attributes: Op(
-        names, operands or None, tuple((key, frozen(value)) for key, value in attributes.items())
+        names, as_operands(*operands) or None, tuple((key, frozen(value)) for key, value in attributes.items())
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import did_you_mean
+from ...core.plugins import registry
 from .signatures import RuleError as RuleError
 from .signatures import Thing as Thing
 from .signatures import check_taken
@@ -72,6 +74,15 @@ def builder(name: str) -> Callable[[BuilderFunction], BuilderFunction]:
 
 # Names in rules
 
+RULE_FUNCTIONS = "rule-functions"
+"""The extension kind of modules that register conditions and builders when they are imported."""
+
+
+@cache
+def load_rule_functions() -> None:
+    """Imports what Stepwell and other packages register for rules: their conditions and builders."""
+    registry().load_extensions(RULE_FUNCTIONS, "rule functions")
+
 
 def unknown_name(kind: str, name: str, known: dict[str, Any]) -> str:
     """Returns the message for a name that is not among the known ones."""
@@ -81,6 +92,8 @@ def unknown_name(kind: str, name: str, known: dict[str, Any]) -> str:
 
 def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> Condition:
     """Returns the condition `name`. Raises `RuleError` when there is none, or when it cannot take `number` things."""
+    if name not in CONDITIONS:
+        load_rule_functions()
     found = CONDITIONS.get(name)
     if found is None:
         raise RuleError(unknown_name("condition", name, CONDITIONS))
@@ -90,6 +103,8 @@ def known_condition(name: str, number: int, parameters: Sequence[tuple[str, Attr
 
 def known_builder(name: str, number: int, parameters: Sequence[tuple[str, Attribute]] = ()) -> BuilderFunction:
     """Returns the builder `name`. Raises `RuleError` when there is none, or when it cannot take `number` things."""
+    if name not in BUILDERS:
+        load_rule_functions()
     found = BUILDERS.get(name)
     if found is None:
         raise RuleError(unknown_name("builder", name, BUILDERS))

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i64
 from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import OperationError
 from .combinators import Together
-from .patterns import Capture, Op, Pattern, fresh_key
+from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key
 from .signatures import RuleError, not_a_pattern
 
 Numerics = Literal["exact", "rounding", "fast"]
@@ -134,23 +134,43 @@ def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple
     return (first if not others else Together(pattern)), tuple(each.key for each in others)
 
 
-def create(name: str, *operands: Replacement | Pattern, **attributes: Attribute | Capture) -> Create:
-    """Returns a new op, as in `create("graph.ewise_fma", a, b, c)`. A pattern stands for what it is bound to."""
+def create(name: str, *operands: Replacement | Pattern | float, **attributes: Attribute | Capture) -> Create:
+    """
+    Returns a new op, as in `create("graph.ewise_fma", a, b, c)`. A pattern stands for what it is bound to. A number is
+    a scalar of the element type of the root.
+    """
     return Create(name, tuple(_as_replacement(operand) for operand in operands), tuple(attributes.items()))
 
 
 def rule(
     name: str,
     lhs: Pattern | tuple[Pattern, ...],
-    rhs: Pattern | Replacement | tuple[Pattern | Replacement, ...],
+    rhs: Pattern | Replacement | float | tuple[Pattern | Replacement | float, ...],
     *when: Require,
     numerics: Numerics = "exact",
     doc: str = "",
 ) -> Rule:
-    """Returns a rule of one root or several, with a replacement value for each result of the roots in order."""
+    """
+    Returns a rule of one root or several, with a replacement value for each result of the roots in order.
+
+    In `rule("fused", x + -y, x - y)` the right side is a new op, since no part of the left side is this `Op`. A number
+    is a constant of that number with the type of the root.
+    """
     root, also = root_pattern(lhs)
-    made = rhs if isinstance(rhs, tuple) else (rhs,)
-    return Rule(name, root, tuple(_as_replacement(item) for item in made), when, numerics=numerics, doc=doc, also=also)
+    bound = {part.key for part in all_below(root)}
+    bound.update(key for required in when for key in required.keys)
+    made = tuple(_made(item, bound, "full") for item in (rhs if isinstance(rhs, tuple) else (rhs,)))
+    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also)
+
+
+def _made(item: Pattern | Replacement | float, bound: set[str], builder: str) -> Replacement:
+    """Returns a replacement, where an `Op` that is not `bound` is a new op, and a number is what `builder` makes."""
+    if isinstance(item, Splat) and item.key not in bound:
+        item = item.value
+    if isinstance(item, Op) and item.key not in bound and len(item.names) == 1:
+        operands = tuple(_made(each, bound, "scalar") for each in item.operands or ())
+        return Create(item.names[0], operands, item.attributes, key=item.key)
+    return _as_replacement(item, builder)
 
 
 def require(name: str, *patterns: Pattern, remark: str | None = None, **parameters: Attribute) -> Require:
@@ -161,7 +181,10 @@ def require(name: str, *patterns: Pattern, remark: str | None = None, **paramete
     return Require(name, tuple(pattern.key for pattern in patterns), tuple(parameters.items()), remark)
 
 
-def _as_replacement(item: Pattern | Replacement) -> Replacement:
+def _as_replacement(item: Pattern | Replacement | float, builder: str = "scalar") -> Replacement:
+    if isinstance(item, int | float) and not isinstance(item, bool):
+        number = IntegerAttr(item, i64) if isinstance(item, int) else FloatAttr(item, f64)
+        return Build(builder, (), (("value", number),))
     if not isinstance(item, Pattern | Bound | Create | Build):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"a replacement is a pattern, Create or Build, found {item!r}")
+        raise TypeError(f"a replacement is a pattern, Create, Build or a number, found {item!r}")
     return Bound(item.key) if isinstance(item, Pattern) else item

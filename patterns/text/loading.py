@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 from xdsl.context import Context
@@ -12,7 +11,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError
-from ...core.plugins import registry
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...dialects.pattern import combinators, constraints
 from ...dialects.pattern import ops as dialect
@@ -22,6 +20,7 @@ from ..language.combinators import Expression
 from ..language.constraints import Literal, Not
 from ..language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from ..language.registry import RuleError
+from ..language.registry import load_rule_functions as load_rule_functions
 from ..language.rules import Bound, Build, Create, Replacement, Require, Rule, root_pattern
 from ..language.structures import Call, Function, If
 from ..matching.compiled_rule import compile_rule
@@ -35,15 +34,6 @@ ENDS = (dialect.ReplaceOp, dialect.RewriteOp, dialect.PartitionOp)
 """The ops that end a rule."""
 
 NAMING = (*ENDS, dialect.RequireOp, dialect.CreateOp, dialect.BuildOp, dialect.YieldOp)
-
-RULE_FUNCTIONS = "rule-functions"
-"""The extension kind of modules that register conditions and builders when they are imported."""
-
-
-@cache
-def load_rule_functions() -> None:
-    """Imports what Stepwell and other packages register for rules: their conditions and builders."""
-    registry().load_extensions(RULE_FUNCTIONS, "rule functions")
 
 
 def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, ...]:

@@ -1,11 +1,4 @@
 // Ops that are short for others become those ops. So every rule about `add` serves `bias_add` too.
 
-pattern.rule "bias-add-to-add" doc "bias_add(x, b) = x + b, where b gets dimensions of size 1 after its own" {
-  %x = pattern.any
-  %bias = pattern.any
-  %root = pattern.op "graph.bias_add"(%x, %bias)
-  pattern.rewrite %root {
-    %v = pattern.build "bias-add-arithmetic"(%root)
-    pattern.yield %v
-  }
-}
+pattern.rule "bias-add-to-add" doc "bias_add(x, b) = x + b, where b gets dimensions of size 1 after its own" :
+  bias_add(%x, %bias) => @bias-add-arithmetic(%root)

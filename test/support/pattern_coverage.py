@@ -236,6 +236,7 @@ NOT_CONSTRUCTS = {
     "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes",
     "has_attribute": "compares attributes",
     "expression_names": "reads patterns", "numerics_of": "reads programs",
+    "as_operands": "numbers as constants",
     "root_pattern": "one root or several", "certain_parts": "walks patterns", "parts": "walks patterns",
 }  # fmt: skip
 """Public names of the five modules that are no constructs, and what they are."""
@@ -245,6 +246,9 @@ GROUP_RULES = frozenset({"group", "group_rule", "merge_groups", "require_groups"
 Ops of rules over groups of a fusion plan: another language in the same dialect, documented and tested in
 docs/fusion.md.
 """
+
+DEFINITIONS = frozenset({"define", "gives"})
+"""Ops of patterns that equations share: they become the ops that they hold, and `test_equations.py` tests them."""
 
 
 # What there is

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 from pattern_coverage import (
     COLUMNS,
+    DEFINITIONS,
     FORMS,
     GROUP_RULES,
     NO_TEXT,
@@ -75,7 +76,9 @@ def page() -> str:
     ]
     rest = [f"| `{name}` | {what} |" for name, what in sorted(NOT_CONSTRUCTS.items())]
     groups = ", ".join(f"`pattern.{name}`" for name in sorted(GROUP_RULES))
+    definitions = " and ".join(f"`pattern.{name}`" for name in sorted(DEFINITIONS))
     last = f"{groups} belong to rules over groups of a fusion plan: docs/fusion.md."
+    last += f" {definitions} are patterns that equations share: `patterns/test_equations.py`."
     return (
         HEAD + "\n".join(lines) + "\n" + USES_HEAD + "\n".join(others)
         + "\n\n## Names that are no constructs\n\n| name | what |\n|---|---|\n" + "\n".join(rest)
@@ -88,8 +91,8 @@ def test_every_name_has_a_row() -> None:
     assert sorted(python_names() - set(NOT_CONSTRUCTS) - in_rows) == [], "constructs without a row"
     assert sorted(in_rows - python_names()) == [] and sorted(set(NOT_CONSTRUCTS) - python_names()) == []
     in_rows = {name for row in ROWS for name in row.text}
-    assert sorted(text_names() - GROUP_RULES - in_rows) == [], "ops without a row"
-    assert sorted((in_rows | GROUP_RULES) - text_names()) == []
+    assert sorted(text_names() - GROUP_RULES - DEFINITIONS - in_rows) == [], "ops without a row"
+    assert sorted((in_rows | GROUP_RULES | DEFINITIONS) - text_names()) == []
 
 
 @pytest.mark.parametrize("form", FORMS)

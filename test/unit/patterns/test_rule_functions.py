@@ -9,8 +9,7 @@ from stepwell.core import plugins
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.patterns import Driver, Match, builder, condition, rules_of_text
-from stepwell.patterns.language.registry import BUILDERS, CONDITIONS
-from stepwell.patterns.text.loading import RULE_FUNCTIONS, load_rule_functions
+from stepwell.patterns.language.registry import BUILDERS, CONDITIONS, RULE_FUNCTIONS, load_rule_functions
 from xdsl.ir import SSAValue
 
 RULE = """

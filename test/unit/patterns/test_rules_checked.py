@@ -359,17 +359,17 @@ def test_functions_used_on_other_ops_are_errors_or_run(name: str) -> None:
 
 
 def test_what_is_no_pattern_is_a_type_error() -> None:
-    """AUDIT C5: `add(x, 0.0)` and `p | "x"` were AttributeErrors."""
+    """AUDIT C5: `add(x, "y")` and `p | "x"` were AttributeErrors. `add(x, 0.0)` takes a constant of the number."""
     x, add = Any_("x"), is_op("graph.add")
     for attempt, message in (
-        (lambda: add(x, 0.0), r"'graph.add' takes patterns, found 0.0; a constant of this number is Splat\(0.0\)"),
+        (lambda: add(x, "y"), r"'graph.add' takes patterns, found 'y'; a value by name is Any_\(name\)"),
         (lambda: x | "x", r"Or takes patterns, found 'x'; a value by name is Any_\(name\)"),  # type: ignore[operator]
         (lambda: "x" | x, "Or takes patterns, found 'x'"),
         (lambda: x & 3, "And takes patterns, found 3"),  # type: ignore[operator]
         (lambda: x.holds("float", 3), "condition 'float' takes patterns, found 3"),  # type: ignore[arg-type]
         (lambda: require("float", 1), r"require\('float'\) takes patterns, found 1"),  # type: ignore[arg-type]
         (lambda: rule("r", "x", x), "a rule takes patterns, found 'x'"),  # type: ignore[arg-type]
-        (lambda: create("graph.add", x, 0.0), "a replacement is a pattern, Create or Build, found 0.0"),  # type: ignore[arg-type]
+        (lambda: create("graph.add", x, "y"), "a replacement is a pattern, Create, Build or a number, found 'y'"),  # type: ignore[arg-type]
     ):
         with pytest.raises(TypeError, match=message):
             attempt()

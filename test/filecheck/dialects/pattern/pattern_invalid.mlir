@@ -18,7 +18,7 @@ pattern.rule "b" {
 // -----
 // CHECK: // -----
 
-// CHECK: expects parent op 'pattern.rule'
+// CHECK: expects parent op to be one of 'pattern.rule', 'pattern.define'
 %x = pattern.any
 
 // -----

@@ -1,0 +1,258 @@
+"""The left side of an equation: patterns of values."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ..sizes import parse_sizes
+from .expansion import expand
+from .scope import Scope, named
+
+INFIX: Final = {"+": "graph.add", "-": "graph.subtract", "*": "graph.multiply", "/": "graph.divide"}
+"""The ops that have a sign."""
+
+NEGATION: Final = "graph.negative"
+
+NUMBERS: Final = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
+_PATTERNS_OF_PATTERNS: Final = ("assoc", "together", "dominates", "and")
+"""The ops of the pattern dialect that are written `pattern.name(…)`."""
+
+
+def number_of(scope: Scope, negative: bool) -> FloatAttr | IntegerAttr:
+    """Reads a number, of which the sign has been read."""
+    number = scope.tokens.parser.parse_number(allow_boolean=False)
+    number = -number if negative else number
+    return IntegerAttr(number, i64) if isinstance(number, int) else FloatAttr(number, f64)
+
+
+class Matches:
+    """
+    Reads patterns, each into ops of the normal form.
+
+    The precedence is that of Python, from the weakest: `as`, `has` and `holds`; `or`; `and`; `not`; `+` and `-`; `*`
+    and `/`; the sign.
+    """
+
+    def __init__(self, scope: Scope):
+        self._scope = scope
+        self._tokens = scope.tokens
+
+    def read(self) -> SSAValue:
+        """Returns the value that stands for the pattern that begins here."""
+        at = self._tokens.position
+        value = self._alternatives()
+        while word := self._tokens.take_if("as", "has", "holds"):
+            if word == "as":
+                self._scope.bind(self._tokens.variable("a name after 'as'"), value, at)
+            elif word == "has":
+                value = self._tested(value, at)
+            else:
+                value = self._held(value, at)
+        return value
+
+    def _alternatives(self) -> SSAValue:
+        return self._several("or", self._all_of)
+
+    def _all_of(self) -> SSAValue:
+        return self._several("and", self._negated)
+
+    def _several(self, word: str, part) -> SSAValue:
+        at = self._tokens.position
+        values = [part()]
+        while self._tokens.take_if(word):
+            values.append(part())
+        return values[0] if len(values) == 1 else self._add(word, at, *values)
+
+    def _negated(self) -> SSAValue:
+        at = self._tokens.position
+        return self._add("not", at, self._negated()) if self._tokens.take_if("not") else self._sum()
+
+    def _sum(self) -> SSAValue:
+        at, value = self._tokens.position, self._product()
+        while sign := self._tokens.take_if("+", "-"):
+            value = self._op(at, [INFIX[sign]], value, self._product())
+        return value
+
+    def _product(self) -> SSAValue:
+        at, value = self._tokens.position, self._signed()
+        while sign := self._tokens.take_if("*", "/"):
+            value = self._op(at, [INFIX[sign]], value, self._signed())
+        return value
+
+    def _signed(self) -> SSAValue:
+        at = self._tokens.position
+        if self._tokens.take_if("-") is None:
+            return self._primary(at, False)
+        if any(self._tokens.is_kind(kind) for kind in NUMBERS):
+            return self._primary(at, True)
+        return self._op(at, [NEGATION], self._signed())
+
+    def _primary(self, at: int, negative: bool) -> SSAValue:
+        tokens = self._tokens
+        if any(tokens.is_kind(kind) for kind in NUMBERS):
+            number = number_of(self._scope, negative)
+            return self._add("splat", at, number=FloatAttr(float(number.value.data), f64))
+        if tokens.is_variable():
+            return self._result(at, self._variable(at))
+        if tokens.take_if("("):
+            value = self.read()
+            tokens.expect(")", "after the pattern in parentheses")
+            return self._result(at, value)
+        if tokens.take_if("_"):
+            return self._add("any", at)
+        if tokens.is_kind(MLIRTokenKind.AT_IDENT):
+            return self._result(at, self._defined(at))
+        return self._result(at, self._word(at))
+
+    def _result(self, at: int, value: SSAValue) -> SSAValue:
+        """Reads the number of a result, as in `split(%x) #1`."""
+        if not self._tokens.is_kind(MLIRTokenKind.HASH_IDENT):
+            return value
+        number = self._tokens.text[1:]
+        if not number.isdigit():
+            self._tokens.fail(f"expected the number of a result after '#', found '{number}'")
+        self._tokens.take()
+        return self._add("result", at, value, index=IntegerAttr(int(number), i64))
+
+    def _variable(self, at: int) -> SSAValue:
+        name = self._tokens.variable("a name")
+        if name in self._scope.functions:
+            return self._call_of_function(name, at)
+        if name.endswith("..."):
+            value = self._add("rest", at)
+            self._scope.bind(name[:-3], value, at)
+            return value
+        if name not in self._scope.names:
+            self._scope.bind(name, self._add("any", at), at)
+        return self._scope.names[name]
+
+    def _word(self, at: int) -> SSAValue:
+        """Reads what begins with a word: an op, or a pattern that has a word of its own."""
+        word = self._tokens.text
+        if word in ("constant", "any_op") and self._tokens.is_kind(MLIRTokenKind.BARE_IDENT):
+            self._tokens.take()
+            value = self._add(word, at)
+            if self._tokens.is_variable():
+                self._scope.bind(self._tokens.variable("a name"), value, at)
+            return value
+        if self._tokens.take_if("literal"):
+            return self._add("literal", at, value=self._tokens.parser.parse_attribute())
+        if self._tokens.take_if("argument"):
+            return self._argument(at)
+        prefix, _, name = word.partition(".")
+        if prefix == "pattern" and name in _PATTERNS_OF_PATTERNS:
+            self._tokens.take()
+            values, _ = self.arguments(f"'{word}'")
+            return self._add(name, at, *values)
+        return self._call(at)
+
+    def _defined(self, at: int) -> SSAValue:
+        """Reads `@twice(%x)`, a pattern that the file defines above."""
+        name = self._tokens.symbol()
+        arguments, properties = self.arguments(f"'@{name}'")
+        if properties:
+            self._tokens.fail(f"the pattern '{name}' takes patterns only, no attributes", at)
+        return expand(self._scope, name, arguments, at)
+
+    def _argument(self, at: int) -> SSAValue:
+        parser = self._tokens.parser
+        number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+        if number is not None:
+            return self._add("argument", at, index=IntegerAttr(number, i64))
+        name = parser.parse_optional_str_literal()
+        return self._add("argument", at) if name is None else self._add("argument", at, argument_name=StringAttr(name))
+
+    def _call(self, at: int) -> SSAValue:
+        """Reads `relu(%x)`, `[floor, ceil](%x)`, and `relu?(%x)`, which is `relu(%x) or %x`."""
+        names = self._tokens.op_names()
+        optional = self._tokens.take_if("?") is not None
+        values, properties = self.arguments(f"'{' or '.join(names)}'")
+        value = self._op(at, names, *values, properties=properties)
+        if not optional:
+            return value
+        if len(values) != 1:
+            self._tokens.fail(f"an op that may be absent has one operand, found {len(values)}", at)
+        return self._add("or", at, value, values[0])
+
+    def _call_of_function(self, name: str, at: int) -> SSAValue:
+        values, properties = self.arguments(f"'%{name}'")
+        value = self._op(at, self._scope.functions[name], *values, properties=properties)
+        self._scope.matched.setdefault(name, []).append(value)
+        return value
+
+    def arguments(self, of: str) -> tuple[list[SSAValue], dict[str, Attribute | str]]:
+        """Reads operands and properties in parentheses. A property that is captured is the name of the capture."""
+        self._tokens.expect("(", f"after {of}")
+        values: list[SSAValue] = []
+        properties: dict[str, Attribute | str] = {}
+        while not self._tokens.take_if(")"):
+            if values or properties:
+                self._tokens.expect(",", f"or ')' between the operands of {of}")
+            if (name := property_name(self._scope)) is None:
+                values.append(self.read())
+            elif self._tokens.is_variable():
+                properties[name] = self._tokens.variable("a name")
+            else:
+                properties[name] = self._tokens.parser.parse_attribute()
+        return values, properties
+
+    def _op(
+        self, at: int, names: list[str], *operands: SSAValue, properties: dict[str, Attribute | str] | None = None
+    ) -> SSAValue:
+        given = properties or {}
+        fixed = {name: value for name, value in given.items() if isinstance(value, Attribute)}
+        op = self._scope.add("op", at, operands, named(names, fixed))
+        for name, value in given.items():
+            if isinstance(value, str):
+                captured = self._add("attribute", at, op.results[0], attribute_name=StringAttr(name))
+                self._scope.bind(value, captured, at)
+        return op.results[0]
+
+    def _tested(self, value: SSAValue, at: int) -> SSAValue:
+        """Reads what follows `has`: a test of the type, the properties or the kind of what is before it."""
+        parser = self._tokens.parser
+        match self._tokens.word("dtype, type, shape, kind or attributes in braces") if self._tokens.text != "{" else "":
+            case "dtype":
+                return self._add("has_dtype", at, value, dtype=parser.parse_attribute())
+            case "type":
+                return self._add("has_type", at, value, type=parser.parse_attribute())
+            case "shape":
+                return self._add("has_shape", at, value, sizes=parse_sizes(parser))
+            case "kind":
+                return self._add("has_kind", at, value, kinds=StringAttr(parser.parse_str_literal("kinds")))
+            case "":
+                wanted = DictionaryAttr(parser.parse_optional_attr_dict())
+                return self._add("has_attr", at, value, wanted=wanted)
+            case other:
+                self._tokens.fail(f"expected dtype, type, shape, kind or attributes in braces, found '{other}'", at)
+
+    def _held(self, value: SSAValue, at: int) -> SSAValue:
+        """Reads what follows `holds`: a condition of what is before it, and of others."""
+        name = self._tokens.word("the name of a condition")
+        others, parameters = self.arguments(f"'{name}'") if self._tokens.text == "(" else ([], {})
+        properties: dict[str, Attribute] = {"condition": StringAttr(name)}
+        fixed = {key: each for key, each in parameters.items() if isinstance(each, Attribute)}
+        if fixed:
+            properties["parameters"] = DictionaryAttr(fixed)
+        return self._scope.add("holds", at, [value, *others], properties).results[0]
+
+    def _add(self, name: str, at: int, *operands: SSAValue, **properties: Attribute) -> SSAValue:
+        return self._scope.add(name, at, operands, properties).results[0]
+
+
+def property_name(scope: Scope) -> str | None:
+    """Reads `name =` if that is what stands here."""
+    tokens = scope.tokens
+    if not tokens.is_kind(MLIRTokenKind.BARE_IDENT):
+        return None
+    content, end = tokens.parser.lexer.input.content, tokens.position + len(tokens.text)
+    rest = content[end:].lstrip()[:2]
+    if not rest.startswith("=") or rest == "=>":
+        return None
+    name = tokens.take()
+    tokens.take()
+    return name

@@ -1,0 +1,141 @@
+"""Rules, and patterns with a name that the equations of a file share."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from .equations.definitions import keep_definition, parse_definition
+from .equations.rule import parse_equation
+from .values import IS_VALUE
+
+NUMERICS = ("exact", "rounding", "fast")
+
+ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition")
+"""The ops that end a rule."""
+
+
+@irdl_op_definition
+class RuleOp(IRDLOperation):
+    """
+    A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
+
+    It may be written as an equation, `pattern.rule "relu-of-relu" : relu(relu(%x)) => relu(%x)`, which is read into the
+    same ops. The equation is the `doc` where there is no other.
+
+    `numerics` is `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
+    """
+
+    name = "pattern.rule"
+
+    rule_name = prop_def(StringAttr)
+    numerics = prop_def(StringAttr, default_value=StringAttr("exact"))
+    doc = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RuleOp:
+        # Assembly formats know no equations.
+        name = parser.parse_str_literal("the name of the rule")
+        numerics = next((each for each in NUMERICS if parser.parse_optional_keyword(each) is not None), NUMERICS[0])
+        if parser.parse_optional_keyword("numerics") is not None:
+            numerics = parser.parse_str_literal("a numerics class")
+        properties: dict[str, Attribute] = {"rule_name": StringAttr(name), "numerics": StringAttr(numerics)}
+        if parser.parse_optional_keyword("doc") is not None:
+            properties["doc"] = StringAttr(parser.parse_str_literal("a line about the rule"))
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_optional_region()
+        if body is None:
+            body, equation = parse_equation(parser)
+            properties.setdefault("doc", StringAttr(equation))
+        op = cls.create(properties=properties, regions=[body])
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.rule_name.data)
+        if self.numerics.data != NUMERICS[0]:
+            printer.print_string(" numerics ")
+            printer.print_string_literal(self.numerics.data)
+        if self.doc is not None:
+            printer.print_string(" doc ")
+            printer.print_string_literal(self.doc.data)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+
+    def verify_(self) -> None:
+        if self.numerics.data not in NUMERICS:
+            found, expected = self.numerics.data, ", ".join(NUMERICS)
+            raise VerifyException(f"rule '{self.rule_name.data}' has numerics '{found}', expected one of {expected}")
+        last = self.body.block.last_op
+        if last is None or last.name not in ENDS:
+            raise VerifyException(
+                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite' or "
+                "'pattern.partition'"
+            )
+
+
+@irdl_op_definition
+class DefineOp(IRDLOperation):
+    """
+    A pattern that the equations below it in the file take by its name, as if its text stood there.
+
+    ```mlir
+    pattern.define "twice"(%x) : %x * 2 or %x + %x
+    pattern.rule "half-of-twice" : @twice(%x) / 2 => %x
+    ```
+
+    What an argument stands for is matched at each use. Other names that the pattern binds are its own.
+    """
+
+    name = "pattern.define"
+    pattern_name = prop_def(StringAttr)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DefineOp:
+        # Assembly formats know no equations.
+        start = parser.pos
+        name = parser.parse_str_literal("the name of the pattern")
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_optional_region()
+        body = parse_definition(parser, name, start) if body is None else keep_definition(parser, name, start, body)
+        properties: dict[str, Attribute] = {"pattern_name": StringAttr(name)}
+        op = cls.create(properties=properties, regions=[body])
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.pattern_name.data)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+
+    def verify_(self) -> None:
+        if not isinstance(self.body.block.last_op, GivesOp):
+            raise VerifyException(f"the pattern '{self.pattern_name.data}' does not end in 'pattern.gives'")
+
+
+@irdl_op_definition
+class GivesOp(IRDLOperation):
+    """Ends a `pattern.define` with the value that the pattern stands for."""
+
+    name = "pattern.gives"
+    value = operand_def(IS_VALUE)
+    traits = traits_def(HasParent(DefineOp), IsTerminator())
+    assembly_format = "$value attr-dict"
