@@ -34,11 +34,6 @@ def host_machine() -> Machine:
     )
 
 
-def may_use_wide_registers(machine: Machine) -> bool:
-    """Returns whether code for `machine` may use AVX-512, which the host that runs the code must have as well."""
-    return machine.has_wide_registers and host_machine().has_wide_registers
-
-
 def features_of(flags: frozenset[str]) -> frozenset[str]:
     """Returns the features that flags of Linux show, those of AMX only where the system lets this process use it."""
     found = {name for name, needed in FEATURES.items() if flags.issuperset(needed)}

@@ -38,8 +38,17 @@ class Machine:
 
     @property
     def llvm_features(self) -> str:
-        """The features in the form of LLVM, beyond those of its CPU."""
-        return ",".join(f"+{feature}" for feature in sorted(self.features))
+        """The features in the form of LLVM: those of its registers on x86-64, and those that the machine lists."""
+        wanted = self.features | self._features_of_registers()
+        return ",".join(f"+{feature}" for feature in sorted(wanted))
+
+    def _features_of_registers(self) -> frozenset[str]:
+        """Returns what schedules take for granted on x86-64, so that `needed_features` knows it of any CPU."""
+        if not self.triple.startswith("x86_64"):
+            return frozenset()
+        fma = {"fma"} if self.fma else set[str]()
+        wide = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} if self.register_bytes >= WIDE else set[str]()
+        return frozenset({*fma, *wide, *({"avx2"} if self.register_bytes >= WIDE // 2 else ())})
 
     @property
     def code_target(self) -> CodeTarget:

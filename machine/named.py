@@ -1,8 +1,8 @@
 """
 The machine that schedules are made for, by name.
 
-Schedules are right on every machine, whatever machine they are made for, because LLVM cuts vectors to the registers
-that there are. A description only makes them fast.
+The key `target` of the pass context says for which machine schedules and machine code are. A schedule is right on every
+machine, because LLVM cuts vectors to the registers that there are. Machine code is for its own machine only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .families import NAMED
 from .host import host_machine
 from .machine import Machine
 
-KEY = register_config("target", str, "host", "the machine that schedules are made for", "stepwell")
+KEY = register_config("target", str, "host", "the machine that schedules and machine code are for", "stepwell")
 
 _registered: dict[str, Machine] = {}
 

@@ -23,6 +23,7 @@ X86_64 = Machine("x86-64", _TRIPLE, "x86-64", 16, 16, fma=False, latency=8, l2_b
 X86_64_V3 = Machine("x86-64-v3", _TRIPLE, "x86-64-v3", 32, 16, fma=True, l2_bytes=512 * KIB)
 X86_64_V4 = Machine("x86-64-v4", _TRIPLE, "x86-64-v4", 64, 32, fma=True, l2_bytes=2048 * KIB)
 CASCADE_LAKE = Machine("cascade-lake", _TRIPLE, "cascadelake", 64, 32, fma=True, features=frozenset({"avx512vnni"}))
+SKYLAKE_AVX512 = Machine("skylake-avx512", _TRIPLE, "skylake-avx512", 64, 32, fma=True)
 SAPPHIRE_RAPIDS = Machine(
     "sapphire-rapids",
     _TRIPLE,
@@ -48,7 +49,7 @@ def of_flags(flags: frozenset[str] | None) -> Machine:
 _PAUSE = Pause("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()\n")
 X86 = Family(
     ("x86_64", "amd64", "i686"),
-    (X86_64, X86_64_V3, X86_64_V4, CASCADE_LAKE, SAPPHIRE_RAPIDS),
+    (X86_64, X86_64_V3, X86_64_V4, SKYLAKE_AVX512, CASCADE_LAKE, SAPPHIRE_RAPIDS),
     of_flags,
     _PAUSE,
     features=FEATURES,
@@ -109,6 +110,7 @@ _SAPPHIRE = _V4 | {
 _OF_CPU = {
     "x86-64-v3": _V3,
     "x86-64-v4": _V4,
+    "skylake-avx512": _V4,
     "cascadelake": _V4 | {"avx512vnni"},
     "sapphirerapids": _SAPPHIRE,
 }

@@ -7,6 +7,7 @@ from .errors import ArgumentError as ArgumentError
 from .errors import CompileError as CompileError
 from .errors import ExecutionError as ExecutionError
 from .errors import ExternalError as ExternalError
+from .errors import ProcessorError as ProcessorError
 from .executable import Executable as Executable
 from .exporting.export import Exported as Exported
 from .looking.profile import Kernel as Kernel

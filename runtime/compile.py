@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..core.messages.collector import patient_collector
 from ..core.messages.diagnostics import emit_remark, remarks_wanted
-from .errors import CompileError
+from .errors import CompileError, ProcessorError
 from .executable import Executable
 from .program.describe import array_type, functions, input_names, is_public, signature
+from .program.program import Program
 from .source import Source, read_source
 from .stairs import NUMERICS, chosen_pipeline, has_unknown_sizes, what_is_left_out
 
@@ -27,6 +28,7 @@ def compile(
     numerics: str = "default",
     cache: bool = True,
     weights: str | Path | Mapping[str, Any] | None = None,
+    target: str | None = None,
     verify_each: bool = False,
     tuning: bool | str | Path | None = None,
     progress: bool | None = None,
@@ -42,6 +44,9 @@ def compile(
             lose NaN, inf and -0.
         threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs.
         weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`.
+        target: The machine that schedules and machine code are for, one of docs/targets.md. When None, it is that of
+            the pass context, by default this one. A program for a machine with more features than this one can be
+            looked at and exported. A call of it raises CompileError.
         cache: False leaves the compile cache on disk alone.
         tuning: A database of tuned schedules (docs/tuning.md), or False for none. When None, it is that of
             `STEPWELL_TUNING_DB`, or `tuning.jsonl` in the folder of the compile cache where it exists.
@@ -66,6 +71,8 @@ def compile(
             tuning=tuning,
             progress=progress,
         )
+        if target is not None:
+            source = source.for_target(target)
         if remarks_wanted() and (remark := what_is_left_out(pipeline, source.module)) is not None:
             emit_remark(source.module, remark)
         return _executable(source)
@@ -76,10 +83,11 @@ def _executable(source: Source) -> Executable:
     function = found[source.entry]
     types = signature(function)
     dynamic = has_unknown_sizes(source.module, source.entry)
-    program = None if dynamic else source.load(None)
+    program = None if dynamic else _loaded(source)
     names = [name for name, op in found.items() if is_public(op)]
-    if program is not None:
-        entry = next(each for each in program.description.entries if each.name == source.entry)
+    if not dynamic:
+        description = source.lower(None)[0] if program is None else program.description
+        entry = next(each for each in description.entries if each.name == source.entry)
         inputs = [(a.name, a.type) for a in entry.of("input")]
         outputs = [(a.name, a.type) for a in entry.of("output")]
     else:
@@ -87,3 +95,11 @@ def _executable(source: Source) -> Executable:
         inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
         outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
     return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source)
+
+
+def _loaded(source: Source) -> Program | None:
+    """Returns the program ready to run, and None where this processor cannot run it: calls will say so."""
+    try:
+        return source.load(None)
+    except ProcessorError:
+        return None

@@ -51,3 +51,7 @@ class CompileError(RuntimeError):
     Raised for a program that cannot be compiled as it stands. The message says what was found, expected, and what to
     add.
     """
+
+
+class ProcessorError(CompileError):
+    """Raised where a program would run that is compiled for a machine which this process does not run on."""

@@ -141,7 +141,7 @@ class Executable:
         path: str | Path,
         header: bool = True,
         *,
-        target: str = "host",
+        target: str | None = None,
         threads: int | None = None,
         shapes: Shapes | None = None,
     ) -> Exported:
@@ -150,7 +150,7 @@ class Executable:
         use from C without Python (docs/shipping.md). A program with `?` needs `shapes`.
 
         Args:
-            target: The machine it is for, one of docs/targets.md.
+            target: The machine it is for, one of docs/targets.md. When None, it is that of `compile`.
             threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs of the machine
                 it runs on.
 

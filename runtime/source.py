@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,20 @@ from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
 from ..core.messages.diagnostics import fail
 from ..core.messages.locations import source_directory, source_point
-from ..core.passes.context import context_key
+from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
 from ..core.roles import LINK_NAME, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..lowering.llvm.parallel import RUN_PARALLEL
+from ..machine.code_target import CodeTarget, uses_tile_registers
 from ..machine.host import host_machine
+from ..machine.named import machine_named
 from . import cache as disk
 from .errors import CompileError
 from .external_code.external import LinkedExternals
-from .native.jit import assembly, compile_object, describe_host, is_in_process
+from .native.jit import assembly, compile_object, describe_host, describe_target, is_in_process
+from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
 from .program.describe import describe
 from .program.description import Description
@@ -75,6 +78,27 @@ class Source:
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`. What is lowered later, for new shapes, is lowered under it."""
 
+    @property
+    def target(self) -> str:
+        """The name of the machine that schedules and machine code are for, `host` for this one."""
+        return self.context.copy().run(config_value, "target")
+
+    @property
+    def code_target(self) -> CodeTarget:
+        """What LLVM is told of that machine."""
+        return self.context.copy().run(lambda: code_target(config_value("target")))
+
+    def for_target(self, name: str) -> Source:
+        """
+        Returns this program with schedules and machine code for the machine `name`.
+
+        Raises `StepwellError` for a name that is not known.
+        """
+        machine_named(name)
+        context = self.context.copy()
+        context.run(set_config, {"target": name})
+        return replace(self, context=context, texts={})
+
     def pipeline_for(self, shapes: Shapes | None) -> str:
         """Returns all passes. With `shapes`, the first one specialises the entry to them."""
         if shapes is None:
@@ -86,7 +110,8 @@ class Source:
         """
         Returns the name of the machine code in the compile cache.
 
-        The host is part of it, since schedules depend on its number of cores and its caches.
+        The target is part of it twice: what schedules know of it is in the pass context, and what LLVM is told follows.
+        The host is part of it, since schedules for it depend on its number of cores and its caches.
         """
         written = self.written or (_locations(self.module), str(self.module))
         return disk.program_key(
@@ -94,6 +119,7 @@ class Source:
             self.entry,
             self.pipeline_for(shapes),
             describe_host(),
+            describe_target(self.code_target),
             host_machine().describe(),
             self.context.copy().run(context_key),
             registrations_fingerprint(),
@@ -121,13 +147,16 @@ class Source:
         """
         Returns the description and machine code of `module`.
 
-        The module is lowered in place, under the pass context and the options of this program.
+        The module is lowered in place, under the pass context and the options of this program. Raises
+        ProcessorError where this process cannot run code for the target.
         """
+        check_runs_here(self.target)
         with self.watch() as progress:
             description, text = self._lower(module, pipeline, [progress])
             _check_that_calls_are_defined(module, description)
+            check_runs_here(self.target, uses_tile_registers(text))
             progress.then("machine code")
-            return description, compile_object(text)
+            return description, compile_object(text, self.code_target)
 
     def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> tuple[Description, str]:
         def lowered() -> tuple[Description, str]:
@@ -147,6 +176,7 @@ class Source:
 
     def load(self, shapes: Shapes | None) -> Program:
         """Returns the program for `shapes`, from the compile cache when it is there."""
+        check_runs_here(self.target)
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := disk.load(key)) is not None:
             description, code = Description.from_json(kept[0]), kept[1]
@@ -189,7 +219,7 @@ class Source:
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]
         if level == "asm" and level not in texts:
-            texts["asm"] = assembly(texts["llvm-ir"])
+            texts["asm"] = assembly(texts["llvm-ir"], self.code_target)
         return texts[level]
 
 

@@ -82,7 +82,7 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
         "--export", metavar="OUT.o|OUT.so", help="write the program for C (docs/shipping.md) instead of running it"
     )
     parser.add_argument(
-        "--target", default="host", metavar="NAME", help="the machine that --export is for (docs/targets.md)"
+        "--target", metavar="NAME", help="the machine that the program is compiled for (docs/targets.md; default: host)"
     )
     parser.add_argument(
         "--tuning",
@@ -107,6 +107,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         cache=not options.no_cache,
         weights=options.weights,
         verify_each=options.verify_each,
+        target=options.target,
         tuning=False if options.tuning == "off" else options.tuning,
     )
     if (remark := what_is_left_out(options.passes, module)) is not None:
@@ -143,7 +144,7 @@ def _give_instead(executable: Executable, options: argparse.Namespace) -> None:
 
         print(memory_table(executable.memory_for(shapes)))
     else:
-        executable.export(options.export, target=options.target, threads=options.threads, shapes=shapes)
+        executable.export(options.export, threads=options.threads, shapes=shapes)
 
 
 def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Namespace) -> int:

@@ -123,6 +123,18 @@ def context_key() -> str:
     return "" if context is None else context.key()
 
 
+def set_config(config: Mapping[str, object]) -> None:
+    """
+    Adds configuration keys to the pass context, for the rest of the `contextvars.Context` that this is called in.
+
+    Instruments that watch already go on, and are not entered again. Outside of contexts all passes run, and go on to.
+    Raises the errors of `PassContext`.
+    """
+    now = _current.get() or PassContext(opt_level=3)
+    found = PassContext(now.opt_level, now.disabled, now.required, {**now.config, **config}, now.instruments)
+    _current.set(found)
+
+
 def config_value(name: str) -> Any:
     """The value of a registered key in the current context, its default outside of contexts."""
     context = current_context()

@@ -23,7 +23,6 @@ from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import did_you_mean
 from ...core.passes.base import StepwellPass
 from ...dialects import tile
-from ...machine.host import may_use_wide_registers
 from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32
 from .expand_small_floats import small_float_expansion
@@ -70,7 +69,7 @@ class ExpandMathPass(StepwellPass):
             self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
             self.count("small floats carried in f32", carry_in_f32(op))
         chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
-        wide = may_use_wide_registers(chosen_machine(self.target)) if self.wide is None else self.wide
+        wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
         if not self.functions:
             self.count("formulas replaced", _replace_composites(op, wide))
         self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen, wide)))

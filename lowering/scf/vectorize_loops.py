@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
-from ...machine.host import may_use_wide_registers
 from ...machine.named import chosen_machine
 from .jam_loops import jam_into
 from .row_prefetch import requests_of
@@ -57,7 +56,7 @@ class VectorizeLoopsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_machine(self.target)
-        wide = may_use_wide_registers(target) if self.wide is None else self.wide
+        wide = target.has_wide_registers if self.wide is None else self.wide
         if not wide:
             return
         for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:

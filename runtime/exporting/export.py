@@ -11,19 +11,17 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...core.messages.files import write_file
-from ...core.passes.context import PassContext
 from ...core.weights import open_weights, write_weights
 from ...lowering.llvm.parallel import RUN_PARALLEL
 from ...machine.code_target import CodeTarget, uses_tile_registers
-from ...machine.named import machine_named
 from ...machine.x86_64 import needed_features
 from ..errors import CompileError, ExecutionError
-from ..native.jit import compile_library, host_code_target, load_all_machines
+from ..native.jit import compile_library, host_code_target
 from ..native.threads import thread_count
 from ..native.threads_text import pool_text
 from ..program.description import Description
@@ -54,16 +52,18 @@ def export(
     source: Source,
     path: Path,
     header: bool,
-    target: str,
+    target: str | None,
     threads: int | None,
     shapes: Shapes | None,
 ) -> Exported:
     """Writes the program of `source`. The parameters and errors are those of `Executable.export`."""
     _check_request(source, path, threads, shapes)
-    machine = machine_of(target)
+    if target is not None:
+        source = source.for_target(target)
+    machine = source.code_target
     compiler = c_compiler(machine) if path.suffix == ".so" else None
     with source.watch() as progress:
-        description, text = for_target(source, target).lower(shapes, progress)
+        description, text = source.lower(shapes, progress)
     _check_exportable(description, source.entry)
     layout = layout_of(description, source.entry)
     weights = _write_weights(
@@ -104,32 +104,6 @@ def _check_exportable(description: Description, entry: str) -> None:
         )
     if any(each.of("size") or each.of("stride") for each in description.entries):
         raise CompileError(f"cannot export @{entry}: it takes sizes with each call, expected known sizes")
-
-
-def machine_of(target: str) -> CodeTarget:
-    """Returns what LLVM makes code for when `target` is named. Raises StepwellError for an unknown one."""
-    if target == "host":
-        return host_code_target()
-    named = machine_named(target).code_target
-    if named.architecture != host_code_target().architecture:
-        load_all_machines()
-    return named
-
-
-def for_target(source: Source, target: str) -> Source:
-    """Returns `source` such that it is lowered for the machine `target`. That is as it stands for the host."""
-    if target == "host":
-        return source
-    machine_named(target)
-    context = source.context.copy()
-
-    def enter() -> None:
-        now = PassContext.current()
-        config = {**now.config, "target": target}
-        PassContext(now.opt_level, now.disabled, now.required, config, now.instruments).__enter__()
-
-    context.run(enter)
-    return replace(source, context=context, texts={})
 
 
 def c_compiler(machine: CodeTarget) -> str:

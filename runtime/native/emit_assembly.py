@@ -32,7 +32,8 @@ class AssemblyTarget(OutputTarget):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         # This import is here, since LLVM takes long to load and most runs of the tool need no assembly.
-        from .jit import assembly, host_code_target, load_all_machines
+        from .jit import assembly
+        from .targets import code_target
 
         machine = chosen_machine(self.machine)
         text = emit_llvm_text(module)
@@ -40,9 +41,4 @@ class AssemblyTarget(OutputTarget):
             message = f"the module has instructions of AVX-512, which {machine.name} does not have"
             hint = f"run the passes for that machine: --config target={machine.name}"
             raise StepwellError(Diagnostic(message, hint=hint))
-        if machine.name == "host":
-            found = host_code_target()
-        else:
-            load_all_machines()
-            found = machine.code_target
-        output.write(assembly(text, found, self.speed_level))
+        output.write(assembly(text, code_target(machine.name), self.speed_level))

@@ -39,8 +39,13 @@ def host_code_target() -> CodeTarget:
 
 def describe_host() -> str:
     """Returns the host and the version of LLVM as text, for the keys of caches."""
+    return describe_target(host_code_target())
+
+
+def describe_target(target: CodeTarget) -> str:
+    """Returns `target` and the version of LLVM as text, for the keys of caches."""
     version = ".".join(map(str, llvm.llvm_version_info))
-    return f"{host_code_target().describe()}|llvm {version}|{llvmlite.__version__}"
+    return f"{target.describe()}|llvm {version}|{llvmlite.__version__}"
 
 
 @cache

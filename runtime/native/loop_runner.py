@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...core.passes.context import set_config
 from ...core.passes.pipeline_text import parse_pipeline
 from ...core.text.parsing import make_context
 from ...dialects.tensor_loop import CallOp, ForOp, FuncOp
@@ -29,14 +31,16 @@ def run_loops(module: ModuleOp, function: str, arrays: Sequence[Any]) -> None:
 
 
 def compile_loops(module: ModuleOp, function: str) -> Callable[[Sequence[Any]], None]:
-    """Compiles a loop function once, and returns what `run_loops` does with it, to be called with arrays."""
+    """
+    Compiles a loop function once, and returns what `run_loops` does with it, to be called with arrays.
+
+    The code is for this machine, whatever machine the pass context names and the function is scheduled for.
+    """
     copy = ModuleOp([op.clone() for op in _needed(module, function)])
     for op in copy.walk():
         if isinstance(op, ForOp) and op.kind_name == "parallel":
             op.kind = None
-    context = make_context()
-    for pass_ in parse_pipeline(PIPELINE):
-        pass_.apply(context, copy)
+    copy_context().run(_lower, copy)
     library = NativeLibrary(compile_object(emit_llvm_text(copy)), [function])
 
     def run(arrays: Sequence[Any]) -> None:
@@ -45,6 +49,14 @@ def compile_loops(module: ModuleOp, function: str) -> Callable[[Sequence[Any]], 
         native(*(array.ctypes.data for array in arrays))
 
     return run
+
+
+def _lower(module: ModuleOp) -> None:
+    """Lowers loops in place to the llvm dialect, for this machine."""
+    set_config({"target": "host"})
+    context = make_context()
+    for pass_ in parse_pipeline(PIPELINE):
+        pass_.apply(context, module)
 
 
 def _needed(module: ModuleOp, function: str) -> list[Operation]:

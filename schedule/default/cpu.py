@@ -13,7 +13,6 @@ from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
 from ...dialects.tensor_loop.loops import loop_body
-from ...machine.host import may_use_wide_registers
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
 from ..bytes.products import is_byte_product, tile_byte_product
@@ -87,7 +86,7 @@ class ScheduleCPUPass(StepwellPass):
         refuse_unused(op)
         for function in ops_of(op, FuncOp):
             self.count("loops over rows fused", fuse_rows(function))
-            self.count("maxima relaxed", relax_maxima(function, may_use_wide_registers(target)))
+            self.count("maxima relaxed", relax_maxima(function, target.has_wide_registers))
             self.count("loops parallelized", parallelize(function))
 
     def _tile_contractions(self, op: ModuleOp, target: Machine) -> None:

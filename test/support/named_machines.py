@@ -1,46 +1,31 @@
-"""Programs scheduled and compiled for a machine that is named, and run on this one, which can do what that one can."""
+"""Programs compiled for a machine that is named, and run on this one, which can do what that one can."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from unittest.mock import patch
+from contextlib import AbstractContextManager, nullcontext
 
-import llvmlite.binding as llvm
 from stepwell.core.passes.context import PassContext
-from stepwell.machine.named import machine_named
-from stepwell.runtime import source
-from stepwell.runtime.native.jit import compile_object, host_code_target
+from stepwell.runtime.errors import CompileError
+from stepwell.runtime.native.targets import check_runs_here
+
+SCHEDULING = ("apply-tuning", "prepack-weights", "schedule-cpu")
+"""The passes that decide by the target how loops are ordered and cut."""
 
 
 def runs_here(name: str) -> bool:
-    """Whether this processor has the instructions of an x86-64 machine."""
-    if not host_code_target().triple.startswith("x86_64"):
+    """Whether this processor has the instructions of a machine."""
+    try:
+        check_runs_here(name)
+    except CompileError:
         return False
-    features = llvm.get_host_cpu_features()
-    wanted = {
-        "x86-64": (),
-        "x86-64-v3": ("avx2", "fma"),
-        "x86-64-v4": ("avx512f", "avx512vl", "avx512bw", "avx512dq"),
-    }
-    return all(features.get(feature, False) for feature in wanted[name])
+    return True
 
 
-@contextmanager
-def as_machine(name: str) -> Iterator[None]:
-    """Inside, `stepwell.compile` makes schedules and machine code for the machine `name`; pass `cache=False`."""
-    if name == "host":
-        yield
-        return
-    machine = machine_named(name)
-    target = replace(machine.code_target, triple=host_code_target().triple)
+def as_machine(name: str) -> AbstractContextManager[object]:
+    """Inside, `stepwell.compile` makes schedules and machine code for the machine `name`."""
+    return nullcontext() if name == "host" else PassContext(config={"target": name})
 
-    def compile_for(text: str) -> bytes:
-        return compile_object(text, target)
 
-    with (
-        PassContext(config={"target": name}),
-        patch.object(source, "compile_object", compile_for),
-    ):
-        yield
+def scheduled_for(name: str, opt_level: int = 3) -> PassContext:
+    """Inside, schedules are for the machine `name`, and machine code is for this one."""
+    return PassContext(opt_level, config={f"{each}.target": name for each in SCHEDULING})

@@ -16,9 +16,9 @@ _INTRODUCTION = '''# Targets
 
 Made by `python -m stepwell.tools.pages.targets`; do not edit.
 
-You can schedule a program for the machine that runs it or for another one, print the machine code of either, and
-describe a machine of your own. A *target* is the description of a machine: its vector registers, caches and features.
-Here a product is scheduled for a machine with AVX2:
+You can compile a program for the machine that runs it or for another one, export it for that machine, print its machine
+code, and describe a machine of your own. A *target* is the description of a machine: its vector registers, caches and
+features. Here a product is compiled for a machine with AVX2:
 
 ```python
 import stepwell
@@ -28,9 +28,9 @@ func.func @main(%x: tensor<96x64xf32>, %w: tensor<64x128xf32>) -> tensor<96x128x
   %y = graph.matmul %x, %w : (tensor<96x64xf32>, tensor<64x128xf32>) -> tensor<96x128xf32>
   func.return %y : tensor<96x128xf32>
 }"""
-with stepwell.PassContext(config={"target": "x86-64-v3"}):
-    program = stepwell.compile(product)
+program = stepwell.compile(product, target="x86-64-v3")
 assert "vector<6x16xf32>" in program.ir("scf")  # sums of 6 rows x 16 columns stay in registers
+assert "ymm" in program.ir("asm") and "zmm" not in program.ir("asm")
 ```
 
 With that text in `product.mlir`, this prints the machine code for 64-bit Arm:
@@ -41,15 +41,23 @@ stepwell-opt product.mlir -p O3 --config target=aarch64-neon -t asm
 
 | to choose the target of | write |
 | --- | --- |
-| all passes, in Python | `PassContext(config={"target": "x86-64-v3"})` |
+| a program | `stepwell.compile(product, target="x86-64-v3")`, which goes before the context |
+| all programs and passes, in Python | `PassContext(config={"target": "x86-64-v3"})` |
+| a program of `stepwell-run`, also with `--export` | `--target x86-64-v3` |
 | all passes of `stepwell-opt`, and assembly | `--config target=x86-64-v3` |
-| one pass, such as `schedule-cpu` or `prepack-weights` | its option `target`, which goes before the context |
+| an exported program ([shipping.md](shipping.md)) | `exe.export("model.o")` keeps the target of the program, \
+and `exe.export("model.o", target="x86-64-v4")` compiles for another one |
+| the schedule alone, of one pass such as `schedule-cpu` or `prepack-weights` | its option `target`, which goes before \
+the context |
 | assembly | `-t 'asm{machine="x86-64-v3"}'`, which goes before the context |
-| an exported program ([shipping.md](shipping.md)) | `exe.export("model.o", target="x86-64-v3")` |
 
-The default is `host`, the machine on which the schedule is made. A target decides how fast a program is. It changes
-results only by the order of sums, because LLVM cuts wide vectors to the registers that there are. `stepwell.compile`
-makes machine code for the host whatever the schedule is for.
+The default is `host`, the machine that compiles. A target decides two things at once: the schedule is made for that
+machine, and LLVM is told of its processor and features. The compile cache keeps programs for different targets apart. A
+target changes results only by the order of sums.
+
+A program for a machine that this one is not can be looked at (`exe.ir`) and exported. A call of it is a `CompileError`,
+such as `the program is compiled for skylake-avx512, this processor lacks avx512bw, avx512cd, avx512dq, avx512f,
+avx512vl`. An exported program asks the processor as well ([shipping.md](shipping.md)).
 
 ## The host
 
@@ -82,8 +90,7 @@ register_machine(
         l2_bytes=1024 * 1024,
     )
 )
-with stepwell.PassContext(config={"target": "neoverse-n1"}):
-    program = stepwell.compile(product)
+program = stepwell.compile(product, target="neoverse-n1")
 ```
 
 To make it part of Stepwell, touch these files:
@@ -178,8 +185,8 @@ four steps of the sum. | b comes from L3 or memory while all tiles compute, not 
 | the next rows of a are prefetched (`tile.prefetch`) | a is larger than 2 L2 and its rows follow each other, b is one \
 panel, and k is one part: each step prefetches its share of the rows of the next tile. | The processor does not keep \
 track of several rows that are read from memory side by side. 1x1 convolutions to few channels get 5 to 8 % faster. |
-| loops of vectors on register tiles of 1 x 64 (`vectorize-loops`) | The host and the target have registers of 64 \
-bytes. The loop runs over f32, at least 16 iterations, neighbours in a row. | Four registers hide the latency of each \
+| loops of vectors on register tiles of 1 x 64 (`vectorize-loops`) | The target has registers of 64 bytes. \
+The loop runs over f32, at least 16 iterations, neighbours in a row. | Four registers hide the latency of each \
 other. Functions and maxima use instructions that LLVM's vectoriser does not use. |
 | the next row is prefetched (`tile.prefetch`) | The same, for several loops one after the other on one row. What the \
 second loop reads and the first writes is prefetched, where two rows of each fit L1. | The processor starts anew with \

@@ -300,12 +300,12 @@ program = '''func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> te
 }'''
 text = opt(program, "-p", "O3", "--config", "target=riscv64-v", "-t", 'asm{machine="riscv64-v"}')
 assert "vfmacc" in text, text
-with PassContext(config={"target": "riscv64-v"}):
-    compiled = stepwell.compile(program, cache=False)
+with PassContext(config={"schedule-cpu.target": "riscv64-v"}):
+    scheduled = stepwell.compile(program, cache=False)
 x, w = np.random.default_rng(0).standard_normal((2, 90, 90)).astype("f")
 x, w = x[:30, :70], w[:70]
-np.testing.assert_allclose(compiled(x, w)[0], x @ w, rtol=1e-4, atol=1e-4)
-code = stepwell.compile(program, cache=False).export("product.o", target="riscv64-v").code.read_bytes()
+np.testing.assert_allclose(scheduled(x, w)[0], x @ w, rtol=1e-4, atol=1e-4)
+code = stepwell.compile(program, cache=False, target="riscv64-v").export("product.o").code.read_bytes()
 assert code[18] == 243, "e_machine of ELF: RISC-V"
 assert "| `riscv64-v` | 16 bytes | 32 | yes |" in page()
 """

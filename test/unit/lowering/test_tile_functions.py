@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from stepwell.machine.code_target import CodeTarget
-from stepwell.machine.host import host_machine, may_use_wide_registers
+from stepwell.machine.host import host_machine
 from stepwell.runtime.native.jit import compile_object
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-WIDE = [False, True] if may_use_wide_registers(host_machine()) else [False]
+WIDE = [False, True] if host_machine().has_wide_registers else [False]
 """With the instructions of AVX-512 where the machine has them; loops over tiles run on any."""
 
 

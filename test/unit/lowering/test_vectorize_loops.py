@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.lowering.math.expand_math import ExpandMathPass
 from stepwell.lowering.scf.vectorize_loops import VectorizeLoopsPass
-from stepwell.machine.host import host_machine, may_use_wide_registers
+from stepwell.machine.host import host_machine
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 Array = np.ndarray[Any, Any]
 
-WIDE = [False, True] if may_use_wide_registers(host_machine()) else [False]
+WIDE = [False, True] if host_machine().has_wide_registers else [False]
 """With the instructions of AVX-512 where the machine has them; loops over tiles run on any."""
 
 EXTENTS = [16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 128, 133, 200]

@@ -77,8 +77,16 @@ def test_where_they_are_refused_nothing_knows_of_them(refused: None) -> None:
 
 
 def test_a_program_that_needs_them_is_refused(refused: None) -> None:
+    x, y, _ = operands()
+    program = stepwell.compile(PRODUCT, target="sapphire-rapids", cache=False)
+    message = (
+        "compiled for sapphire-rapids, this processor lacks .*amx-int8 or the permission of the system to use tile"
+    )
+    with pytest.raises(CompileError, match=message):
+        program(x, y)
+    scheduled = {f"{name}.target": "sapphire-rapids" for name in ("prepack-weights", "schedule-cpu")}
     with (
-        PassContext(config={"target": "sapphire-rapids"}),
+        PassContext(3, config=scheduled),
         pytest.raises(CompileError, match="the program multiplies by amx, which .* schedule it for another"),
     ):
         stepwell.compile(PRODUCT, cache=False)

@@ -15,9 +15,9 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from named_machines import scheduled_for
 from stepwell.analysis.work import nanoseconds
 from stepwell.core.ir.walk import ops_of
-from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects import tile
@@ -151,7 +151,7 @@ def test_no_padded_copy(size: Pair, kernel: int, stride: int, padding: tuple[int
 
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "cascade-lake", "aarch64-neon"])
 def test_tiles_of_other_targets(target: str) -> None:
-    with PassContext(3, config={"target": target}):
+    with scheduled_for(target):
         check(numbers(1, 2, 11, 13, 5), numbers(2, 3, 3, 5, 24), (2, 2), (1, 1, 1, 1))
 
 

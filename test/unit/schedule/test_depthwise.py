@@ -21,8 +21,8 @@ from depthwise_programs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from named_machines import scheduled_for
 from stepwell.core.ir.walk import ops_of
-from stepwell.core.passes.context import PassContext
 from stepwell.dialects import tile
 from xdsl.dialects import memref
 
@@ -55,7 +55,7 @@ def test_random_convolutions(
 
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "aarch64-neon"])
 def test_tiles_of_other_targets(target: str) -> None:
-    with PassContext(3, config={"target": target}):
+    with scheduled_for(target):
         check(
             small_integers(1, 1, 9, 9, 33),
             small_integers(2, 3, 3, 1, 33),
