@@ -34,6 +34,9 @@ BYTES: Final = "stepwell.bytes"
 LIVE_BYTES: Final = "stepwell.live_bytes"
 """The most bytes of an arena that are alive at one time, which no plan can do without."""
 
+SEPARATE: Final = "stepwell.separate"
+"""Marks a `memref.alloc` that takes exactly the bytes of its buffer, which are not rounded up (`bufferize`)."""
+
 TEMPORARY: Final = "stepwell.temporary"
 """Marks an argument of a kernel that is a buffer which holds nothing before and after."""
 

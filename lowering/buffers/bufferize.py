@@ -37,6 +37,10 @@ class BufferizePass(StepwellPass):
     writes it (`analysis/in_place.py`). The call is then one of a copy of the kernel that has an argument less, as no
     two arguments share memory. `in-place=false` gives every result a buffer of its own.
 
+    With `separate=true` there is no arena. Each buffer is a `memref.alloc` of its exact size, which lives to the end of
+    the block that it is made in. Tools that check memory, such as memcheck of valgrind, then see an access beside a
+    buffer and a read of what was never written.
+
     Before:
     ```mlir
     %b = graph.call_kernel @exp(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -54,6 +58,7 @@ class BufferizePass(StepwellPass):
 
     reuse: bool = True
     in_place: bool = True
+    separate: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         on_tensors = [f for f in op.ops if isinstance(f, func.FuncOp) and uses_tensors(f)]
@@ -72,7 +77,7 @@ class BufferizePass(StepwellPass):
         constants = ConstantPool(op)
         in_place = InPlaceKernels(op) if self.reuse and self.in_place else None
         for function in call_order(on_tensors + wrapped, "tensors"):
-            bufferizer = FunctionBufferizer(function, signatures, constants, self.reuse, in_place)
+            bufferizer = FunctionBufferizer(function, signatures, constants, self.reuse, in_place, self.separate)
             plan = bufferizer.run()
             self.count("bytes of arenas", plan.size)
             self.count("bytes alive at most", plan.peak)

@@ -30,6 +30,7 @@ from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
 from ..shared.te_types import buffer_of
 from .arena import ArenaPlan, Lifetime, plan_arena
+from .blocks import separate_buffers
 from .checks import MOST_BYTES, check_function, check_size
 from .constants import ConstantPool, index_number
 from .kernels import KernelSignature
@@ -66,10 +67,12 @@ class FunctionBufferizer:
         constants: ConstantPool,
         reuse: bool,
         in_place: InPlaceKernels | None = None,
+        separate: bool = False,
     ):
         self.function = function
         self.signatures = signatures
         self.reuse = reuse
+        self.separate = separate
         self.in_place = in_place
         self.constants = constants
         self.buffers: dict[SSAValue, SSAValue] = {}
@@ -122,9 +125,10 @@ class FunctionBufferizer:
                 self.homes.setdefault(self.sharing.first(value), output)
 
     def _finish(self) -> ArenaPlan:
-        plan = plan_arena([lifetime for _, lifetime in self.requests], self.reuse)
+        requests = separate_buffers(self.requests) if self.separate else self.requests
+        plan = plan_arena([lifetime for _, lifetime in requests], self.reuse)
         check_size(self.function, plan.size, f"the arena of @{self.function.sym_name.data}")
-        for (constant, _), offset in zip(self.requests, plan.offsets, strict=True):
+        for (constant, _), offset in zip(requests, plan.offsets, strict=True):
             constant.properties["value"] = index_number(offset)
         for argument in self.tensor_arguments:
             self.block.erase_arg(argument)

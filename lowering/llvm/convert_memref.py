@@ -27,7 +27,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
-from ...core.roles import BUFFER_ALIGNMENT
+from ...core.roles import BUFFER_ALIGNMENT, SEPARATE
 from ...dialects import llvm_ext
 from .addressing import (
     address,
@@ -133,8 +133,11 @@ def _allocated_bytes(builder: LLVMBody, op: memref.AllocOp, layout: MemRefLayout
     """
     Returns the bytes of a buffer, rounded up to a multiple of the alignment, and not 0.
 
-    Where they are not known, it is one alignment more.
+    Where they are not known, it is one alignment more. Those of a buffer that stands alone are exact, so that a tool
+    which checks memory sees its end.
     """
+    if SEPARATE in op.attributes:
+        return builder.constant(max(layout.bytes, 1))
     if not op.dynamic_sizes:
         return builder.constant(max((layout.bytes + alignment - 1) // alignment, 1) * alignment)
     count = builder.value(op.dynamic_sizes[0])
