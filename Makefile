@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test test-full test-models check lint types lit unit bench clean
+.PHONY: help demo test test-full test-memcheck test-models check lint types lit unit bench clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
 	@echo "make test       all tests, CI counts (under 10 minutes on 2 cores)"
 	@echo "make test-full  all tests with the counts of the acceptance lists"
 	@echo "make test-models   whole ONNX models beside onnxruntime (installs PyTorch, downloads models)"
+	@echo "make test-memcheck   exported programs under valgrind (needs valgrind and cc)"
 	@echo "make check      ruff, types, lit and pytest"
 	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
@@ -41,6 +42,9 @@ test: lit unit
 
 test-full: $(STAMP)
 	$(BIN)/python test/full.py
+
+test-memcheck: $(STAMP)
+	$(BIN)/python test/memcheck.py
 
 check: lint types lit unit
 
