@@ -35,7 +35,7 @@ LIVE_BYTES: Final = "stepwell.live_bytes"
 """The most bytes of an arena that are alive at one time, which no plan can do without."""
 
 SEPARATE: Final = "stepwell.separate"
-"""Marks a `memref.alloc` that takes exactly the bytes of its buffer, which are not rounded up (`bufferize`)."""
+"""Marks a `memref.alloc` of exactly the bytes of its buffer, for tools that check memory (`bufferize`)."""
 
 TEMPORARY: Final = "stepwell.temporary"
 """Marks an argument of a kernel that is a buffer which holds nothing before and after."""

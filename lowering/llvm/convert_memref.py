@@ -112,19 +112,44 @@ def _in_entry_block(op: Operation) -> bool:
 def convert_alloc(builder: LLVMBody, op: memref.AllocOp) -> None:
     """Calls `aligned_alloc`. A null result fails the function with the check "memref.alloc: allocation failed"."""
     layout = layout_of(builder, op.memref)
+    if SEPARATE in op.attributes:
+        _allocate_exactly(builder, op, layout)
+        return
     alignment = _alignment_of(op)
     symbol = builder.state.external("aligned_alloc", [i64, i64], PTR)
     pointer = builder.call(symbol, (builder.constant(alignment), _allocated_bytes(builder, op, layout, alignment)), PTR)
     assert pointer is not None
-    status = builder.state.check_number("memref.alloc: allocation failed", op)
     null = builder.emit(llvm.ZeroOp, (), PTR)
     address_bits = builder.emit(llvm.PtrToIntOp, (pointer,), i64)
     null_bits = builder.emit(llvm.PtrToIntOp, (null,), i64)
-    failed = builder.icmp("eq", address_bits, null_bits)
+    _go_on_unless(builder, op, builder.icmp("eq", address_bits, null_bits))
+    builder.alignment[pointer] = alignment
+    note_allocated(builder, op, pointer)
+    builder.bind(op.memref, pointer)
+
+
+def _go_on_unless(builder: LLVMBody, op: memref.AllocOp, failed: SSAValue) -> None:
+    """Fails the function where the allocation `failed`."""
+    status = builder.state.check_number("memref.alloc: allocation failed", op)
     go_on = Block()
     builder.branch_if(failed, builder.fail(), (builder.constant(status, i32),), go_on, ())
     builder.start(go_on)
-    builder.alignment[pointer] = alignment
+
+
+def _allocate_exactly(builder: LLVMBody, op: memref.AllocOp, layout: MemRefLayout) -> None:
+    """
+    Calls `posix_memalign` for exactly the bytes of a buffer, which a tool that checks memory then sees the end of.
+
+    LLVM must not know that the address is aligned. It reads a few bytes as an aligned word or vector where it does,
+    which is safe in buffers of whole alignments and an error beside this one.
+    """
+    symbol = builder.state.external("posix_memalign", [PTR, i64, i64], i32)
+    slot = builder.stack_slot(PTR, 1, 8)
+    size = builder.constant(max(layout.bytes, 1))
+    found = builder.call(symbol, (slot, builder.constant(BUFFER_ALIGNMENT), size), i32)
+    assert found is not None
+    _go_on_unless(builder, op, builder.icmp("ne", found, builder.constant(0, i32)))
+    pointer = builder.load(slot, PTR, 8)
     note_allocated(builder, op, pointer)
     builder.bind(op.memref, pointer)
 
@@ -133,11 +158,8 @@ def _allocated_bytes(builder: LLVMBody, op: memref.AllocOp, layout: MemRefLayout
     """
     Returns the bytes of a buffer, rounded up to a multiple of the alignment, and not 0.
 
-    Where they are not known, it is one alignment more. Those of a buffer that stands alone are exact, so that a tool
-    which checks memory sees its end.
+    Where they are not known, it is one alignment more.
     """
-    if SEPARATE in op.attributes:
-        return builder.constant(max(layout.bytes, 1))
     if not op.dynamic_sizes:
         return builder.constant(max((layout.bytes + alignment - 1) // alignment, 1) * alignment)
     count = builder.value(op.dynamic_sizes[0])

@@ -13,7 +13,7 @@ _LIBM = (
 RESERVED = frozenset(
     [
         *(name + suffix for name in _LIBM for suffix in ("", "f", "l")),
-        *("aligned_alloc", "calloc", "free", "malloc", "realloc"),
+        *("aligned_alloc", "calloc", "free", "malloc", "posix_memalign", "realloc"),
         *("abort", "abs", "bcmp", "exit", "ffs", "labs", "llabs", "main", "memchr", "memcmp", "memcpy"),
         *("memmove", "memset", "printf", "puts", "strlen"),
     ]
