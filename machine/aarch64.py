@@ -7,6 +7,7 @@ Graviton Technical Guide; Linux, Documentation/arch/arm64/elf_hwcaps.rst.
 
 from __future__ import annotations
 
+from .code_target import CodeTarget
 from .machine import KIB, Family, Machine, Pause
 
 FEATURES = {
@@ -30,7 +31,9 @@ NEOVERSE_V2 = Machine(
     32,
     fma=True,
     features=frozenset(FEATURES),
-    latency=4,
+    multiply_adds=4,
+    loads=3,
+    latency=2,
     l1_bytes=64 * KIB,
     l2_bytes=2048 * KIB,
     l3_bytes=36 * 1024 * KIB,
@@ -39,9 +42,41 @@ NEOVERSE_V2 = Machine(
 Neoverse V2 with the caches of AWS Graviton4. L2 is 1 or 2 MiB; in NVIDIA Grace it is 1 MiB.
 
 Vectors of SVE2 have 128 bits, as those of NEON, so its registers are no wider. Four pipes multiply and add, and a sum
-takes 2 cycles to the next on the same accumulator: eight accumulators keep them busy. `latency` says the same for the
-two multiply-adds a cycle that the rules assume.
+takes 2 cycles to the next on the same accumulator: eight accumulators keep them busy. Three pipes load.
 """
+
+
+HWCAP: dict[str, tuple[tuple[int, int], ...]] = {
+    "lse": ((16, 8),),
+    "fullfp16": ((16, 9), (16, 10)),
+    "rdm": ((16, 12),),
+    "complxnum": ((16, 14),),
+    "rcpc": ((16, 15),),
+    "dotprod": ((16, 20),),
+    "sve": ((16, 22),),
+    "sve2": ((26, 1),),
+    "i8mm": ((26, 13),),
+    "bf16": ((26, 14),),
+}
+"""
+The names of LLVM for features that code for a target may use, and where Linux shows each: words of the auxiliary vector
+(16 is AT_HWCAP, 26 is AT_HWCAP2) and their bits.
+"""
+
+_OF_CPU = {"neoverse-v2": frozenset(HWCAP)}
+
+
+def needed_features(target: CodeTarget) -> tuple[str, ...]:
+    """
+    Returns the features that code for `target` may use beyond those of every 64-bit Arm, sorted.
+
+    There are none on other machines, and none where the system is not Linux, which shows them.
+    """
+    if target.architecture not in AARCH64.architectures or "linux" not in target.triple:
+        return ()
+    written = {word[1:] for word in target.written if word.startswith("+")}
+    left_out = {word[1:] for word in target.written if word.startswith("-")}
+    return tuple(sorted(((written | _OF_CPU.get(target.cpu, frozenset())) & HWCAP.keys()) - left_out))
 
 
 def of_flags(flags: frozenset[str] | None) -> Machine:

@@ -29,6 +29,10 @@ class Machine:
     """True where a product and a sum are one instruction."""
     features: frozenset[str] = frozenset()
     """The features that the machine has, of those that its family lists."""
+    multiply_adds: int = 2
+    """The multiply-adds of vectors that begin in a cycle; without FMA the products and sums."""
+    loads: int = 2
+    """The loads of vectors that begin in a cycle."""
     latency: int = 4
     """Cycles from an accumulator to its next value. Each accumulator takes one sum at a time."""
     l1_bytes: int = 32 * KIB

@@ -4,9 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...machine import aarch64, x86_64
+from ...machine.code_target import CodeTarget
 from ...machine.x86_64 import CPUID, SAVED_REGISTERS
 
 CHECK = "_stepwell_cpu_fits"
+
+
+def needed_features(target: CodeTarget, uses_tiles: bool) -> tuple[str, ...]:
+    """Returns the features that code for `target` may use and an exported program asks the processor for, sorted."""
+    return x86_64.needed_features(target, uses_tiles) or aarch64.needed_features(target)
+
+
+def check_text(target: CodeTarget, features: Sequence[str]) -> str:
+    """Returns `i1 _stepwell_cpu_fits()` for `target`: the processor has all `features`."""
+    return cpu_text(features) if target.is_x86_64 or not features else hwcap_text(features)
+
+
+def hwcap_text(features: Sequence[str]) -> str:
+    """Returns `i1 _stepwell_cpu_fits()` for 64-bit Arm: Linux says in the auxiliary vector that it has `features`."""
+    masks: dict[int, int] = {}
+    for feature in features:
+        for word, bit in aarch64.HWCAP[feature]:
+            masks[word] = masks.get(word, 0) | 1 << bit
+    lines, last = ["declare i64 @getauxval(i64)", f"define i1 @{CHECK}() {{"], "true"
+    for word, mask in sorted(masks.items()):
+        lines += [
+            f"  %found{word} = call i64 @getauxval(i64 {word})",
+            f"  %kept{word} = and i64 %found{word}, {mask}",
+            f"  %has{word} = icmp eq i64 %kept{word}, {mask}",
+            f"  %all{word} = and i1 {last}, %has{word}",
+        ]
+        last = f"%all{word}"
+    return "\n".join([*lines, f"  ret i1 {last}", "}", ""])
 
 
 def cpu_text(features: Sequence[str]) -> str:

@@ -19,7 +19,6 @@ from ...core.messages.files import write_file
 from ...core.weights import open_weights, write_weights
 from ...lowering.llvm.parallel import RUN_PARALLEL
 from ...machine.code_target import CodeTarget, uses_tile_registers
-from ...machine.x86_64 import needed_features
 from ..errors import CompileError, ExecutionError
 from ..native.jit import compile_library, host_code_target
 from ..native.threads import thread_count
@@ -28,7 +27,7 @@ from ..program.description import Description
 from ..source import Source
 from ..specialisations import Shapes
 from ..stairs import has_unknown_sizes
-from .cpu import cpu_text
+from .cpu import check_text, needed_features
 from .header import header_text, identifier
 from .layout import Layout, layout_of
 from .system import WeightsFile
@@ -143,7 +142,7 @@ def _glue(
 
 
 def _compiled(glue: Glue, text: str, machine: CodeTarget) -> bytes:
-    others = [glue_text(glue), cpu_text(glue.features)]
+    others = [glue_text(glue), check_text(machine, glue.features)]
     if glue.is_parallel:
         others.append(pool_text(machine, exported=True))
     return compile_library(text, others, glue.exported, machine)

@@ -184,12 +184,11 @@ class DepthwiseTiles:
         return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
 
     def _cycles(self, height: int, width: int, target: Machine) -> float:
-        """Returns the cycles of a tile: multiply-adds or loads, at two a cycle, or the latency of a sum."""
+        """Returns the cycles of a tile: multiply-adds or loads, or the latency of a sum."""
         added = height * width * len(self.taps) * (1 if target.fma else 2)
         rows, columns = self._inputs(height, width)
-        return (
-            max(added / 2, (rows * columns + len(self.taps)) / 2, len(self.taps) * target.latency) + rows * columns / 4
-        )
+        loaded = (rows * columns + len(self.taps)) / target.loads
+        return max(added / target.multiply_adds, loaded, len(self.taps) * target.latency) + rows * columns / 4
 
     def _across_image(self, most: int) -> list[tuple[int, int, int, Segments]]:
         """

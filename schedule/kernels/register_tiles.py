@@ -2,8 +2,8 @@
 Chooses the register tile of a contraction: how many rows and columns of the result are summed up in registers at once.
 
 The choice counts what an out-of-order core does per step of the sum. There is one multiply-add per register of the
-tile, and one load per row and per vector of columns, each at two a cycle. A step takes at least the latency of a
-multiply-add.
+tile, and one load per row and per vector of columns. The machine says how many of each begin in a cycle. A step takes
+at least the latency of a multiply-add.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _cycles(rows: int, columns: int, lanes: int, target: Machine, far: bool, fus
     vectors = ceil(columns / lanes)
     instructions = rows * vectors if fused else 2 * rows * vectors + rows
     delays = rows / 12 + vectors * (0.15 if far else 0.12)
-    return max(instructions / 2, (rows + vectors) / 2, target.latency) + delays
+    return max(instructions / target.multiply_adds, (rows + vectors) / target.loads, target.latency) + delays
 
 
 def split_evenly(extent: int, most: int) -> list[tuple[int, int]]:

@@ -234,7 +234,7 @@ def _pays(w: Winograd, lanes: int, size: int, target: Machine) -> bool:
     """
     Returns whether this takes fewer cycles than the convolution itself.
 
-    It counts multiply-adds, two vectors a cycle, and transforms, or the filters that come from beyond the second-level
+    It counts multiply-adds and transforms, or the filters that come from beyond the second-level
     cache if those take longer.
     """
     depth, vectors = w.c.extent(w.c.k), ceil(w.c.extent(w.c.n) / lanes)
@@ -244,7 +244,7 @@ def _pays(w: Winograd, lanes: int, size: int, target: Machine) -> bool:
     def cycles(products: int, transforms: int, taps: int) -> float:
         streamed = taps * depth * w.c.extent(w.c.n) * size
         far = streamed / FAR_BYTES_PER_CYCLE if streamed > target.l2_bytes // 2 else 0
-        return max(products * depth * vectors / 2 + transforms * CYCLES_OF_TRANSFORM, far)
+        return max(products * depth * vectors / target.multiply_adds + transforms * CYCLES_OF_TRANSFORM, far)
 
     direct = cycles(outputs * TAPS**2, 0, TAPS**2)
     return cycles(squares * SQUARE**2, squares * (ceil(depth / lanes) + vectors), SQUARE**2) < direct

@@ -115,8 +115,9 @@ What the fields of a `Machine` mean:
 | `registers` | how many vector registers there are; tiles are chosen such that none is spilled |
 | `fma` | whether a product and a sum are one instruction |
 | `features` | features beyond those, by LLVM's names; LLVM may use them, and rules for products of bytes ask for some |
-| `latency` | cycles from an accumulator to its next value, on a machine with two multiply-adds a cycle as the rules \
-assume; with `n` a cycle, give `n / 2` times the cycles |
+| `multiply_adds` | multiply-adds of vectors that begin in a cycle |
+| `loads` | loads of vectors that begin in a cycle |
+| `latency` | cycles from an accumulator to its next value |
 | `l1_bytes` | bytes of the first-level data cache of a core |
 | `l2_bytes` | bytes of the second-level cache of a core; most rules compare with it |
 | `l3_bytes` | bytes of the shared cache; no rule reads it |
@@ -134,8 +135,9 @@ ran out.
 | choice | when | why |
 | --- | --- | --- |
 | rows x columns of a register tile | every contraction | The pair with the fewest cycles for the whole result is \
-taken. A step of the sum costs the largest of three numbers: multiply-adds / 2 (two instructions each without FMA), \
-loads / 2, and the latency of a sum. On top come 1/12 cycle per row of a and 0.12 per vector of b, or 0.15 where b is \
+taken. A step of the sum costs the largest of three numbers: multiply-adds (two instructions each without FMA) \
+and loads, each by how many begin in a cycle, and the latency of a sum. \
+On top come 1/12 cycle per row of a and 0.12 per vector of b, or 0.15 where b is \
 larger than L2 / 2. |
 | tiles that are not considered | `rows * vectors + vectors + t > registers - k`. Floats: `t` is 1, without FMA 2. \
 Integers: `t` is 3, without FMA 4. `k` is 1 with fewer than 32 registers. With 32 it is 2 for one or two vectors where \

@@ -15,7 +15,7 @@ from stepwell.reference import ReferenceFailure
 from stepwell.runtime.errors import ExecutionError
 from tolerances import check_same
 
-PIPELINES = ("O0", "O1", "O3", "to-loops,bufferize{reuse=false}")
+PIPELINES = ("O0", "O1", "O3", "to-loops,bufferize{reuse=false}", "to-loops,bufferize{separate=true}")
 
 T = "tensor<4xi32>"
 

@@ -30,6 +30,7 @@ EXACT_PIPELINES = (
     "graph-optimize-strict,to-loops,bufferize{reuse=false}",
     "graph-optimize-strict,to-loops,schedule-cpu,bufferize{in-place=false}",
     "graph-optimize-strict,to-loops,schedule-cpu,bufferize",
+    "graph-optimize-strict,to-loops,schedule-cpu,bufferize{separate=true}",
     "lower-graph-to-loops,bufferize{reuse=true}",
 )
 

@@ -184,6 +184,15 @@ class TestPrograms:
         # The passes may as well run here.
         assert run("add.mlir", "-p", passes, "--input", "x.npy", "--input", "y.npy") == found
 
+    def test_the_target_is_that_of_the_program_and_of_its_export(self) -> None:
+        code, out, _ = run("add.mlir", "--target", "neoverse-v2", "--ir", "asm")
+        assert code == 0 and "fadd" in out
+        assert run("add.mlir", "--target", "neoverse-v2", "--export", "add.o") == (0, "", "")
+        assert Path("add.o").read_bytes()[18] == 183, "e_machine of ELF: AArch64"
+        found = fails("add.mlir", "--target", "neoverse-v2", "--random", "1")
+        assert "error: the program is compiled for neoverse-v2, and this processor is of " in found
+        assert "unknown target 'm68k'" in fails("add.mlir", "--target", "m68k", "--random", "1")
+
     def test_another_entry(self) -> None:
         text = ADD + ADD.replace("@main", "@other").replace("graph.add", "graph.subtract")
         arguments = ("-", "--entry", "other", "--input", "x.npy", "--input", "y.npy")
