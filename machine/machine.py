@@ -30,7 +30,7 @@ class Machine:
     features: frozenset[str] = frozenset()
     """The features that the machine has, of those that its family lists."""
     multiply_adds: int = 2
-    """The multiply-adds of vectors that begin in a cycle; without FMA the products and sums."""
+    """The multiply-adds of vectors that begin in a cycle. Without FMA these are the products and the sums."""
     loads: int = 2
     """The loads of vectors that begin in a cycle."""
     latency: int = 4

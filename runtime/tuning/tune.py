@@ -19,6 +19,7 @@ from ...core.text.parsing import make_context, parse
 from ...machine.named import machine_named
 from ...schedule.tuned.kernels import Kernel, kernels_of
 from ..errors import CompileError
+from ..native.targets import check_runs_here
 from ..native.threads import thread_count
 from ..source import copy_of
 from ..stairs import chosen_pipeline, set_signatures
@@ -88,6 +89,8 @@ def tune(
     check_numbers(trials, seconds, timeout, jobs, seed)
     check_choices(numerics, executor)
     check_measure(measure)
+    if measure is measure_job and executor is None and not replay:
+        check_runs_here(target)
     path = chosen_database(database, replay)
     settings = Settings(target, trials, seed, thread_count(threads), timeout, measure, replay)
     kernels = _chosen(

@@ -22,7 +22,7 @@ STARTS_FAST: Final = {
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
     "runtime/executable.py": "analysis.memory runtime.exporting.export runtime.looking.profile runtime.looking.trace"
     " runtime.pickling",
-    "runtime/native/emit_assembly.py": "runtime.native.jit",
+    "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
     "runtime/source.py": "schedule.tuned.records",
     "runtime/stairs.py": "schedule.tuned.apply_tuning",
     "schedule/program/apply_schedule.py": "schedule.program.check",

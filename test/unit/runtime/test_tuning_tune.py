@@ -23,7 +23,7 @@ from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.runtime.errors import CompileError
-from stepwell.runtime.tuning.measure import _program
+from stepwell.runtime.tuning.measure import _program, measure
 from stepwell.runtime.tuning.report import KernelReport, TuningReport
 from stepwell.schedule.tuned.kernels import Kernel, kernels_of
 from stepwell.schedule.tuned.records import BEST, CONFIRMATION, TRIAL, read_records
@@ -232,6 +232,12 @@ def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
 def test_wrong_arguments_are_errors(tuned: Callable[..., TuningReport], options: dict[str, Any], message: str) -> None:
     with pytest.raises(StepwellError, match=message):
         tuned(**options)
+
+
+def test_a_target_that_does_not_run_here_is_an_error(tuned: Callable[..., TuningReport]) -> None:
+    with pytest.raises(CompileError, match="the program is compiled for neoverse-v2, and this processor is of"):
+        tuned(target="neoverse-v2", measure=measure)
+    assert only(tuned(target="neoverse-v2", trials=1)).measured == 1  # Another machine may measure.
 
 
 @pytest.mark.parametrize("level", [0, 1])
