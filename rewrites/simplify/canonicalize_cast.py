@@ -46,7 +46,8 @@ class CanonicalizeCastPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         casts = program_order(op, lambda each: not is_primitive(each))
-        for cast in [each for each in casts if isinstance(each, AstypeOp) and _widens(each)]:
+        # The last one first: the copies of a conversion are users of the conversion that it reads.
+        for cast in reversed([each for each in casts if isinstance(each, AstypeOp) and _widens(each)]):
             self._give_each_user_its_own(cast)
 
     def _give_each_user_its_own(self, cast: Operation) -> None:

@@ -1,4 +1,5 @@
 // RUN: stepwell-opt %s -p 'canonicalize-cast' | filecheck %s
+// RUN: stepwell-opt %s -p 'canonicalize-cast,canonicalize-cast' | filecheck %s
 
 /// Each user reads the narrow tensor by itself.
 // CHECK-LABEL: func.func @each_user_its_own(
@@ -87,4 +88,24 @@ func.func private @no_primitive(%x: tensor<8xi8>) -> (tensor<8xi32>, tensor<8xi3
   %s = graph.square %w : (tensor<8xi32>)
   %t = graph.abs %w : (tensor<8xi32>)
   func.return %s, %t : tensor<8xi32>, tensor<8xi32>
+}
+
+/// Of a chain each user gets the whole chain, and a second run finds nothing left to do.
+// CHECK-LABEL: func.func @chains(
+func.func @chains(%x: tensor<8xi8>) -> (tensor<8xi32>, tensor<8xi32>, tensor<8xi16>) {
+  // CHECK-NEXT: %[[V:.*]] = graph.astype %x, dtype = i16 : (tensor<8xi8>) -> tensor<8xi16>
+  // CHECK-NEXT: %[[W:.*]] = graph.astype %[[V]], dtype = i32 : (tensor<8xi16>) -> tensor<8xi32>
+  // CHECK-NEXT: %[[R:.*]] = graph.square %[[W]] : (tensor<8xi32>) -> tensor<8xi32>
+  // CHECK-NEXT: %[[V_1:.*]] = graph.astype %x, dtype = i16 : (tensor<8xi8>) -> tensor<8xi16>
+  // CHECK-NEXT: %[[W_1:.*]] = graph.astype %[[V_1]], dtype = i32 : (tensor<8xi16>) -> tensor<8xi32>
+  // CHECK-NEXT: %[[S:.*]] = graph.abs %[[W_1]] : (tensor<8xi32>) -> tensor<8xi32>
+  // CHECK-NEXT: %[[V_2:.*]] = graph.astype %x, dtype = i16 : (tensor<8xi8>) -> tensor<8xi16>
+  // CHECK-NEXT: %[[T:.*]] = graph.abs %[[V_2]] : (tensor<8xi16>) -> tensor<8xi16>
+  // CHECK-NEXT: func.return %[[R]], %[[S]], %[[T]] : tensor<8xi32>, tensor<8xi32>, tensor<8xi16>
+  %v = graph.astype %x, dtype = i16 : (tensor<8xi8>)
+  %w = graph.astype %v, dtype = i32 : (tensor<8xi16>)
+  %r = graph.square %w : (tensor<8xi32>)
+  %s = graph.abs %w : (tensor<8xi32>)
+  %t = graph.abs %v : (tensor<8xi16>)
+  func.return %r, %s, %t : tensor<8xi32>, tensor<8xi32>, tensor<8xi16>
 }
