@@ -8,6 +8,7 @@ from typing import Any, Final
 from xdsl.ir import Operation
 
 from .branches import branch_mismatch
+from .region_checks import REGION_CHECKS
 
 
 def missed_by_verifier(op: Operation) -> str | None:
@@ -29,4 +30,5 @@ def _predicate_below(limit: int) -> Callable[[Any], str | None]:
 _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "arith.cmpi": _predicate_below(10),
     "arith.cmpf": _predicate_below(16),
+    **REGION_CHECKS,
 }
