@@ -54,6 +54,8 @@ DTYPES: Final[dict[str, str]] = {
 }
 """The element type in the IR of each element type of the format that we know."""
 
+REPLACE_WHOLE: Final = "write a new file and rename it over the old one, as a program keeps the old one mapped"
+
 _FORMAT_NAMES: Final = {name: format_name for format_name, name in DTYPES.items()}
 
 
@@ -121,7 +123,14 @@ class WeightFile:
         if found.dtype not in _FORMAT_NAMES:
             known = ", ".join(DTYPES)
             _fail(self.path, f"tensor '{key}' has element type {found.dtype}", f"known are {known}")
-        data = self._mapped()[found.begin : found.end]
+        mapped = self._mapped()
+        if found.end > mapped.size:
+            _fail(
+                self.path,
+                f"tensor '{key}' ends at byte {found.end}, but the file has {mapped.size} now: it has been cut",
+                REPLACE_WHOLE,
+            )
+        data = mapped[found.begin : found.end]
         if found.dtype == "i1" and data.size and int(data.max()) > 1:
             _fail(self.path, f"tensor '{key}' of type BOOL holds a byte {int(data.max())}, expected 0 or 1")
         # A view of a memmap is a memmap, which costs more at every use; a plain array keeps the mapping alive as well.

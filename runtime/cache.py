@@ -2,7 +2,9 @@
 The compile cache on disk: one file per program, written atomically, checksummed, bounded in bytes.
 
 A file is `MAGIC`, the SHA-256 of the rest, the length of the JSON description (8 bytes), the description, the object
-code. A file that does not fit its checksum is deleted and reported as absent. Environment: `STEPWELL_CACHE_DIR`
+code. A file that does not fit its checksum is deleted and reported as absent, and so is one whose description is no
+JSON. Who asks for an entry removes it where it holds no program. What writers that were killed have left is deleted
+after an hour. Environment: `STEPWELL_CACHE_DIR`
 (default `$XDG_CACHE_HOME/stepwell` or `~/.cache/stepwell`), `STEPWELL_CACHE_BYTES` (default 256 MiB).
 """
 
@@ -13,6 +15,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from functools import cache
 from importlib.metadata import entry_points, version
 from importlib.util import find_spec
@@ -29,6 +32,9 @@ MAGIC = b"STEPWELL1\n"
 PROGRAMS, CALLS = ".bin", ".call"
 """The kinds of entries, as ends of file names: compiled programs, and the code that calls them from Python."""
 DEFAULT_LIMIT = 256 * 1024 * 1024
+TEMPORARY = ".tmp"
+ABANDONED = 3600
+"""Seconds after which a temporary file is taken to be left by a writer that was killed. Writing takes less than one."""
 
 
 def cache_directory() -> Path:
@@ -108,12 +114,18 @@ def load(key: str, kind: str = PROGRAMS) -> tuple[dict[str, Any], bytes] | None:
     except OSError:
         return None
     entry = _decode(data)
-    with contextlib.suppress(OSError):
-        if entry is None:
-            path.unlink()
-        else:
+    if entry is None:
+        remove(key, kind)
+    else:
+        with contextlib.suppress(OSError):
             os.utime(path)
     return entry
+
+
+def remove(key: str, kind: str = PROGRAMS) -> None:
+    """Deletes the entry under `key`, which holds no program. It stays where the directory cannot be written."""
+    with contextlib.suppress(OSError):
+        (cache_directory() / f"{key}{kind}").unlink()
 
 
 def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
@@ -121,8 +133,11 @@ def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
     if not data.startswith(MAGIC) or hashlib.sha256(data[start:]).digest() != data[len(MAGIC) : start]:
         return None
     length = int.from_bytes(data[start : start + 8], "little")
-    description = data[start + 8 : start + 8 + length]
-    return json.loads(description), data[start + 8 + length :]
+    try:
+        description = json.loads(data[start + 8 : start + 8 + length])
+    except (ValueError, RecursionError):
+        return None
+    return description, data[start + 8 + length :]
 
 
 def store(key: str, description: dict[str, Any], object_code: bytes, kind: str = PROGRAMS) -> None:
@@ -138,7 +153,7 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
     directory = cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=directory, suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=directory, suffix=TEMPORARY)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -146,6 +161,7 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
         except BaseException:
             os.unlink(temporary)
             raise
+        _delete_abandoned(directory)
         _evict(directory, limit)
     except OSError:
         return
@@ -157,6 +173,14 @@ def _limit() -> int:
     if not given.isdecimal():
         raise CompileError(f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes")
     return int(given)
+
+
+def _delete_abandoned(directory: Path) -> None:
+    """Deletes the temporary files that no writer can be at work on any more."""
+    for path in directory.glob(f"*{TEMPORARY}"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()
 
 
 def _evict(directory: Path, limit: int) -> None:

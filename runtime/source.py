@@ -38,11 +38,11 @@ from ..machine.named import machine_named
 from . import cache as disk
 from .errors import CompileError
 from .external_code.external import LinkedExternals
-from .native.jit import assembly, compile_object, describe_host, describe_target, is_in_process
+from .native.jit import LinkError, assembly, compile_object, describe_host, describe_target, is_in_process
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
 from .program.describe import describe
-from .program.description import Description
+from .program.description import Description, DescriptionError
 from .program.program import Program
 from .program.weights import bind_weights
 from .specialisations import Shapes
@@ -178,13 +178,23 @@ class Source:
         """Returns the program for `shapes`, from the compile cache when it is there."""
         check_runs_here(self.target)
         key = self.key(shapes) if self.use_cache else ""
-        if self.use_cache and (kept := disk.load(key)) is not None:
-            description, code = Description.from_json(kept[0]), kept[1]
-        else:
-            description, code = self.compiled(copy_of(self.module), self.pipeline_for(shapes))
-            if self.use_cache:
-                disk.store(key, description.to_json(), code)
+        if self.use_cache and (kept := self._kept(key)) is not None:
+            return kept
+        description, code = self.compiled(copy_of(self.module), self.pipeline_for(shapes))
+        if self.use_cache:
+            disk.store(key, description.to_json(), code)
         return self.program(description, code)
+
+    def _kept(self, key: str) -> Program | None:
+        """Returns the program in the compile cache. An entry that is none is deleted, and is as good as absent."""
+        found = disk.load(key)
+        if found is None:
+            return None
+        try:
+            return self.program(Description.from_json(found[0]), found[1])
+        except (DescriptionError, LinkError):
+            disk.remove(key)
+            return None
 
     def program(self, description: Description, code: bytes) -> Program:
         """Returns the program of this machine code, with the weights that it asks for."""

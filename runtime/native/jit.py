@@ -174,6 +174,10 @@ def is_in_process(symbol: str) -> bool:
     return hasattr(ctypes.CDLL(None), symbol)
 
 
+class LinkError(RuntimeError):
+    """Machine code that cannot be loaded: it is none, or symbols are missing. The text is LLVM's."""
+
+
 class NativeLibrary:
     """Machine code loaded into this process. It stays as long as this object lives."""
 
@@ -185,7 +189,11 @@ class NativeLibrary:
         addresses: Mapping[str, int] | None = None,
         kept: object = None,
     ):
-        """Links with the code of `objects` and with symbols at `addresses`, which are valid while `kept` lives."""
+        """
+        Links with the code of `objects` and with symbols at `addresses`, which are valid while `kept` lives.
+
+        Raises LinkError.
+        """
         self._kept = kept
         with _LOCK:
             builder = llvm.JITLibraryBuilder().add_object_img(object_code)
@@ -197,7 +205,32 @@ class NativeLibrary:
             for symbol in symbols:
                 builder = builder.export_symbol(symbol)
             number = next(_LIBRARY_NUMBERS)
-            self._tracker = builder.link(_linker(number // _LIBRARIES_PER_LINKER), f"stepwell{number}")
+            linker = _linker(number // _LIBRARIES_PER_LINKER)
+            try:
+                self._tracker = builder.link(linker, f"stepwell{number}")
+            except RuntimeError as error:
+                raise LinkError(str(error)) from error
+
+    @classmethod
+    def kept(
+        cls,
+        text: str,
+        symbols: list[str],
+        use_cache: bool,
+        addresses: Mapping[str, int] | None = None,
+        kept: object = None,
+    ) -> NativeLibrary:
+        """
+        Returns the library of LLVM text that calls programs, which the compile cache on disk keeps.
+
+        It is compiled without passes, twice as fast, and runs as fast. An entry of the cache that holds no such code is
+        deleted.
+        """
+        try:
+            return cls(kept_object(text, use_cache, disk.CALLS, speed_level=0), symbols, (), addresses, kept)
+        except LinkError:
+            disk.remove(disk.code_key(text, describe_host()), disk.CALLS)
+            return cls(kept_object(text, use_cache, disk.CALLS, speed_level=0), symbols, (), addresses, kept)
 
     def entry(self, symbol: str) -> Callable[..., int]:
         """Returns the function `i32 symbol(void **arguments)`. A call of it releases the interpreter lock."""

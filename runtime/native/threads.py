@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...lowering.llvm.parallel import RUN_PARALLEL
-from ..cache import CALLS
 from ..errors import CompileError
-from .jit import NativeLibrary, host_code_target, kept_object
+from .jit import NativeLibrary, host_code_target
 from .threads_text import LIMITED, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, limited_text, pool_text
 
 
@@ -43,8 +42,8 @@ def runner(threads: int, use_cache: bool = True) -> Runner:
     if threads == 1:
         return Runner(_pool(use_cache).address(SERIAL), _pool(use_cache))
     pool = _pool(use_cache)
-    code = kept_object(limited_text(min(threads, MOST_THREADS)), use_cache, CALLS, speed_level=0)
-    library = NativeLibrary(code, [LIMITED], addresses={POOL: pool.address(POOL)}, kept=pool)
+    text = limited_text(min(threads, MOST_THREADS))
+    library = NativeLibrary.kept(text, [LIMITED], use_cache, {POOL: pool.address(POOL)}, pool)
     return Runner(library.address(LIMITED), library)
 
 
@@ -60,6 +59,6 @@ _KEPT: list[NativeLibrary] = []
 def _pool(use_cache: bool) -> NativeLibrary:
     """Returns the one pool of this process, which is made when first wanted."""
     if not _KEPT:
-        code = kept_object(pool_text(host_code_target()), use_cache, CALLS, speed_level=0)
-        _KEPT.append(NativeLibrary(code, [POOL, SERIAL, PATIENCE_OF_POOL]))
+        text = pool_text(host_code_target())
+        _KEPT.append(NativeLibrary.kept(text, [POOL, SERIAL, PATIENCE_OF_POOL], use_cache))
     return _KEPT[0]

@@ -53,6 +53,10 @@ class External:
     source: str
 
 
+class DescriptionError(ValueError):
+    """Data that describes no program."""
+
+
 @dataclass(frozen=True)
 class Description:
     """The entries of a program, the checks that may fail (message, location), and what it calls from outside."""
@@ -79,8 +83,14 @@ class Description:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Description:
-        """Returns the description that `to_json` made plain."""
+        """Returns the description that `to_json` made plain. Raises DescriptionError for data of another make."""
+        try:
+            return Description._of_plain(data)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise DescriptionError(f"no description of a program: {type(error).__name__}: {error}") from error
 
+    @staticmethod
+    def _of_plain(data: dict[str, Any]) -> Description:
         def argument(item: dict[str, Any]) -> Argument:
             type_ = ArrayType(item["type"]["dtype"], tuple(item["type"]["shape"]))
             return Argument(item["role"], item["name"], type_, item["key"])

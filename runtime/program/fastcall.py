@@ -20,8 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...te.dtypes import numpy_dtype
-from ..cache import CALLS
-from ..native.jit import NativeLibrary, kept_object
+from ..native.jit import NativeLibrary
 from .arrays import ArrayType
 from .call_stub import CALL, HEADER_WORDS, PROBE, RECORD_WORDS, STUB
 from .call_stub_into import INTO, INTO_WORDS, RUN_INTO
@@ -198,9 +197,7 @@ class Stub:
 
 @cache
 def _stub(use_cache: bool) -> Stub:
-    # Without passes it compiles twice as fast and calls as fast.
-    code = kept_object(STUB + INTO, use_cache, CALLS, speed_level=0)
-    library = NativeLibrary(code, [CALL, RUN_INTO, PROBE])
+    library = NativeLibrary.kept(STUB + INTO, [CALL, RUN_INTO, PROBE], use_cache)
     call = _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None)
     run_into = _MethodDefinition(b"run_into", library.address(RUN_INTO), _METH_FASTCALL, None)
     return Stub(library, call, run_into)

@@ -5,13 +5,15 @@ A side-car that does not fit ends in one screen that names the file, the key and
 from __future__ import annotations
 
 import json
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from stepwell.core.weights import write_weights
+import stepwell
+from stepwell.core.weights import WeightsError, open_weights, write_weights
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command, Finished
 from stepwell.tools.opt import main as opt_main
@@ -91,6 +93,42 @@ def test_a_side_car_that_does_not_fit(
     assert not output.exists()
     finished = call_tool(opt_main, Command(["stepwell-opt", str(program), "--verify-weights"]), b"")
     assert finished.exit_code == 1 and "Traceback" not in finished.stderr.decode()
+
+
+def test_g8_a_side_car_that_is_cut_after_it_was_opened(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    write_weights(path, {"layer.w": np.ones(2, np.float32)})
+    file = open_weights(path)
+    os.truncate(path, file.entry("layer.w").end - 1)
+    with pytest.raises(WeightsError) as caught:
+        file.array("layer.w")
+    assert str(caught.value) == (
+        f"error: weights file '{path}': tensor 'layer.w' ends at byte 200, but the file has 199 now: it has been cut\n"
+        "hint: write a new file and rename it over the old one, as a program keeps the old one mapped"
+    )
+
+
+def test_g8_a_program_keeps_the_weights_of_a_file_that_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "p.mlir").write_text(PROGRAM)
+    path = tmp_path / "w.safetensors"
+    write_weights(path, {"layer.w": np.ones(2, np.float32)})
+    exe = stepwell.compile(tmp_path / "p.mlir", threads=1, cache=False)
+    write_weights(path, {"layer.w": np.full(2, 5, np.float32)})
+    assert exe(np.zeros(2, np.float32))[0].tolist() == [1, 1]
+    assert stepwell.compile(tmp_path / "p.mlir", threads=1, cache=False)(np.zeros(2, np.float32))[0].tolist() == [5, 5]
+
+
+def test_g8_the_hash_is_looked_at_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Reading a side-car of gigabytes at every start would take longer than mapping it by far."""
+    program, path = tmp_path / "p.mlir", tmp_path / "w.safetensors"
+    program.write_text(PROGRAM)
+    write_weights(path, {"layer.w": np.ones(2, np.float32)})
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert call_tool(run_main, Command(["stepwell-run", str(program), "--random", "0"]), b"").exit_code == 0
+    finished = call_tool(opt_main, Command(["stepwell-opt", str(program), "--verify-weights"]), b"")
+    assert finished.exit_code == 1 and b"the file is damaged" in finished.stderr
 
 
 def test_a_good_side_car_is_accepted(tmp_path: Path) -> None:

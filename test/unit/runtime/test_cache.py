@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import stepwell
 from stepwell.runtime import cache
 from stepwell.runtime.errors import CompileError
+from stepwell.runtime.native.jit import NativeLibrary
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +54,6 @@ def test_a_truncated_entry_is_absent(own_directory: Path) -> None:
 
 
 def test_the_oldest_entries_go_when_the_limit_is_reached(own_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
     for number in range(4):
         cache.store(f"key{number}", {}, bytes(1000))
         os.utime(own_directory / f"key{number}.bin", (number, number))
@@ -59,6 +65,72 @@ def test_the_oldest_entries_go_when_the_limit_is_reached(own_directory: Path, mo
 def test_no_temporary_file_is_left(own_directory: Path) -> None:
     cache.store("key", {}, b"code")
     assert [path.name for path in own_directory.iterdir()] == ["key.bin"]
+
+
+def test_g8_temporary_files_of_writers_that_were_killed_are_deleted(own_directory: Path) -> None:
+    own_directory.mkdir()
+    old, new = own_directory / "tmpold.tmp", own_directory / "tmpnew.tmp"
+    for file in (old, new):
+        file.write_bytes(b"half of an entry")
+    os.utime(old, (time.time() - cache.ABANDONED - 60,) * 2)
+    cache.store("key", {}, b"code")
+    assert not old.exists() and new.exists()
+
+
+Content = Callable[[dict[str, Any], bytes], tuple[dict[str, Any], bytes]]
+
+BAD_CONTENTS: dict[str, Content] = {
+    "no description": lambda description, code: ({}, code),
+    "a description of another make": lambda description, code: (description | {"entries": [{"name": "main"}]}, code),
+    "no code": lambda description, code: (description, b""),
+    "code that is none": lambda description, code: (description, b"nonsense"),
+    "code that ends early": lambda description, code: (description, code[: len(code) // 2]),
+    "code of another program": lambda description, code: (
+        description | {"entries": [{**entry, "name": "other"} for entry in description["entries"]]},
+        code,
+    ),
+}
+
+ABS = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = graph.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}"""
+
+
+@pytest.mark.parametrize("content", BAD_CONTENTS.values(), ids=BAD_CONTENTS)
+def test_g8_an_entry_with_a_valid_checksum_that_holds_no_program_is_replaced(
+    own_directory: Path, content: Content
+) -> None:
+    stepwell.compile(ABS, threads=1)
+    (file,) = own_directory.glob("*.bin")
+    good = file.read_bytes()
+    kept = cache.load(file.stem)
+    assert kept is not None
+    cache.store(file.stem, *content(*kept))
+    assert file.read_bytes() != good
+    assert stepwell.compile(ABS, threads=1)(np.full(4, -2, np.float32))[0].tolist() == [2] * 4
+    assert file.read_bytes() == good
+
+
+@pytest.mark.parametrize("text", [b"not JSON", b"[]", b'"text"', b"\xff", b"[" * 100_000])
+def test_g8_an_entry_whose_description_is_none_is_replaced(own_directory: Path, text: bytes) -> None:
+    stepwell.compile(ABS, threads=1)
+    (file,) = own_directory.glob("*.bin")
+    good = file.read_bytes()
+    body = len(text).to_bytes(8, "little") + text
+    file.write_bytes(cache.MAGIC + hashlib.sha256(body).digest() + body)
+    assert stepwell.compile(ABS, threads=1)(np.full(4, -2, np.float32))[0].tolist() == [2] * 4
+    assert file.read_bytes() == good
+
+
+def test_g8_code_that_calls_programs_is_replaced_too(own_directory: Path) -> None:
+    text = "define i32 @f(ptr %0) {\n  ret i32 7\n}\n"
+    NativeLibrary.kept(text, ["f"], True)
+    (file,) = own_directory.glob("*.call")
+    good = file.read_bytes()
+    cache.store(file.stem, {}, b"nonsense", cache.CALLS)
+    assert NativeLibrary.kept(text, ["f"], True).entry("f")(None) == 7
+    assert file.read_bytes() == good
 
 
 def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
