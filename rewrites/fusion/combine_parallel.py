@@ -13,10 +13,11 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
-from ...dialects.graph.movement import ConcatOp, ExpandDimsOp, SplitOp, SqueezeOp
+from ...dialects.graph.movement import SplitOp, SqueezeOp
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import program_order
-from .parallel_branches import Branch, Combiner, inserted, is_static, make_available, shape_of
+from .parallel_branches import Branch, Combiner
+from .parallel_tails import Stacked, erase_chains, followed, inserted, is_static, shape_of, stacked
 
 
 def _properties_key(op: Operation) -> tuple[tuple[str, object], ...]:
@@ -52,6 +53,14 @@ class DenseCombiner(Combiner):
         axis = len(shape_of(op.results[0])) - 1
         return Branch((lhs, _properties_key(op)), rhs, 1, axis) if is_static(op.results[0], axis) else None
 
+    def obstacle(self, op: Operation) -> str | None:
+        if not isinstance(op, MatmulOp):
+            return None
+        lhs, rhs = (len(shape_of(operand)) for operand in op.operands)
+        if lhs < 2 or rhs != 2:
+            return f"operands of rank {lhs} and {rhs}, expected a left one of at least 2 and a right one of 2"
+        return None if is_static(op.operands[1], 0, 1) else "the sizes of the matrices are not known"
+
 
 class BatchedDenseCombiner(DenseCombiner):
     """Products of one matrix with matrices of one shape, as one batched product."""
@@ -64,20 +73,20 @@ class BatchedDenseCombiner(DenseCombiner):
 
     def combine(self, group: list[Operation]) -> None:
         place = group[0]
-        stacked = []
-        for op in group:
-            make_available(op.operands[1], place)
-            stacked.append(inserted(ExpandDimsOp(op.operands[1], axis=[0]), place).results[0])
-        weights = inserted(ConcatOp(*stacked, axis=0), place)
+        weights = stacked([op.operands[1] for op in group], 0, place)
         product = inserted(MatmulOp(place.operands[0], weights, out_dtype=plain_properties(place)["out_dtype"]), place)
-        parts = inserted(SplitOp(product, axis=0, sections=len(group)), place)
-        for op, part in zip(group, parts.results, strict=True):
+        last, whole = followed(group, product.results[0], Stacked(place))
+        parts = inserted(SplitOp(whole, axis=0, sections=len(group)), place)
+        for op, part in zip(last, parts.results, strict=True):
             value = inserted(SqueezeOp(part, axis=[0], result_types=[op.results[0].type]), place).results[0]
             value.name_hint = op.results[0].name_hint
             op.results[0].replace_all_uses_with(value)
-        for op in group:
-            op.detach()
-            op.erase()
+        erase_chains(last, group)
+
+    def obstacle(self, op: Operation) -> str | None:
+        if isinstance(op, MatmulOp) and len(shape_of(op.operands[0])) > 2:
+            return "with to-batch the left operand has rank 2"
+        return super().obstacle(op)
 
 
 class BatchMatmulCombiner(Combiner):
@@ -92,6 +101,14 @@ class BatchMatmulCombiner(Combiner):
         if not is_static(op.results[0], 2):
             return None
         return Branch((lhs, _properties_key(op), shape_of(rhs)[0]), rhs, 2, 2)
+
+    def obstacle(self, op: Operation) -> str | None:
+        if not isinstance(op, MatmulOp):
+            return None
+        lhs, rhs = (len(shape_of(operand)) for operand in op.operands)
+        if (lhs, rhs) != (3, 3):
+            return f"operands of rank {lhs} and {rhs}, expected batches of matrices, of rank 3"
+        return None if is_static(op.operands[1], 0, 1, 2) else "the sizes of the right operands are not known"
 
 
 @dataclass(frozen=True)
@@ -147,7 +164,7 @@ class CombineParallelDensePass(_CombineParallelPass):
     Computes products of one tensor with several matrices by one product.
 
     The matrices are concatenated along their columns, as in `combine-parallel-conv2d`, with the ops that follow. With
-    `to-batch` matrices of one shape are stacked and the product is a batched one.
+    `to-batch` matrices of one shape are stacked and the product is a batched one, and so are the ops that follow.
 
     Before:
         %0 = graph.matmul %x, %w0 : …
