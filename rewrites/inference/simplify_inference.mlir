@@ -12,7 +12,8 @@ pattern.rule "instance-norm-to-arithmetic" rounding doc "instance_norm is layer_
   instance_norm(%x, %gamma, %beta) => @instance-norm-arithmetic(%root)
 
 pattern.rule "group-norm-to-arithmetic" rounding doc "group_norm is instance_norm of channels reshaped into groups" :
-  group_norm(%x, %gamma, %beta) => @group-norm-arithmetic(%root)
+  group_norm(%x, %gamma, %beta) => @group-norm-arithmetic(%root) where splits-into-groups(%root)
+    remark "kept: a reshape into groups needs known channels, no size 0, and one size ? at most"
 
 pattern.rule "l2-normalize-to-arithmetic" rounding doc "l2_normalize(x) = x / sqrt(max(sum of x * x, epsilon))" :
   l2_normalize(%x) => @l2-normalize-arithmetic(%root)

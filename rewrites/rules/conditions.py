@@ -13,6 +13,7 @@ from ...core.ir.normal_form import normal_properties, with_defaults
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.elementwise import ClipOp
 from ...dialects.graph.movement import PadOp, PermuteDimsOp, StridedSliceOp
+from ...dialects.graph.normalisation import GroupNormOp
 from ...dialects.graph.shapes import ShapeError, broadcast
 from ...patterns.language.constants import constant_attribute, element_type, is_float_type, splat_number
 from ...patterns.language.match import Match, as_value
@@ -124,6 +125,14 @@ def steps_forward(match: Match, op: StridedSliceOp) -> bool:
 def first_result_only(match: Match, op: Operation) -> bool:
     """No result of the op but the first has a user."""
     return all(result.first_use is None for result in op.results[1:])
+
+
+@condition("splits-into-groups", protects="cost")
+def splits_into_groups(match: Match, op: GroupNormOp) -> bool:
+    """The channels of the `graph.group_norm` are known, no size is 0 and at most one is `?`: a reshape can say them."""
+    shape = _sizes(op.operands[0])
+    known = shape[plain_properties(op)["axis"] % len(shape)] != DYNAMIC_INDEX
+    return known and 0 not in shape and shape.count(DYNAMIC_INDEX) < 2
 
 
 @condition("without-bounds")

@@ -1,4 +1,5 @@
 // RUN: stepwell-opt %s -p 'simplify-inference' | filecheck %s
+// RUN: stepwell-opt %s -p 'simplify-inference' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
 /// The statistics become one scale and one shift per channel.
 // CHECK-LABEL: func.func @batch_norm_to_arithmetic(
@@ -205,7 +206,8 @@ func.func @group_norm_to_arithmetic(%x: tensor<1x6x4x4xf32>, %gamma: tensor<6xf3
   func.return %y : tensor<1x6x4x4xf32>
 }
 
-/// Two unknown sizes cannot be reshaped.
+/// Two unknown sizes cannot be reshaped, and a remark says so.
+// REMARK: 'graph.group_norm': kept: a reshape into groups needs known channels, no size 0, and one size ? at most
 // CHECK-LABEL: func.func @no_group_norm_of_unknown_sizes(
 func.func @no_group_norm_of_unknown_sizes(%x: tensor<?x6x?xf32>, %gamma: tensor<6xf32>, %beta: tensor<6xf32>) -> tensor<?x6x?xf32> {
   // CHECK-NEXT: %[[Y:.*]] = graph.group_norm %x, %gamma, %beta, num_groups = 2 : (tensor<?x6x?xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<?x6x?xf32>
