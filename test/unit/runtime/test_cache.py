@@ -72,7 +72,8 @@ def test_g8_temporary_files_of_writers_that_were_killed_are_deleted(own_director
     old, new = own_directory / "tmpold.tmp", own_directory / "tmpnew.tmp"
     for file in (old, new):
         file.write_bytes(b"half of an entry")
-    os.utime(old, (time.time() - cache.ABANDONED - 60,) * 2)
+    then = time.time() - cache.ABANDONED - 60
+    os.utime(old, (then, then))
     cache.store("key", {}, b"code")
     assert not old.exists() and new.exists()
 
