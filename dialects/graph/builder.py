@@ -13,12 +13,21 @@ module = builder.get()
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, FileLineColLoc, FunctionType, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    Builtin,
+    DictionaryAttr,
+    FileLineColLoc,
+    FunctionType,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
@@ -28,6 +37,7 @@ from ...core.ir.symbols import value_name
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, StepwellError, about
 from ...core.messages.locations import SourcePoint, source_point
+from ...core.roles import NAME
 
 
 class BuilderError(StepwellError):
@@ -74,7 +84,7 @@ class GraphBuilder:
         for value, argument in zip(block.args, arguments, strict=True):
             value.name_hint = value_name(argument)
         shown = None if visibility == "public" else StringAttr(visibility)
-        function = FuncOp(name, FunctionType.from_lists(types, []), Region(block), shown)
+        function = FuncOp(name, FunctionType.from_lists(types, []), Region(block), shown, arg_attrs=_names(arguments))
         function.location = where
         self._module.body.block.add_op(function)
         self._function, self._returned = function, False
@@ -153,6 +163,13 @@ class GraphBuilder:
         for result, name in zip(op.results, names, strict=False):
             result.name_hint = value_name(name)
         return op.results[0] if len(op.results) == 1 else tuple(op.results)
+
+
+def _names(arguments: Collection[str]) -> ArrayAttr[DictionaryAttr] | None:
+    """Returns attributes that keep the names of arguments that values cannot have. `None` where there are no such."""
+    if all(each.isascii() for each in arguments):
+        return None
+    return ArrayAttr([DictionaryAttr({} if each.isascii() else {NAME: StringAttr(each)}) for each in arguments])
 
 
 def _check_visible(op: Operation, function: FuncOp, where: FileLineColLoc) -> None:

@@ -379,6 +379,8 @@ def _plain(value: Any) -> Any:
             return value.data
         case ArrayAttr():
             return [_plain(item) for item in value.data]
+        case tuple():
+            return [_plain(item) for item in value]
         case DenseArrayBase():
             return list(value.get_values())
         case _:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrConstraint,
@@ -101,40 +101,25 @@ def checked_property(definition: Definition, name: str, wanted: Any, at: object,
     kind = definition.properties[name]
     if wanted is None or isinstance(wanted, Capture) or not isinstance(kind, PropertyKind):
         return wanted
-    if isinstance(wanted, Attribute) and kind.reason(wanted) is None:
-        return wanted
-    try:
-        stored = kind.from_python(_plain(wanted, isinstance(kind, BoolKind)))
-    except TypeError:
-        stored = None
+    stored = _stored(kind, wanted)
     if stored is None or (exact and not same_attribute(stored, wanted)):
         found = described(wanted) if isinstance(wanted, Attribute) else repr(wanted)
         choices = getattr(kind, "choices", ())
-        hint = did_you_mean(str(_plain(wanted, False)), choices) if choices else None
+        hint = (
+            did_you_mean(wanted.data if isinstance(wanted, StringAttr) else str(wanted), choices) if choices else None
+        )
         message = f"'{name}' of '{definition.name}' takes {kind.word}, found {found}"
         raise RuleError(message, at=at, hint=hint)
     return stored
 
 
-def _plain(wanted: Any, truth: bool) -> Any:
-    """Returns an attribute of any width as a plain Python value. With `truth`, 0 and 1 are truth values."""
-    match wanted:
-        case IntegerAttr():
-            value, type_ = wanted.value.data, wanted.type
-            is_bit = isinstance(type_, IntegerType) and type_.width.data == 1
-            return bool(value & 1) if is_bit else bool(value) if truth and value in (0, 1) else value
-        case FloatAttr():
-            return wanted.value.data
-        case StringAttr():
-            return wanted.data
-        case DenseArrayBase():
-            return list(wanted.get_values())
-        case ArrayAttr():
-            return [_plain(each, False) for each in wanted.data]
-        case tuple():
-            return [_plain(each, False) for each in wanted]
-        case _:
-            return wanted
+def _stored(kind: PropertyKind, wanted: Any) -> Attribute | None:
+    """Returns the legal attribute for `wanted`, where 0 and 1 of any width are truth values, or `None`."""
+    stored = kind.legal(wanted)
+    if stored is None and isinstance(kind, BoolKind) and isinstance(wanted, IntegerAttr):
+        value = wanted.value.data
+        return kind.legal(bool(value)) if value in (0, 1) else None
+    return stored
 
 
 # Types

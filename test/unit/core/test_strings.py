@@ -8,6 +8,7 @@ from stepwell.core.ir.symbols import value_name
 from stepwell.core.text.parsing import parse
 from stepwell.dialects import graph
 from stepwell.lowering.graph_to_loops.convert_te_to_tensor_loop import create_prim_func
+from stepwell.runtime.errors import ArgumentError
 from xdsl.dialects.builtin import BytesAttr, StringAttr
 
 KEY = """func.func @main(%x: tensor<4xf32> {stepwell.name = "entrée"}) -> tensor<4xf32> attributes {my.doc = "été 漢"} {
@@ -58,6 +59,10 @@ def test_values_have_ascii_names() -> None:
         builder.emit_func_output(builder.emit(graph.ReluOp(x), "größe"))
     text = str(builder.get())
     assert str(parse(text)) == text
+    assert '%v_lan: tensor<4xf32> {stepwell.name = "\\C3\\A9lan"}' in text
+    exe = stepwell.compile(text, threads=1, cache=False)
+    with pytest.raises(ArgumentError, match="argument 'élan'"):
+        exe(np.zeros(3, np.float32))
     a = te.placeholder((4,), "f32", "größe")
     b = te.compute((4,), lambda élan: a[élan] + 1, name="été")
     assert isinstance(b, te.Tensor)
