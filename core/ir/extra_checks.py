@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from .branches import branch_mismatch
 from .region_checks import REGION_CHECKS
+from .symbols import lookup_symbol
 
 
 def missed_by_verifier(op: Operation) -> str | None:
@@ -27,8 +28,20 @@ def _predicate_below(limit: int) -> Callable[[Any], str | None]:
     return check
 
 
+def _global_mismatch(op: Any) -> str | None:
+    name = op.name_.string_value()
+    found = lookup_symbol(op, name)
+    if found is None or found.name != "memref.global":
+        return f"there is no memref.global @{name}"
+    held, result = found.properties.get("type"), op.memref.type
+    return None if held == result else f"the result has type {result}, but @{name} holds {held}"
+
+
 _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "arith.cmpi": _predicate_below(10),
     "arith.cmpf": _predicate_below(16),
+    "llvm.icmp": _predicate_below(10),
+    "llvm.fcmp": _predicate_below(16),
+    "memref.get_global": _global_mismatch,
     **REGION_CHECKS,
 }

@@ -1,7 +1,7 @@
 // RUN: stepwell-opt %s --split-input-file --verify-diagnostics | filecheck %s
 
-/// What the regions of structured control flow yield fits the results. xDSL checks less, and the lowering made branches
-/// that pass on other values than their blocks take.
+/// What ops of xDSL yield and name is checked here, since their own verifiers do not. What the regions of structured
+/// control flow yielded did not fit the results, and the lowering made branches to blocks that take other values.
 // CHECK-LABEL: func.func @fits(
 func.func @fits(%c: i1, %a: i32) -> i32 {
   %r = scf.if %c -> (i32) {
@@ -128,4 +128,37 @@ func.func @region_in_place(%a: i32) {
     scf.yield
   }
   func.return
+}
+
+// -----
+
+func.func @no_such_global() {
+  // expected-error@+1 {{'memref.get_global': there is no memref.global @table}}
+  %t = memref.get_global @table : memref<4xf32>
+  func.return
+}
+
+// -----
+
+"memref.global"() <{alignment = 64 : i64, constant, initial_value = dense<1.0> : tensor<4xf32>, sym_name = "table", sym_visibility = "private", type = memref<4xf32>}> : () -> ()
+func.func @other_type() {
+  // expected-error@+1 {{'memref.get_global': the result has type memref<5xf32>, but @table holds memref<4xf32>}}
+  %t = memref.get_global @table : memref<5xf32>
+  func.return
+}
+
+// -----
+
+func.func @predicate(%a: i64) -> i1 {
+  // expected-error@+1 {{'llvm.icmp': predicate is 12, expected 0 to 9}}
+  %r = "llvm.icmp"(%a, %a) <{predicate = 12 : i64}> : (i64, i64) -> i1
+  func.return %r : i1
+}
+
+// -----
+
+func.func @predicate_of_floats(%a: f32) -> i1 {
+  // expected-error@+1 {{'llvm.fcmp': predicate is 16, expected 0 to 15}}
+  %r = "llvm.fcmp"(%a, %a) <{predicate = 16 : i64}> : (f32, f32) -> i1
+  func.return %r : i1
 }
