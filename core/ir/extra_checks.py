@@ -8,6 +8,7 @@ from typing import Any, Final
 from xdsl.ir import Operation
 
 from .branches import branch_mismatch
+from .cast_checks import CAST_CHECKS
 from .region_checks import REGION_CHECKS
 from .symbols import lookup_symbol
 
@@ -42,6 +43,7 @@ _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "arith.cmpf": _predicate_below(16),
     "llvm.icmp": _predicate_below(10),
     "llvm.fcmp": _predicate_below(16),
+    **CAST_CHECKS,
     "memref.get_global": _global_mismatch,
     **REGION_CHECKS,
 }

@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I1, IntegerAttr, StringAttr, VectorType, i64
+from xdsl.dialects.builtin import I1, AnyFloatConstr, IntegerAttr, IntegerType, StringAttr, VectorType, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AnyAttr,
+    BaseAttr,
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
@@ -40,7 +40,7 @@ class AtomicRMWOp(IRDLOperation):
 
     name = "llvm_ext.atomicrmw"
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
+    T: ClassVar = VarConstraint("T", BaseAttr(IntegerType) | AnyFloatConstr)
 
     ptr = operand_def(LLVMPointerType())
     value = operand_def(T)

@@ -36,6 +36,13 @@ F64 = Float64Type()
 _LLVM_TYPES = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType)
 
 
+MOST_BITS = 1 << 23
+"""The widest integer of LLVM."""
+
+MOST_LANES = 1 << 14
+"""The longest vector that is lowered. LLVM splits it into registers, which takes a second for one op of this length."""
+
+
 class UnsupportedTypeError(Exception):
     """Tells which type of the source has no counterpart, and why."""
 
@@ -140,6 +147,8 @@ class TypeConverter:
         if isinstance(source, IntegerType):
             if source.signedness.data != Signedness.SIGNLESS:
                 raise UnsupportedTypeError(f"type {source} has a sign; below tensor_loop integers are signless")
+            if not 1 <= source.width.data <= MOST_BITS:
+                raise UnsupportedTypeError(f"type {source} has no counterpart in LLVM, which has 1 to {MOST_BITS} bits")
             return source
         if source.name in STORED_FLOATS:
             return i8
@@ -153,7 +162,10 @@ class TypeConverter:
                 raise UnsupportedTypeError(
                     f"type {source} is neither a 1-D vector nor, carried by scf or made by tile and arith ops, a tile"
                 )
-            return self.vector(self.convert(source.element_type), source.get_shape()[0])
+            (lanes,) = source.get_shape()
+            if not 1 <= lanes <= MOST_LANES:
+                raise UnsupportedTypeError(f"type {source} has {lanes} elements; a vector has 1 to {MOST_LANES}")
+            return self.vector(self.convert(source.element_type), lanes)
         raise UnsupportedTypeError(f"type {source} has no counterpart in the llvm dialect")
 
     def vector(self, element: Attribute, lanes: int) -> VectorType:

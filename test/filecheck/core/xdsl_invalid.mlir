@@ -162,3 +162,35 @@ func.func @predicate_of_floats(%a: f32) -> i1 {
   %r = "llvm.fcmp"(%a, %a) <{predicate = 16 : i64}> : (f32, f32) -> i1
   func.return %r : i1
 }
+
+// -----
+
+func.func @extension(%a: f64) -> f32 {
+  // expected-error@+1 {{'arith.extf': the result f32 is narrower than f64: 'arith.truncf' narrows}}
+  %r = arith.extf %a : f64 to f32
+  func.return %r : f32
+}
+
+// -----
+
+func.func @truncation(%a: f32) -> f64 {
+  // expected-error@+1 {{'arith.truncf': the result f64 is wider than f32: 'arith.extf' widens}}
+  %r = arith.truncf %a : f32 to f64
+  func.return %r : f64
+}
+
+// -----
+
+func.func @lanes(%a: vector<4xf64>) -> f32 {
+  // expected-error@+1 {{'arith.truncf': the result has type f32, expected one of the shape of vector<4xf64>}}
+  %r = "arith.truncf"(%a) : (vector<4xf64>) -> f32
+  func.return %r : f32
+}
+
+// -----
+
+func.func @bits_of_an_index(%a: index) -> i32 {
+  // expected-error@+1 {{'arith.bitcast': the width of index is not known here: 'arith.index_cast' converts it}}
+  %r = arith.bitcast %a : index to i32
+  func.return %r : i32
+}

@@ -63,3 +63,25 @@ func.func @entry(%x: memref<4xf32> {stepwell.role = "input"}) -> index {
 func.func @valid() {
   func.return
 }
+
+// -----
+
+// expected-error@+1 {{'func.func': type vector<0xf32> has 0 elements; a vector has 1 to 16384}}
+func.func @no_lanes(%a: vector<0xf32>) {
+  func.return
+}
+
+// -----
+
+func.func @too_many_lanes(%m: memref<64xf32>, %i: index) {
+  // expected-error@+1 {{'vector.load': type vector<4294967296xf32> has 4294967296 elements; a vector has 1 to 16384}}
+  %v = vector.load %m[%i] : memref<64xf32>, vector<4294967296xf32>
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func': type i0 has no counterpart in LLVM, which has 1 to 8388608 bits}}
+func.func @no_bits(%a: i0) {
+  func.return
+}
