@@ -12,7 +12,7 @@ from ..emitting.sizes import Extent, Size, combined, elements_of, extents_of, ob
 from ..errors import ConversionError
 from ..registry import Known, converter
 from ..value import Value
-from .movement import ints
+from .movement import ints, padded_with
 
 
 def entries(value: Value, what: str) -> list[Extent]:
@@ -112,7 +112,7 @@ def pad(
     b: GraphBuilder,
     x: Value,
     pads: Value,
-    value: Known | None = None,
+    value: Known | Value | None = None,
     axes: Known | None = None,
     *,
     mode: str = "constant",
@@ -129,6 +129,5 @@ def pad(
             if before[axis] != 0 or after[axis] != 0:
                 x = padded_by_positions(b, x, axis, before[axis], after[axis], mode)
         return x
-    fill = 0 if value is None else value.reshape(()).item()  # pyright: ignore[reportAttributeAccessIssue]
     pairs = [width for pair in zip(before, after, strict=True) for width in pair]
-    return b.dynamic_pad(x, vector(b, pairs), value=fill)
+    return padded_with(b, x, value, lambda part, fill: b.dynamic_pad(part, vector(b, pairs), value=fill))

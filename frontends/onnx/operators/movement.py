@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -138,7 +139,7 @@ def pad(
     b: GraphBuilder,
     x: Value,
     pads: Known,
-    value: Known | None = None,
+    value: Known | Value | None = None,
     axes: Known | None = None,
     *,
     mode: str = "constant",
@@ -151,8 +152,21 @@ def pad(
         before[axis], after[axis] = widths[number], widths[number + len(along)]
     if mode != "constant":
         return pad_repeating(b, x, before, after, mode)
-    fill = 0 if value is None else value.reshape(()).item()  # pyright: ignore[reportAttributeAccessIssue]
-    return pad_constant(b, x, before, after, fill)
+    return padded_with(b, x, value, lambda part, fill: pad_constant(b, part, before, after, fill))
+
+
+def padded_with(b: GraphBuilder, x: Value, value: Any, padded: Callable[[Value, Any], Value]) -> Value:
+    """
+    Returns `x` padded with the only element of `value`, or with zero where there is none. `padded(x, number)` pads.
+
+    Where the value is known at run time only, `x` is padded with zero, and a padded mask says where the value stands.
+    """
+    if value is None:
+        return padded(x, 0)
+    if value.known is not None:
+        return padded(x, value.known.reshape(()).item())
+    inside = b.logical_and(b.equal(x, x), b.full((), False, "i1"))
+    return b.where(padded(inside, 1), reshaped(b, value, []), padded(x, 0))
 
 
 def pad_constant(b: GraphBuilder, x: Value, before: list[int], after: list[int], fill: Any) -> Value:

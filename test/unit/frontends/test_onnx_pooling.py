@@ -102,6 +102,15 @@ def test_padding_of_some_axes_with_a_value() -> None:
     assert np.array_equal(found, np.pad(x, [(0, 0), (1, 2)], constant_values=7))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.bool_])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_d11_padding_with_a_value_that_is_known_at_run_time(dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+    x = np.arange(6).reshape(2, 3).astype(dtype)
+    inputs = {"x": x, "p": np.array([1, 2, 0, -1]), "v": np.full(shape, 7, dtype)}
+    (found,) = run("Pad", inputs, version=19, known=["p"])
+    assert np.array_equal(found, np.pad(x[:, :2], [(1, 0), (2, 0)], constant_values=dtype(7)))  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
 def test_the_evaluator_of_onnx_agrees() -> None:
     x = RNG.standard_normal((1, 1, 6, 6)).astype(np.float32)
     options: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [3, 2], "dilations": [2, 1]}

@@ -193,6 +193,13 @@ CASES: dict[str, ModelProto] = {
         one=np.array([1]),
         half=np.array(0.5, np.float32),
     ),
+    "pad with an argument": model(  # AUDIT D11: the element to pad with was to be known.
+        [node("Shape", "x", "n", end=1), node("Concat", "zero one one n", "w", axis=0), node("Pad", "x w v", "y")],
+        {**X, "v": (FLOAT, [])},
+        "y",
+        zero=np.array([0]),
+        one=np.array([1]),
+    ),
     "arithmetic": model(
         [
             node("Shape", "x", "s"),
