@@ -11,6 +11,8 @@ IS_A_DIRECTORY: Final = "it is a directory, expected a file"
 GIVE_SIZES: Final = 'give the sizes first: specialize-shapes{main="4x784"}'
 NESTED_TOO_DEEPLY: Final = "the program is nested too deeply"
 
+HAS_A_SIGN: Final = "has a sign; below tensor_loop integers are signless"
+
 
 def takes_arguments(program: str, names: Iterable[str], found: int) -> str:
     """Returns the message that a program with arguments of these names is called with another number of them."""

@@ -27,6 +27,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType,
 from xdsl.ir import Attribute
 
 from ...core.ir import element_types
+from ...core.messages.texts import HAS_A_SIGN
 from ...te.dtypes import STORED_FLOATS
 
 PTR = LLVMPointerType()
@@ -146,7 +147,7 @@ class TypeConverter:
             return i64
         if isinstance(source, IntegerType):
             if source.signedness.data != Signedness.SIGNLESS:
-                raise UnsupportedTypeError(f"type {source} has a sign; below tensor_loop integers are signless")
+                raise UnsupportedTypeError(f"type {source} {HAS_A_SIGN}")
             if not 1 <= source.width.data <= MOST_BITS:
                 raise UnsupportedTypeError(f"type {source} has no counterpart in LLVM, which has 1 to {MOST_BITS} bits")
             return source

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, Signedness
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -19,6 +19,7 @@ from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
+from ...core.messages.texts import HAS_A_SIGN
 from ...core.passes.base import StepwellPass
 
 QUOTIENTS = (arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
@@ -41,8 +42,11 @@ class GuardDivisionsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in ops_of(op, *SIGNED, *UNSIGNED):
-            if not isinstance(inner.results[0].type, IntegerType | IndexType):
+            type_ = inner.results[0].type
+            if not isinstance(type_, IntegerType | IndexType):
                 continue
+            if isinstance(type_, IntegerType) and type_.signedness.data != Signedness.SIGNLESS:
+                fail(inner, f"type {type_} {HAS_A_SIGN}")
             excluded = excluded_values(inner.operands[1])
             if 0 not in excluded:
                 _refuse_in_map(inner)

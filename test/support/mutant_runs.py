@@ -25,7 +25,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -84,11 +84,12 @@ class Outcome:
 
 @cache
 def corpus() -> tuple[list[Source], list[Source], list[str]]:
-    """Returns the programs, the rule files (those of the package too), and the names of our passes."""
+    """Returns the programs, the rule files (those of the package too), and our passes that need no option."""
     package = Path(stepwell.__path__[0])
     rules = [*sorted(FILECHECK.rglob("*.rules")), *sorted(package.glob("rewrites/**/*.mlir"))]
     known = registry()
-    passes = sorted(name for name in known.passes if known.owner.get(("pass", name)) == "stepwell")
+    own = [name for name in sorted(known.passes) if known.owner.get(("pass", name)) == "stepwell"]
+    passes = [name for name in own if not any(each.default is MISSING for each in fields(known.passes[name]()))]
     return sources(), [Source(path, without_comments(path.read_text())) for path in rules], passes
 
 
