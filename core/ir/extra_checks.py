@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from .branches import branch_mismatch
 from .cast_checks import CAST_CHECKS
 from .region_checks import REGION_CHECKS
+from .sizes import wrong_dims
 from .symbols import lookup_symbol
 
 
@@ -46,4 +47,6 @@ _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     **CAST_CHECKS,
     "memref.get_global": _global_mismatch,
     **REGION_CHECKS,
+    "func.func": wrong_dims,
+    "tensor_loop.func": wrong_dims,
 }
