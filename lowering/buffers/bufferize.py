@@ -13,15 +13,16 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRefType, ModuleOp, StringAttr, TensorType
 
+from ...analysis.result_sizes import sizes_by_stores
 from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
-from ...core.roles import PREPARE, ROLE, SIGNATURE
+from ...core.roles import DIMS, PREPARE, ROLE, SIGNATURE
 from ...dialects import tensor_loop
 from ..shared.call_order import call_order, refuse_recursion_on_buffers
 from .constants import ConstantPool
 from .flatten_dynamic_buffers import is_dynamic
 from .function import FunctionBufferizer, Signatures
-from .kernels import hoist_temporaries, wrap_public_kernels
+from .kernels import hoist_temporaries, refuse_open_kernels, wrap_public_kernels
 from .sharing import InPlaceKernels
 
 
@@ -66,8 +67,12 @@ class BufferizePass(StepwellPass):
         for function in [f for f in public_kernels if any(map(is_dynamic, f.body.block.arg_types))]:
             give_roles(function)
             public_kernels.remove(function)
+        for each in op.ops:
+            if isinstance(each, tensor_loop.FuncOp) and not is_public(each):
+                each.attributes.pop(SIGNATURE, None)  # Whoever calls it has the types.
         if not on_tensors and not public_kernels:
             return
+        refuse_open_kernels(op)
         if public_kernels:  # Here they still have the names that the user gave them.
             refuse_recursion_on_buffers([each for each in op.ops if isinstance(each, tensor_loop.FuncOp)])
         wrapped = wrap_public_kernels(op, public_kernels)
@@ -86,27 +91,42 @@ class BufferizePass(StepwellPass):
             in_place.remove_unused()
 
 
+def is_public(function: tensor_loop.FuncOp) -> bool:
+    """Returns whether a loop function can be called from outside."""
+    return function.sym_visibility is None or function.sym_visibility.data != "private"
+
+
 def is_entry_kernel(function: tensor_loop.FuncOp) -> bool:
     """Returns whether a loop function is public and has not been given roles yet."""
-    if function.sym_visibility is not None and function.sym_visibility.data == "private":
+    if not is_public(function):
         return False
     attributes = function.arg_attrs
     return attributes is None or not any(ROLE in item.data for item in attributes)
 
 
 def give_roles(function: tensor_loop.FuncOp) -> None:
-    """Makes a loop function with buffers of unknown size an entry itself: it is called with their sizes."""
+    """
+    Makes a loop function with buffers of unknown size an entry itself: it is called with their sizes.
+
+    The sizes of outputs that follow from its stores are added to `stepwell.dims`.
+    """
     inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
     roles = ["input"] * len(inputs) + ["output"] * len(outputs)
     given = [{}] * len(roles) if function.arg_attrs is None else [each.data for each in function.arg_attrs]
+    sizes = [
+        {DIMS: ArrayAttr(map(StringAttr, entries))} if any(entries) else {} for entries in sizes_by_stores(function)
+    ]
     function.arg_attrs = ArrayAttr(
-        [DictionaryAttr({**each, ROLE: StringAttr(role)}) for each, role in zip(given, roles, strict=True)]
+        [
+            DictionaryAttr({**each, **named, ROLE: StringAttr(role)})
+            for each, named, role in zip(given, sizes, roles, strict=True)
+        ]
     )
     tensors = [
         [TensorType(type_.element_type, type_.get_shape()) for type_ in types if isinstance(type_, MemRefType)]
         for types in (inputs, outputs)
     ]
-    function.attributes[SIGNATURE] = FunctionType.from_lists(*tensors)
+    function.attributes.setdefault(SIGNATURE, FunctionType.from_lists(*tensors))
 
 
 def uses_tensors(function: func.FuncOp) -> bool:

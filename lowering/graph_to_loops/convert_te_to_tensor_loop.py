@@ -10,24 +10,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ... import te
+from ...core.ir.element_types import ATTRIBUTES
 from ...core.ir.symbols import fresh_name, value_name
 from ...core.ir.walk import walk
 from ...core.messages.locations import copy_location
-from ...core.roles import DIMS
+from ...core.roles import SIGNATURE
 from ...dialects import tensor_loop
 from ...te.expr import Expr, Var
 from ...te.reductions import ReductionResult
-from ..shared.te_types import buffer_type
+from ..shared.te_types import buffer_of, buffer_type
 from .te_scalar import REDUCTION_FLAGS, ScalarExpression
+from .te_sizes import named_sizes
 
 
 def create_prim_func(arguments: Sequence[te.Tensor], name: str = "main") -> tensor_loop.FuncOp:
     """
     Returns the loop function over `arguments`: placeholders are its inputs, computed tensors its outputs.
+
+    Unsigned integers and booleans, which buffers hold without a sign, stay what they are to callers: the function has
+    them in its `stepwell.signature`. Symbolic sizes are its `stepwell.dims`.
 
     Raises TEError when an input or a size is not among the arguments, or an output comes before an input.
     """
@@ -39,7 +44,15 @@ def create_prim_func(arguments: Sequence[te.Tensor], name: str = "main") -> tens
         raise te.TEError("at least one argument must be a computed tensor, found placeholders only")
     function = convert_te_to_tensor_loop(name, inputs, outputs)
     del function.properties["sym_visibility"]
+    types = [[_tensor_type(tensor) for tensor in group] for group in (inputs, _distinct(outputs))]
+    if any(buffer_of(type_).element_type != type_.element_type for group in types for type_ in group):
+        function.attributes[SIGNATURE] = FunctionType.from_lists(*types)
     return function
+
+
+def _tensor_type(tensor: te.Tensor) -> TensorType:
+    """Returns the type by which callers know a tensor: its buffer has neither signs nor booleans."""
+    return TensorType(ATTRIBUTES[tensor.dtype], buffer_type(tensor).get_shape())
 
 
 def convert_te_to_tensor_loop(
@@ -62,28 +75,13 @@ def convert_te_to_tensor_loop(
     function = tensor_loop.FuncOp.create_named(
         name, [buffer_type(t) for t in inputs], [buffer_type(t) for t in outputs], hints, visibility="private"
     )
-    if (names := _named_sizes([*inputs, *outputs])) is not None:
+    if (names := named_sizes([*inputs, *outputs])) is not None:
         function.arg_attrs = names
     _LoopFunction(function, inputs, outputs).build()
     if location is not None:
         for op in walk(function):
             copy_location(location, op)
     return function
-
-
-def _named_sizes(tensors: Sequence[te.Tensor]) -> ArrayAttr[DictionaryAttr] | None:
-    """Returns the names of symbolic sizes, as attributes of the arguments, or None where all sizes are numbers."""
-    owners: dict[str, te.Dim] = {}  # Another variable of the same name is another size.
-    names = [
-        [
-            size.name if isinstance(size, Var) and owners.setdefault(size.name, size) is size else ""
-            for size in tensor.shape
-        ]
-        for tensor in tensors
-    ]
-    if not any(any(each) for each in names):
-        return None
-    return ArrayAttr(DictionaryAttr({DIMS: ArrayAttr(map(StringAttr, each))} if any(each) else {}) for each in names)
 
 
 def _distinct(outputs: Sequence[te.Tensor]) -> list[te.Tensor]:

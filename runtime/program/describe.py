@@ -25,11 +25,12 @@ from xdsl.ir import Attribute, Operation
 from ...core.codegens import EXTERNAL
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import location_string
-from ...core.roles import AXIS, BYTES, CHECKS, DIMS, INSTANCES, KEY, NAME, PREPARE, ROLE, SIGNATURE, TYPE
+from ...core.roles import AXIS, BYTES, CHECKS, INSTANCES, KEY, NAME, PREPARE, ROLE, SIGNATURE, TYPE
 from ...lowering.shared.te_types import dtype_of
 from ..errors import CompileError
 from .arrays import ArrayType
 from .description import Argument, Description, Entry, External
+from .sizes import dims_key
 
 ROLES = ("input", "weight", "output", "arena")
 """What arguments that are arrays of known sizes can be for."""
@@ -145,13 +146,13 @@ def _entry(name: str, function: Operation) -> Entry:
     inputs, outputs = iter(types.inputs), iter(types.outputs)
     arguments: list[Argument] = []
     for index, attributes in enumerate(argument_attributes(function)):
-        role = _text(attributes, ROLE)
+        role = role_of(attributes)
         shown = _text(attributes, NAME) or f"argument {index}"
         match role:
             case "input":
-                arguments.append(Argument(role, shown, array_type(next(inputs)), _dims(attributes)))
+                arguments.append(Argument(role, shown, array_type(next(inputs)), dims_key(attributes)))
             case "output":
-                arguments.append(Argument(role, shown, array_type(next(outputs)), _dims(attributes)))
+                arguments.append(Argument(role, shown, array_type(next(outputs)), dims_key(attributes)))
             case "size" | "stride" if arguments:
                 axis = attributes.get(AXIS)
                 number = axis.value.data if isinstance(axis, IntegerAttr) else 0
@@ -185,11 +186,9 @@ def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
         yield Entry(name, tuple(arguments), entry.is_prepare, entry.name)
 
 
-def _dims(attributes: dict[str, Attribute]) -> str:
-    """Returns the names of the dimensions of an argument: `n,` where only the first has one, empty without names."""
-    names = attributes.get(DIMS)
-    given = names.data if isinstance(names, ArrayAttr) else ()
-    return ",".join(each.data if isinstance(each, StringAttr) else "" for each in given)
+def role_of(attributes: dict[str, Attribute]) -> str:
+    """Returns the role that the attributes of an argument give it, empty where they give none."""
+    return _text(attributes, ROLE)
 
 
 def _text(attributes: dict[str, Attribute], name: str) -> str:

@@ -15,10 +15,11 @@ from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
 from ..native.jit import NativeLibrary
 from ..native.threads import RUN_PARALLEL, runner, uses_threads
-from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type, note_size
+from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
+from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
 
 Array = np.ndarray[Any, Any]
 
@@ -284,8 +285,7 @@ class SizedEntry(BoundEntry):
 
     An array whose strides are handed over may have any. Others are row-major, and are copied where they are not.
 
-    The sizes of results must follow from names of dimensions (`stepwell.dims`), or be those of the arrays given to
-    `run_into`.
+    The sizes of results follow from `stepwell.dims`, or are those of the arrays given to `run_into`. Both are compared.
     """
 
     def __init__(self, entry: Entry, program: Program):
@@ -308,35 +308,18 @@ class SizedEntry(BoundEntry):
         return self.run_into
 
     def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
-        sizes = self._named_sizes(arrays)
+        sizes = sizes_of_call([argument for _, argument in self._inputs], arrays)
         outputs = tuple(
-            np.empty(self._shape(argument, sizes), numpy_dtype(argument.type.dtype)) for _, argument in self._outputs
+            np.empty(shape_of_result(argument, sizes), numpy_dtype(argument.type.dtype))
+            for _, argument in self._outputs
         )
         self._run(arrays, outputs)
         return outputs
 
-    def _named_sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
-        """Returns the sizes by name of dimension. Raises ArgumentError where one name has two sizes."""
-        found: dict[str, tuple[int, str]] = {}
-        for array, (_, argument) in zip(arrays, (*self._inputs, *self._outputs), strict=False):
-            for name, size in zip(argument.key.split(","), np.shape(array), strict=False):
-                note_size(found, name, size, argument.name)
-        return {name: size for name, (size, _) in found.items()}
-
-    def _shape(self, output: Argument, sizes: dict[str, int]) -> tuple[int, ...]:
-        names = output.key.split(",") if output.key else [""] * len(output.type.shape)
-        known = [sizes.get(name) if dim is None else dim for name, dim in zip(names, output.type.shape, strict=True)]
-        if None in known:
-            raise ArgumentError(
-                f"the size of result '{output.name}' ({output.type}) does not follow from names of dimensions; "
-                "give arrays for the results to run_into, or name the dimensions with stepwell.dims"
-            )
-        return tuple(size or 0 for size in known)
-
     def _run(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool = False) -> None:
         if len(arrays) != len(self._inputs):
             raise self._wrong_count(arrays)
-        self._named_sizes((*arrays, *outputs))
+        sizes_of_call([argument for _, argument in (*self._inputs, *self._outputs)], (*arrays, *outputs))
         status = self._run_slowly(arrays, outputs, given, None)
         if status != 0:
             self.program.fail(status)
@@ -362,12 +345,16 @@ class SizedEntry(BoundEntry):
         """Returns the array as native code reads it: with its strides where those are handed over, else row-major."""
         check_type(value, argument.type, argument.name)
         array = np.asarray(value)
-        fits = all(stride % array.itemsize == 0 for stride in array.strides) and array.flags.aligned
-        return array if self._strided[index] and fits else np.ascontiguousarray(array).reshape(array.shape)
+        fits = self._strided[index] and has_readable_strides(array, self._strided[index])
+        return array if fits else np.ascontiguousarray(array).reshape(array.shape)
 
     def _check_writable(self, index: int, argument: Argument, array: Any) -> None:
         check_type(array, argument.type, argument.name)
         if not self._strided[index]:
             check_output(array, ArrayType(argument.type.dtype, array.shape), argument.name)
-        elif not array.flags.writeable or not array.flags.aligned:
+        elif not array.flags.writeable or not has_readable_strides(array, self._strided[index]):
             raise ArgumentError(f"output '{argument.name}' cannot be written in place")
+        elif overlaps_itself(array):
+            raise ArgumentError(
+                f"output '{argument.name}' has elements that share memory, expected an array of its own"
+            )

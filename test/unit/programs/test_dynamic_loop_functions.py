@@ -134,8 +134,16 @@ def test_buffers_of_its_own_and_calls() -> None:
 # What is refused
 
 
-def test_results_without_names_need_arrays() -> None:
+def test_results_have_the_sizes_that_stores_fill() -> None:
     exe = stepwell.compile(SUMS.replace("TYPE", STRIDED))
+    np.testing.assert_allclose(exe(MATRIX[::3])[0], MATRIX[::3].sum(axis=1), rtol=1e-4, atol=1e-5)
+    for count in (5, 9):
+        with pytest.raises(ArgumentError, match=f"dimension 'A_0' is 7 in 'A' and {count} in 'B'"):
+            exe.run_into([np.empty(count, np.float32)], MATRIX[::3])
+
+
+def test_results_whose_sizes_do_not_follow_need_arrays() -> None:
+    exe = stepwell.compile(SUMS.replace("TYPE", STRIDED).replace("%B[%vi]", "%B[%c1]"))
     with pytest.raises(ArgumentError, match=r"the size of result 'B' \(tensor<\?xf32>\) does not follow from names"):
         exe(MATRIX)
 
@@ -146,7 +154,7 @@ def test_arrays_that_do_not_fit_are_named() -> None:
     with pytest.raises(ArgumentError, match="argument 'A'"):
         exe.run_into([out], MATRIX.astype(np.float64))
     with pytest.raises(ArgumentError, match="shares memory with another argument"):
-        exe.run_into([MATRIX[0]], MATRIX)
+        exe.run_into([MATRIX[0, :20]], MATRIX)
     with pytest.raises(ArgumentError, match="takes 1 arguments"):
         exe.run_into([out])
 

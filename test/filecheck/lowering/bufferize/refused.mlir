@@ -76,3 +76,12 @@ tensor_loop.func @main(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
   // expected-error@+1 {{function @main calls itself; recursion on buffers is not supported}}
   tensor_loop.call @main(%A) outs(%B) : (memref<4xf32>) outs(memref<4xf32>)
 }
+
+// -----
+
+tensor_loop.func private @open(%A: memref<?xf32>) outs(%B: memref<?xf32>) {}
+func.func @call(%x: tensor<5xf32>) -> tensor<5xf32> {
+  // expected-error@+1 {{@open has buffers of sizes that are not known}}
+  %0 = graph.call_kernel @open(%x) : (tensor<5xf32>) -> tensor<5xf32>
+  func.return %0 : tensor<5xf32>
+}
