@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ..core.messages.collector import patient_collector
 from ..core.messages.diagnostics import emit_remark, remarks_wanted
@@ -19,7 +19,7 @@ from .stairs import NUMERICS, chosen_pipeline, has_unknown_sizes, what_is_left_o
 
 
 def compile(
-    module_or_path: ModuleOp | str | Path,
+    module_or_path: Operation | str | Path,
     *,
     entry: str = "main",
     pipeline: str | None = None,
@@ -37,7 +37,7 @@ def compile(
     Compiles a program to native code.
 
     Args:
-        module_or_path: A module, a path, or program text, at any level. A module is not changed.
+        module_or_path: A module, a function, a path, or program text, at any level. A module is not changed.
         pipeline: The passes that replace those of `opt_level` (0 to 3). Ops that it leaves are lowered all the same.
             `"my-pass,O3"` runs a pass before the optimiser; `"my-pass"` runs it in place of the optimiser.
         numerics: `strict` keeps every rounding, `default` allows rules that round differently, `fast` those that may

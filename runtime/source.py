@@ -18,6 +18,8 @@ import numpy as np
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
@@ -234,7 +236,7 @@ class Source:
 
 
 def read_source(
-    module_or_path: ModuleOp | str | Path,
+    module_or_path: Operation | str | Path,
     entry: str,
     pipeline: str,
     *,
@@ -258,16 +260,25 @@ def read_source(
     )
 
 
-def _verified(module_or_path: ModuleOp | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
+def _verified(module_or_path: Operation | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
     """Returns a verified module of our own, and the name and text that it was read from, if it was."""
-    if not isinstance(module_or_path, ModuleOp):
+    if not isinstance(module_or_path, Operation):
         name, text = named_text(module_or_path)
         module = parse_text(make_context(), text, name)
         verify_module(module, sources={name: text})
         return module, (name, text)
-    module = copy_of(module_or_path)
+    module = copy_of(module_or_path) if isinstance(module_or_path, ModuleOp) else _module_of(module_or_path)
     verify_module(module)
     return module, None
+
+
+def _module_of(function: Operation) -> ModuleOp:
+    """Returns a module of a copy of one function. Raises CompileError for an op of another kind."""
+    if not function.has_trait(SymbolOpInterface, value_if_unregistered=False):
+        raise CompileError(f"found a '{function.name}', expected a module, a function, a path or program text")
+    copy = function.clone()
+    copy.location = function.location
+    return ModuleOp([copy])
 
 
 def copy_of(module: ModuleOp) -> ModuleOp:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FunctionType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    SymbolRefAttr,
+)
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
@@ -13,8 +21,10 @@ from xdsl.traits import NoMemoryEffect, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES
+from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
 from ...core.ir.symbols import lookup_symbol, symbol_table_of, symbols_of
 from ...core.messages.diagnostics import did_you_mean
+from ...core.roles import SIGNATURE
 from ..traits import MayFail
 from .shapes import Shape, compatible
 from .signature import shaped_of
@@ -118,6 +128,31 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
                 raise VerifyException(f"the call has {len(values)} {word}s but @{name} has {len(buffers)} {inputs}")
             for number, (value, buffer) in enumerate(zip(values, buffers, strict=True)):
                 _check_buffer(f"{word} {number}", value.type, name, buffer)
+        self._check_signature(name, kernel)
+        self._check_named_sizes(name, kernel)
+
+    def _check_signature(self, name: str, kernel: Operation) -> None:
+        """Raises `VerifyException` where operands or results have other element types than the signature says."""
+        types = kernel.attributes.get(SIGNATURE)
+        if not isinstance(types, FunctionType):
+            return
+        for word, values, known in (
+            ("operand", self.operands, types.inputs.data),
+            ("result", self.results, types.outputs.data),
+        ):
+            for number, (value, expected) in enumerate(zip(values, known, strict=False)):
+                what = f"{word} {number}"
+                if shaped_of(value.type, what).dtype != shaped_of(expected, what).dtype:
+                    raise VerifyException(f"{what} has type {value.type} but @{name} computes on {expected} there")
+
+    def _check_named_sizes(self, name: str, kernel: Operation) -> None:
+        """Raises `VerifyException` where the known sizes of operands and results contradict the names in the kernel."""
+        entries = entries_of_arguments(kernel)
+        if not any(entries):
+            return
+        shapes = [shaped_of(value.type, "a value").shape for value in (*self.operands, *self.results)]
+        if (reason := sizes_that_differ(entries, shapes)) is not None:
+            raise VerifyException(f"@{name}: {reason}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -142,6 +177,23 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
         print_types(printer, self)
 
 
+def is_row_major(buffer: MemRefType, shape: Sequence[int | None]) -> bool:
+    """Returns whether a tensor of `shape` may lie in `buffer`, where strides and offsets that it knows decide."""
+    if isinstance(buffer.layout, NoneAttr):
+        return True
+    if not isinstance(buffer.layout, StridedLayoutAttr):
+        return False
+    strides = buffer.layout.get_strides()
+    if len(strides) != len(shape):
+        return False
+    stride: int | None = 1
+    for size, found in zip(reversed(shape), reversed(strides), strict=True):
+        if size != 1 and None not in (stride, found) and stride != found:
+            return False
+        stride = None if stride is None or size is None else stride * size
+    return buffer.layout.get_offset() in (0, None)
+
+
 def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute) -> None:
     """Raises `VerifyException` unless a tensor of `type_` is stored as `buffer`."""
     shaped = shaped_of(type_, what)
@@ -151,7 +203,12 @@ def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute)
         element = buffer.element_type
         name = str(element) if isinstance(element, IntegerType) else element.name
         if name == storage and compatible(shaped.shape, dims):
-            return
+            if is_row_major(buffer, shaped.shape):
+                return
+            raise VerifyException(
+                f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there, "
+                "expected one in row-major order"
+            )
     expected = MemRefType(ATTRIBUTES[storage], [DYNAMIC_INDEX if dim is None else dim for dim in shaped.shape])
     raise VerifyException(
         f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there, expected {expected}"

@@ -22,9 +22,10 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
-from ...core.roles import TEMPORARY
+from ...core.roles import SIGNATURE, TEMPORARY
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
+from .flatten_dynamic_buffers import is_dynamic
 
 
 @dataclass
@@ -32,6 +33,16 @@ class KernelSignature:
     """The arguments that a loop function wants from its callers besides inputs and outputs."""
 
     temporaries: list[MemRefType]
+
+
+def refuse_open_kernels(module: ModuleOp) -> None:
+    """Raises an error for a call on tensors of a loop function whose buffers have sizes that are not known."""
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tensor_loop.FuncOp)}
+    for call in ops_of(module, CallKernelOp):
+        kernel = kernels.get(call.callee_name)
+        if kernel is not None and any(map(is_dynamic, kernel.body.block.arg_types)):
+            message = f"@{call.callee_name} has buffers of sizes that are not known"
+            fail(call, message, hint="specialize-shapes makes a copy of it for the sizes of the call")
 
 
 def hoist_temporaries(module: ModuleOp) -> dict[str, KernelSignature]:
@@ -101,8 +112,10 @@ def wrap_public_kernels(module: ModuleOp, functions: Sequence[tensor_loop.FuncOp
 
 
 def _wrapper(name: str, kernel: str, function: tensor_loop.FuncOp) -> func.FuncOp:
-    inputs = [_tensor_of(function, type_) for type_ in function.input_types]
-    outputs = [_tensor_of(function, type_) for type_ in function.output_types]
+    known = function.attributes.pop(SIGNATURE, None)
+    types = function.function_type if not isinstance(known, FunctionType) else known
+    inputs = [_tensor_of(function, type_) for type_ in types.inputs]
+    outputs = [_tensor_of(function, type_) for type_ in types.outputs]
     block = Block(arg_types=inputs)
     for argument, buffer in zip(block.args, function.inputs, strict=True):
         argument.name_hint = buffer.name_hint
@@ -118,6 +131,8 @@ def _wrapper(name: str, kernel: str, function: tensor_loop.FuncOp) -> func.FuncO
 
 
 def _tensor_of(function: Operation, type_: Attribute) -> TensorType:
+    if isinstance(type_, TensorType):
+        return type_
     if not isinstance(type_, MemRefType):
         fail(function, f"an entry takes buffers only, found an argument of type {type_}")
     return TensorType(type_.get_element_type(), type_.get_shape())

@@ -14,6 +14,7 @@ from ...core.messages.diagnostics import OperationError
 from ...core.messages.locations import copy_location
 from ...core.roles import SIGNATURE
 from ...dialects.graph.base import TensorOp, infer_result_types
+from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.dynamic import DynamicOp
 from ...dialects.graph.shapes import ShapeError
 from ...patterns.language.constants import is_constant_op
@@ -22,6 +23,7 @@ from ...patterns.running.driver import ordered_blocks
 from ..constants.fold_constant import take_branch
 from ..constants.known_values import KnownValues
 from ..simplify.remove_unused_functions import is_private, mentioned_symbols
+from .kernels import Kernels
 
 
 def sizes_text(shape: Sequence[int]) -> str:
@@ -50,6 +52,7 @@ class Propagation:
         self._specialized: dict[tuple[str, tuple[Attribute, ...]], func.FuncOp] = {}
         self._copied: dict[str, func.FuncOp] = {}
         self._known = KnownValues()
+        self._kernels = Kernels(module, self._names)
 
     def specialize(self, function: func.FuncOp, types: Sequence[Attribute]) -> None:
         """Gives `function` these argument types and infers everything in it."""
@@ -91,7 +94,7 @@ class Propagation:
                             op, message, hint="its size depends on more than the shapes of the arguments"
                         )
         mentioned = mentioned_symbols(self._module)
-        for name, function in self._copied.items():
+        for name, function in (*self._copied.items(), *self._kernels.copied.items()):
             if name not in mentioned and is_private(function):
                 function.detach()
                 function.erase()
@@ -108,6 +111,8 @@ class Propagation:
                     self._graph_op(op)
                 case func.CallOp():
                     self._call(op)
+                case CallKernelOp():
+                    self._kernel(op)
                 case scf.IfOp():
                     self._if(op)
                 case scf.ForOp():
@@ -176,6 +181,13 @@ class Propagation:
             self.specialize(done, types)
         op.callee = type(op.callee)(done.sym_name.data)
         _refine(op, list(done.function_type.outputs.data))
+
+    def _kernel(self, op: CallKernelOp) -> None:
+        """Infers the results of a call of a loop function, and makes it one of a copy where the function has a `?`."""
+        known = not any(is_dynamic(value.type) for value in op.operands)
+        if known and self._kernels.function(op.callee_name) is not None:
+            _refine(op, self._kernels.result_types(op))
+            self._kernels.specialize(op)
 
     def _copy(self, callee: func.FuncOp) -> func.FuncOp:
         name = callee.sym_name.data

@@ -6,16 +6,20 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import OperationError
 from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
-from ...core.roles import DIMS
+from ...dialects import tensor_loop
+from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.dynamic import DynamicOp
 from ...patterns.language.functions import functions_of
+from .kernels import has_unknowns
 from .propagation import Propagation, is_dynamic, sizes_text
 
 Shape = tuple[int, ...]
@@ -77,14 +81,21 @@ class SpecializeShapesPass(StepwellPass):
 
 def static_functions_with_sizes(module: ModuleOp) -> list[func.FuncOp]:
     """
-    Returns the functions whose arguments have no `?`, callees first. There are none where no op takes sizes.
+    Returns the functions whose arguments have no `?`, callees first.
+
+    There are none where no op takes sizes and no call is of a loop function with a `?`.
     """
     found = {
         function.sym_name.data: function
         for function in functions_of(module)
         if function.body.blocks and not any(is_dynamic(type_) for type_ in function.function_type.inputs)
     }
-    if not any(isinstance(op, DynamicOp) for function in found.values() for op in walk(function)):
+    kernels = {
+        op.sym_name.data
+        for op in module.ops
+        if isinstance(op, tensor_loop.FuncOp) and any(map(has_unknowns, op.body.block.arg_types))
+    }
+    if not any(_takes_sizes(op, kernels) for function in found.values() for op in walk(function)):
         return []
     ordered: dict[str, func.FuncOp] = {}
 
@@ -97,6 +108,13 @@ def static_functions_with_sizes(module: ModuleOp) -> list[func.FuncOp]:
     for name in list(found):
         visit(name)
     return list(ordered.values())
+
+
+def _takes_sizes(op: Operation, kernels: set[str]) -> bool:
+    """Returns whether an op takes sizes as a tensor, or calls one of the `kernels`, which have a `?`."""
+    if isinstance(op, CallKernelOp):
+        return op.callee_name in kernels
+    return isinstance(op, DynamicOp)
 
 
 def parse_shapes(text: str) -> list[Shape]:
@@ -139,22 +157,6 @@ def argument_types(function: func.FuncOp, shapes: list[Shape]) -> list[TensorTyp
 
 def check_named_dims(function: func.FuncOp, types: list[TensorType]) -> None:
     """Raises `OperationError` unless dimensions that `stepwell.dims` gives one name have one size."""
-    size_of: dict[str, tuple[int, str]] = {}
-    for number, (attributes, type_) in enumerate(zip(_argument_attributes(function), types, strict=False)):
-        names = attributes.data.get(DIMS)
-        if not isinstance(names, ArrayAttr):
-            continue
-        for axis, (name, size) in enumerate(zip(names.data, type_.get_shape(), strict=False)):
-            if not isinstance(name, StringAttr) or not name.data:
-                continue
-            place = f"dimension {axis} of argument {number}"
-            first, first_place = size_of.setdefault(name.data, (size, place))
-            if first != size:
-                raise OperationError(
-                    function, f"dimension '{name.data}' is {first} ({first_place}) and {size} ({place})"
-                )
-
-
-def _argument_attributes(function: func.FuncOp) -> list[DictionaryAttr]:
-    found = function.arg_attrs
-    return [] if found is None else list(found.data)
+    shapes = [type_.get_shape() for type_ in types]
+    if (reason := sizes_that_differ(entries_of_arguments(function), shapes)) is not None:
+        raise OperationError(function, reason)
