@@ -32,6 +32,7 @@ from ..lowering.shared.te_types import dtype_of, is_static
 from ..te import dtypes
 from .errors import CompileError
 from .program.describe import MISSING_ROLES, functions, is_public, signature, signature_of_roles
+from .program.entry_types import check_entry_types
 
 STAIRS = ("graph", "tensor_loop", "scf", "llvm", "llvm-ir", "asm")
 """The names that `Executable.ir` knows, top down."""
@@ -136,6 +137,8 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
     if not is_public(found[entry]):
         raise CompileError(f"function @{entry} is private or has no body, expected a public function as the entry")
     for name, function in found.items():
+        if SIGNATURE in function.attributes or (is_public(function) and isinstance(function, LoopFuncOp)):
+            check_entry_types(function)
         if not is_public(function) or SIGNATURE in function.attributes:
             continue
         if isinstance(function, LoopFuncOp):
@@ -144,6 +147,7 @@ def set_signatures(module: ModuleOp, entry: str) -> None:
         if types is not None:
             _check_element_types(name, types)
             function.attributes[SIGNATURE] = types
+            check_entry_types(function)
         elif name == entry and function.name != "tensor_loop.func":  # A loop function gets its roles from bufferize.
             _check_all_tensors(name, function)
             raise CompileError(f"function @{entry} works on buffers but its arguments have no roles; {MISSING_ROLES}")
