@@ -21,14 +21,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
 from ...core.roles import AXIS, NAME, ROLE
-
-Number = int | SSAValue
+from .casts import cast_layout, reinterpreted
+from .places import Number, Places
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,14 @@ class Flat:
     strides: list[Number]
 
 
+def _static_strides(op: memref.CastOp, type_: MemRefType) -> list[Number]:
+    """Returns the strides of a buffer whose type says them all. Raises an error for one that begins elsewhere."""
+    strides = [stride for stride in type_.get_strides() or () if stride is not None]
+    if type_.get_offset() != 0 or len(strides) < type_.get_num_dims():
+        fail(op, f"the source of the cast is a buffer of type {type_}, expected one without an offset")
+    return [*strides]
+
+
 def _unknown_strides(type_: MemRefType) -> list[int]:
     """Returns the dimensions whose stride is an argument: strides of a row-major buffer follow from its sizes."""
     if not isinstance(type_.layout, StridedLayoutAttr):
@@ -174,7 +182,7 @@ class _Flattening:
             fail(self._function, f"type {type_} has a layout that is not strided<…>")
         first = self._function.body.blocks[0].first_op
         assert first is not None
-        places = _Places(first)
+        places = Places(first)
         strides: list[Number] = [1]
         for size in reversed(sizes[1:]):
             strides.insert(0, places.product(strides[0], size))
@@ -192,6 +200,8 @@ class _Flattening:
                 self._access(op)
             case func.CallOp():
                 self._call(op)
+            case memref.CastOp() if op.source in self._flat or is_dynamic(op.dest.type):
+                self._cast(op)
             case memref.DeallocOp():
                 pass
             case _:
@@ -206,7 +216,7 @@ class _Flattening:
         op_sizes = tuple(op.dynamic_sizes)
         dynamic = iter(op_sizes)
         sizes: list[Number] = [next(dynamic) if dim == DYNAMIC_INDEX else dim for dim in type_.get_shape()]
-        places = _Places(op)
+        places = Places(op)
         strides: list[Number] = [1]
         for size in reversed(sizes):
             strides.insert(0, places.product(strides[0], size))
@@ -222,20 +232,43 @@ class _Flattening:
         if not isinstance(value, IntegerAttr):
             fail(op, "the dimension is not a constant")
         size = self._flat[op.source].sizes[value.value.data]
-        Rewriter.replace_op(op, [], [_Places(op).value(size)])
+        Rewriter.replace_op(op, [], [Places(op).value(size)])
 
     def _access(self, op: memref.LoadOp | memref.StoreOp | vector.LoadOp | vector.StoreOp) -> None:
         buffer = op.base if isinstance(op, vector.LoadOp | vector.StoreOp) else op.memref
         flat = self._flat.get(buffer)
         if flat is None:
             return
-        places = _Places(op)
+        places = Places(op)
         place: Number = 0
         for index, stride in zip(op.indices, flat.strides, strict=True):
             place = places.total(place, places.product(index, stride))
         start = next(number for number, each in enumerate(op.operands) if each is buffer) + 1
         kept = list(op.operands)
         op.operands = [*kept[:start], places.value(place), *kept[start + len(op.indices) :]]
+
+    def _cast(self, op: memref.CastOp) -> None:
+        """
+        Makes a cast between sizes that are known and sizes that are not one of a buffer and a vector.
+
+        What only the result knows is checked where the program runs.
+        """
+        source, target = op.source.type, op.dest.type
+        if not isinstance(source, MemRefType) or not isinstance(target, MemRefType):
+            fail(op, f"the cast from {source} to {target} has no form on buffers of known rank")
+        known = self._flat.get(op.source) or Flat([], list(source.get_shape()), _static_strides(op, source))
+        sizes, strides = cast_layout(op, target, known.sizes, known.strides)
+        if not is_dynamic(target):
+            Rewriter.replace_op(op, reinterpreted(op.source, target))
+            return
+        places = Places(op)
+        new = reinterpreted(op.source, flat_type(target), places.value(places.count(sizes)))
+        new.result.name_hint = op.dest.name_hint
+        numbers = [size for size, dim in zip(sizes, target.get_shape(), strict=True) if dim == DYNAMIC_INDEX]
+        numbers += [strides[axis] for axis in _unknown_strides(target)]
+        values = [places.value(number) for number in numbers]
+        Rewriter.replace_op(op, new)
+        self._flat[new.result] = Flat(values, sizes, strides)
 
     def _call(self, op: func.CallOp) -> None:
         """Passes the numbers of each buffer on. The callee has the same types and so takes the same numbers."""
@@ -266,37 +299,3 @@ def _named(attributes: DictionaryAttr, argument: SSAValue | None) -> DictionaryA
     if ROLE not in attributes.data or NAME in attributes.data or hint is None:
         return attributes
     return DictionaryAttr({**attributes.data, NAME: StringAttr(hint)})
-
-
-class _Places:
-    """Emits arithmetic on places, before an op."""
-
-    def __init__(self, before: Operation):
-        self._before = before
-
-    def _insert(self, op: Operation) -> SSAValue:
-        op.location = self._before.location
-        Rewriter.insert_op(op, InsertPoint.before(self._before))
-        return op.results[0]
-
-    def value(self, number: Number) -> SSAValue:
-        """Returns a number as a value."""
-        if isinstance(number, SSAValue):
-            return number
-        return self._insert(arith.ConstantOp(IntegerAttr.from_index_int_value(number)))
-
-    def product(self, a: Number, b: Number) -> Number:
-        """Returns `a * b`."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if 1 in (a, b):
-            return b if a == 1 else a
-        return self._insert(arith.MuliOp(self.value(a), self.value(b)))
-
-    def total(self, a: Number, b: Number) -> Number:
-        """Returns `a + b`."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if 0 in (a, b):
-            return b if a == 0 else a
-        return self._insert(arith.AddiOp(self.value(a), self.value(b)))
