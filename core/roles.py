@@ -23,7 +23,7 @@ KEY: Final = "stepwell.key"
 """The name of a weight in the side-car, or the `prepare_key` of a result of a prepare function."""
 
 DIMS: Final = "stepwell.dims"
-"""A name per dimension of an argument, `["batch", ""]` (empty: none). Equal names are equal sizes."""
+"""An entry per dimension of an argument: a name, a computed size `= n + 1`, or empty. Equal names are equal sizes."""
 
 TYPE: Final = "stepwell.type"
 """The tensor type of a weight."""

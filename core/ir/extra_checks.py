@@ -12,6 +12,7 @@ from .cast_checks import CAST_CHECKS
 from .region_checks import REGION_CHECKS
 from .sizes import wrong_dims
 from .symbols import lookup_symbol
+from .view_checks import VIEW_CHECKS
 
 
 def missed_by_verifier(op: Operation) -> str | None:
@@ -49,4 +50,5 @@ _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     **REGION_CHECKS,
     "func.func": wrong_dims,
     "tensor_loop.func": wrong_dims,
+    **VIEW_CHECKS,
 }

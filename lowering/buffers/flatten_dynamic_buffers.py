@@ -39,7 +39,8 @@ class FlattenDynamicBuffersPass(StepwellPass):
     A buffer with a `?` becomes a vector of its elements in memory, `memref<?xf32, strided<[1]>>`, followed by one
     `index` per unknown size and stride, in elements. Loads and stores compute the place, and `memref.dim` becomes the
     argument. In an entry these arguments have the roles `size` and `stride`, and `stepwell.axis` gives their dimension.
-    A size of a row-major buffer counts for its strides. Functions without `?` stay as they are.
+    A size of a row-major buffer counts for its strides. Functions without `?` stay as they are. A `memref.cast` between
+    known and unknown sizes checks what only its result knows.
 
     Before:
         func.func @main(%A: memref<?x?xf32, strided<[?, 1]>>, %B: memref<?xf32>) {
@@ -51,7 +52,7 @@ class FlattenDynamicBuffersPass(StepwellPass):
           %1 = arith.addi %0, %k : index
           %a = memref.load %A[%1] : memref<?xf32, strided<[1]>>
 
-    Raises an error for an op that takes such a buffer and is no load, store, size, allocation or call.
+    Raises an error for an op that takes such a buffer and is no load, store, size, allocation, cast or call.
     """
 
     name = "flatten-dynamic-buffers"
@@ -208,7 +209,7 @@ class _Flattening:
                 dynamic = [v for v in op.operands if v in self._flat] or [v for v in op.results if is_dynamic(v.type)]
                 if dynamic:
                     message = f"'{op.name}' takes or makes a buffer with sizes that are not known"
-                    fail(op, message, hint="only loads, stores, sizes, allocations and calls do; give the sizes first")
+                    fail(op, message, hint="give the sizes: only loads, stores, sizes, casts and calls do without")
 
     def _alloc(self, op: memref.AllocOp) -> None:
         type_ = op.memref.type

@@ -35,9 +35,11 @@ class SpecializeShapesPass(StepwellPass):
     specialised as well, by a copy where several calls need different sizes. Ops that take sizes as tensors
     (`graph.dynamic_reshape` …) become the static op. Their sizes are computed from the shapes, and the tensors of sizes
     go if nothing else needs them. Where the condition of an `scf.if` follows from shapes, one branch stays. Bounds of
-    an `scf.for` that follow from shapes become constants, and a loop without iterations goes.
+    an `scf.for` that follow from shapes become constants, and a loop without iterations goes. A loop function with `?`
+    that is called gets a private copy per tuple of shapes, in which extents are numbers.
 
-    Without shapes this is done to functions whose arguments have no `?`, where any of these takes sizes as a tensor.
+    Without shapes this is done to functions whose arguments have no `?`, where any of these takes sizes as a tensor or
+    calls a loop function with `?`.
 
     Before:
         func.func @main(%x: tensor<?x784xf32>) -> tensor<?x10xf32>

@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "dynamic_shapes.md"
 def test_the_examples_run() -> None:
     text = PAGE.read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 5
     namespace: dict[str, object] = {}
     for example in examples:
         exec(compile(example, str(PAGE), "exec"), namespace)
