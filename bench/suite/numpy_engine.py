@@ -53,16 +53,26 @@ def _own_layout(program: Program, value: Value, array: Any) -> Any:
     return array
 
 
-def conv(x: Any, w: Any, b: Any, out: Any, stride: int, pad: int, depthwise: bool) -> None:
-    """A convolution of NHWC with HWIO, as one product (or, depthwise, one multiplication) per tap."""
+def conv(x: Any, w: Any, b: Any, out: Any, stride: int, pad: int, groups: int) -> None:
+    """
+    A convolution of NHWC with HWIO, as one product per tap and group, or one multiplication per tap where each channel
+    is a group.
+    """
     if pad:
         x = np.pad(x, ((0, 0), (pad, pad), (pad, pad), (0, 0)))
     height, width = out.shape[1:3]
+    depthwise = groups == x.shape[-1] == out.shape[-1]
+    ins, outs = x.shape[-1] // groups, out.shape[-1] // groups
     out[...] = b
     for r in range(w.shape[0]):
         for s in range(w.shape[1]):
-            part = x[:, r : r + stride * height : stride, s : s + stride * width : stride]
-            out += part[:, :height, :width] * w[r, s, 0] if depthwise else part[:, :height, :width] @ w[r, s]
+            part = x[:, r : r + stride * height : stride, s : s + stride * width : stride][:, :height, :width]
+            if depthwise:
+                out += part * w[r, s, 0]
+                continue
+            for group in range(groups):
+                to = slice(group * outs, (group + 1) * outs)
+                out[..., to] += part[..., group * ins : (group + 1) * ins] @ w[r, s, :, to]
 
 
 def attention(q: Any, k: Any, v: Any, out: Any, heads: int) -> None:
@@ -104,7 +114,7 @@ def _matmul(node: Node, a: str, b: str) -> list[str]:
 
 def _conv(node: Node, x: str, w: str, b: str) -> list[str]:
     t = node.result.name
-    call = f"conv({x}, {w}, {b}, {t}, {node['stride']}, {node['pad']}, {node['groups'] > 1})"
+    call = f"conv({x}, {w}, {b}, {t}, {node['stride']}, {node['pad']}, {node['groups']})"
     return [call, *_activation(node["activation"], t)]
 
 

@@ -52,10 +52,10 @@ def _int8_gemm(program: Program, sizes: list[int], case: Case) -> Value:
 def _conv(program: Program, sizes: list[int], case: Case) -> Value:
     """
     A convolution of the given batch, channels in, channels out, height and width, kernel and stride. Depthwise has one
-    group per channel.
+    group per channel, a grouped one says how many groups.
     """
     batch, channels_in, channels_out, extent, kernel, stride = sizes
-    groups = channels_in if case["kind"] == "depthwise" else 1
+    groups = channels_in if case["kind"] == "depthwise" else case.get("groups", 1)
     x = program.input(batch, channels_in, extent, extent)
     return program.conv(x, channels_out, kernel, stride, groups)
 
@@ -130,6 +130,7 @@ BUILDERS = {
     "int8_gemm": _int8_gemm,
     "conv": _conv,
     "depthwise": _conv,
+    "grouped": _conv,
     "unary": _unary,
     "layer_norm": _layer_norm,
     "chain": _chain,

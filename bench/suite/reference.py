@@ -94,10 +94,12 @@ def _conv(node: Node, x: Any, w: Any, b: Any) -> Any:
     pad, stride = node["pad"], node["stride"]
     padded = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, w.shape[2:], (2, 3))[:, :, ::stride, ::stride]
-    if node["groups"] > 1:
+    if node["groups"] == w.shape[0] == x.shape[1]:
         y = np.einsum("nchwrs,crs->nchw", windows, w[:, 0])
     else:
-        y = np.moveaxis(np.tensordot(windows, w, ([1, 4, 5], [1, 2, 3])), 3, 1)
+        groups = zip(*(np.split(part, node["groups"], axis) for part, axis in ((windows, 1), (w, 0))), strict=True)
+        sums = [np.tensordot(image, kernel, ([1, 4, 5], [1, 2, 3])) for image, kernel in groups]
+        y = np.moveaxis(np.concatenate(sums, 3), 3, 1)
     return ACTIVATIONS[node["activation"]](y + b[:, None, None])
 
 

@@ -17,6 +17,7 @@ from ...machine.machine import Machine
 from ...machine.named import chosen_machine
 from ..bytes.products import is_byte_product, tile_byte_product
 from ..depthwise.schedule import tile_all_depthwise
+from ..grouped.split import split_all_groups
 from ..kernels.contraction import contraction_of
 from ..kernels.given_tiling import refuse_unused, tiling_for
 from ..products.tile_contraction import tile_contraction
@@ -67,6 +68,7 @@ class ScheduleCPUPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_machine(self.target)
         lift_grains(op)
+        self.count("convolutions split into groups", split_all_groups(op, target))
         self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
         self._tile_contractions(op, target)
         for grid in ops_of(op, GridOp):

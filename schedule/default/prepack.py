@@ -34,6 +34,7 @@ from ...dialects.traits import constant_kind
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
 from ..bytes.products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
+from ..grouped.split import split_all_groups
 from ..kernels.contraction import Contraction, Operand, contraction_of
 from ..kernels.given_tiling import tiling_for
 from ..kernels.tilings import Tiling
@@ -82,6 +83,7 @@ class PrepackWeightsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lift_grains(op)
+        split_all_groups(op, chosen_machine(self.target))
         calls: dict[str, list[CallKernelOp]] = {}
         for call in ops_of(op, CallKernelOp):
             calls.setdefault(call.callee_name, []).append(call)
@@ -189,8 +191,6 @@ class _Packer:
         position = c.b.buffer.index
         inside = {use.operation for use in c.b.buffer.uses}
         if position >= len(kernel.inputs) or any(not c.grid.is_ancestor(user) for user in inside):
-            return False
-        if any(axis in c.b.axes() for axis in c.outer):
             return False
         sources = [call.inputs[position] for call in calls]
         if not all(self._is_constant(source) for source in sources):

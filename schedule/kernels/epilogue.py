@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.access_regions import Access, body_accesses
-from ...analysis.affine import is_linear, normal_form
+from ...analysis.affine import is_linear, linear_terms, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...dialects import tile
@@ -94,7 +94,7 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
         if access.indices != results[0].indices:
             return None
     for index, wanted in zip(results[0].indices, c.out.indices, strict=True):
-        if isinstance(index, AffineDimExpr) and isinstance(wanted, AffineDimExpr):
+        if isinstance(index, AffineDimExpr) and _extent_of(wanted, c) is not None:
             found[index.position] = wanted
         elif index != wanted:
             return None
@@ -107,12 +107,26 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
                 return None
             found[position] = AffineExpr.constant(0)
     for position, expr in found.items():
-        if isinstance(expr, AffineDimExpr) and c.extents[expr.position] != extents[position]:
+        if expr.used_dims() and _extent_of(expr, c) != extents[position]:
             return None
-    covered = {expr.position for expr in found.values() if isinstance(expr, AffineDimExpr)}
+    covered = {dim for expr in found.values() for dim in expr.used_dims()}
     if any(c.extents[axis] != 1 and axis not in covered for axis in (c.m, c.n, *c.outer) if axis is not None):
         return None
     return [found[position] for position in range(len(extents))]
+
+
+def _extent_of(index: AffineExpr, c: Contraction) -> int | None:
+    """
+    Returns the extent of the axis that `index` is, or of the one that its axes are digits of, as in `g * 32 + o` with
+    32 values of `o`. It is `None` where there is no such axis.
+    """
+    terms, start = linear_terms(index)
+    total = 1
+    for atom, factor in sorted(terms.items(), key=lambda term: term[1]):
+        if not isinstance(atom, AffineDimExpr) or factor != total:
+            return None
+        total *= c.extents[atom.position]
+    return total if terms and not start else None
 
 
 def _operands(c: Contraction, accesses: tuple[Access, ...], axes: list[AffineExpr]) -> dict[Operation, Operand] | None:

@@ -51,12 +51,18 @@ class PackedPanels:
         True where `packed` holds all of b, and false where it holds the panels and the part of k of the current block.
         """
 
+    @property
+    def batch(self) -> list[int]:
+        """Returns the axes that choose one of several b. Where `packed` holds all of b, they are its first dimensions."""
+        return [axis for axis in self.c.outer if axis in self.c.b.axes()]
+
     def pack_all(self) -> None:
         """Copies all of b."""
         self.k0 = self.n0 = ZERO
-        for run in self._runs():
-            self.run_ = run
-            self._pack()
+        with self._over(self.batch):
+            for run in self._runs():
+                self.run_ = run
+                self._pack()
 
     def _runs(self) -> list[_Panels]:
         """Returns blocks of panels. The last, narrower panel of b is in a run of one block."""
@@ -103,7 +109,7 @@ class PackedPanels:
             with builder.nest([count, *extents, self.depth], ["p", *(f"r{axis}" for axis in c.reduce), "k"]) as found:
                 panel, *reduce, k = found
                 axes = [
-                    *self._outer_axes([axis for axis in c.outer if axis in c.b.axes()]),
+                    *self._outer_axes(self.batch),
                     *self._block_axes("spatial"),
                     Bound("spatial", panel + first, first + count, "vp"),
                     *(Bound("spatial", r, e, f"vr{a}") for r, e, a in zip(reduce, extents, c.reduce, strict=True)),
@@ -114,8 +120,7 @@ class PackedPanels:
 
     def _pack_row(self, values: list[Index], width: int) -> None:
         c, builder = self.c, self.builder
-        batch = [axis for axis in c.outer if axis in c.b.axes()]
-        at, rest = self._take(values, batch)
+        at, rest = self._take(values, self.batch)
         k0, n0, panel, *reduce, k = rest
         at |= dict(zip(c.reduce, reduce, strict=True))
         at[c.k] = builder.sum(builder.scaled(k0, self.depth), k)
@@ -129,9 +134,11 @@ class PackedPanels:
 
     def _packed_indices(self, at: dict[int, Index], n0: Index, panel: Index, k: Index) -> list[SSAValue]:
         """Returns where a row of a panel starts. `k` counts from the start of the current part."""
+        batch: list[Index] = []
         if self.whole:
             panel, k = self._panel(n0, panel), at[self.c.k]
-        indices = (panel, *(at[axis] for axis in self.c.reduce), k, 0)
+            batch = [at[axis] for axis in self.batch]
+        indices = (*batch, panel, *(at[axis] for axis in self.c.reduce), k, 0)
         return [self.builder.value(index) for index in indices]
 
     # Axes of blocks
@@ -163,9 +170,10 @@ class PackedPanels:
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
-    """Returns the shape of all of b in panels."""
+    """Returns the shape of all of b in panels, those of each batch of b one after the other."""
     panels = ceil(c.extent(c.n) / tiling.tile.columns)
-    return [panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
+    batch = [c.extents[axis] for axis in c.outer if axis in c.b.axes()]
+    return [*batch, panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
 
 
 def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:

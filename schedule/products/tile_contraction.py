@@ -78,14 +78,25 @@ class ContractionNest(PackedPanels):
         runs = self._runs()
         if self.tiling.pack_b and not self.whole:
             self.packed = self._packed_buffer(max(run.count for run in runs))
-        batch = [axis for axis in c.outer if axis in c.b.axes()]
-        with self._over(batch), builder.loop(self.tiling.depth_blocks, "k0") as self.k0:
+        batch = self.batch
+        outside = [] if self._batch_inside() else batch
+        with self._over(outside), builder.loop(self.tiling.depth_blocks, "k0") as self.k0:
             for run in runs:
                 self.run_ = run
                 with builder.loop(self.run_.blocks, "n0") as self.n0:
                     if self.packed is not None and not self.whole:
                         self._pack()
                     self._tiles([axis for axis in c.outer if axis not in batch])
+
+    def _batch_inside(self) -> bool:
+        """
+        Returns whether the loops over batches of b are inside those over axes that b does not have.
+
+        The channels of all groups are then read pixel by pixel. All of b stays in L2, from where it comes again and
+        again.
+        """
+        shared = len(self.batch) < len(self.c.outer)
+        return self.whole and bool(self.batch) and shared and not self.tiling.panels_outside
 
     # Tiles
 
@@ -99,7 +110,7 @@ class ContractionNest(PackedPanels):
         builder = self.builder
         for widths in self._widths():
             if self.tiling.panels_outside or inner:
-                before = [] if self.tiling.panels_outside else inner
+                before = [] if self.tiling.panels_outside else [*inner, *(self.batch if self._batch_inside() else ())]
                 after = inner if self.tiling.panels_outside else []
                 with self._over(before), builder.loop(widths[1], "p") as panel, self._over(after):
                     for height in self._heights():
@@ -288,12 +299,13 @@ class ContractionNest(PackedPanels):
         count = lines * LINE_BYTES // packed.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
         first = builder.scaled(k0, self.depth) if self.tiling.depth_blocks > 1 else 0
         place = (
+            *(at[axis] for axis in self.batch),
             self._panel(n0, panel),
             *(0 for _ in c.reduce),
             first,
             builder.scaled(steps, count // at_once),
         )
-        ahead = (1 if self.tiling.panels_outside else self.run_.count) * prod(packed.type.get_shape()[1:])
+        ahead = (1 if self.tiling.panels_outside else self.run_.count) * prod(packed.type.get_shape()[len(self.batch) + 1 :])
         indices = [builder.value(index) for index in place]
         builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
 

@@ -54,6 +54,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "primitives",
         "bytes",
         "winograd",
+        "grouped",
         "depthwise",
         "products",
         "kernels",

@@ -26,6 +26,8 @@ SMALL: list[dict[str, Any]] = [
     {"kind": "conv", "sizes": [2, 3, 5, 7, 3, 2]},
     {"kind": "conv", "sizes": [1, 6, 4, 5, 1, 1]},
     {"kind": "depthwise", "sizes": [2, 6, 6, 5, 3, 1]},
+    {"kind": "grouped", "sizes": [2, 6, 4, 5, 3, 2], "groups": 2},
+    {"kind": "grouped", "sizes": [1, 3, 6, 4, 3, 1], "groups": 3},
     {"kind": "layer_norm", "sizes": [4, 24]},
     {"kind": "chain", "sizes": [40]},
     {"kind": "transpose", "sizes": [6, 10]},
