@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -75,10 +84,11 @@ class LoadOp(IRDLOperation, AccessesBoxes):
         %t = tile.load %C[%i, %j] : memref<100x96xf32>, vector<8x48xf32>
         %b = tile.load %bias[%j] : memref<96xf32>, vector<8x48xf32>
         %p = tile.load %X[%n, %y, %x, %c] along [2, 3] by [2, 1] : memref<1x28x28x64xf32>, vector<7x64xf32>
+        %g = tile.load %X[%n, %y, %x, %c] by [1, 8] repeat 4 : memref<1x28x28x64xf32>, vector<7x16xf32>
 
     `along` names the dimensions of the buffer in which rows and columns of the tile move, -1 for none (a broadcast).
     These are the last two by default. `by` are the steps, in elements of those dimensions. Every element must be in the
-    buffer.
+    buffer. With `repeat` so many columns next to each other are the same element: `c floordiv repeat` stands for `c`.
     """
 
     name = "tile.load"
@@ -87,6 +97,7 @@ class LoadOp(IRDLOperation, AccessesBoxes):
     indices = var_operand_def(IndexType)
     along = prop_def(DenseArrayBase.constr(i64))
     by = prop_def(DenseArrayBase.constr(i64))
+    repeat = opt_prop_def(IntegerAttr)
     result = result_def(VectorType)
 
     traits = traits_def(MemoryReadEffect())
@@ -98,11 +109,16 @@ class LoadOp(IRDLOperation, AccessesBoxes):
         tile_type: VectorType,
         along: Pair | None = None,
         by: Pair = (1, 1),
+        repeat: int = 1,
     ):
         super().__init__(
             operands=[buffer, list(indices)],
             result_types=[tile_type],
-            properties={"along": numbers(along or default_along(len(indices))), "by": numbers(by)},
+            properties={
+                "along": numbers(along or default_along(len(indices))),
+                "by": numbers(by),
+                "repeat": None if repeat == 1 else IntegerAttr(repeat, i64),
+            },
         )
 
     @property
@@ -110,32 +126,47 @@ class LoadOp(IRDLOperation, AccessesBoxes):
         """Returns the place that is loaded."""
         return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
 
+    @property
+    def repeats(self) -> int:
+        """Returns how many columns next to each other are the same element."""
+        return 1 if self.repeat is None else self.repeat.value.data
+
+    def _extents(self) -> tuple[int, int]:
+        """Returns the numbers of rows and columns of elements that are read."""
+        rows, columns = cast(VectorType, self.result.type).get_shape()
+        return rows, -(-columns // self.repeats)
+
     def box_accesses(self) -> tuple[BoxAccess, ...]:
-        return (box(self.place, cast(VectorType, self.result.type).get_shape(), is_store=False),)
+        return (box(self.place, self._extents(), is_store=False),)
 
     def verify_(self) -> None:
         verify_pairs(self, ("along", "by"))
         verify_tile(cast(VectorType, self.result.type))
-        verify_place(self.place, "the tile", cast(VectorType, self.result.type).get_shape())
+        if self.repeats < 1:
+            raise VerifyException(f"the tile repeats elements {self.repeats} times, expected 1 or more")
+        verify_place(self.place, "the tile", self._extents())
         if cast(VectorType, self.result.type).element_type != self.place.type.element_type:
             raise VerifyException(f"a tile of {self.result.type} cannot be loaded from {self.buffer.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         parsed = parse_place(parser)
+        repeat = parser.parse_integer() if parser.parse_optional_keyword("repeat") is not None else 1
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         buffer_type = parser.parse_type()
         parser.parse_punctuation(",")
         tile_type = parser.parse_type()
         buffer, along, by = resolve(parser, parsed, buffer_type)
-        op = cls(buffer, parsed.indices, cast(VectorType, tile_type), along, by)
+        op = cls(buffer, parsed.indices, cast(VectorType, tile_type), along, by, repeat)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_place(printer, self.place)
+        if self.repeat is not None:
+            printer.print_string(f" repeat {self.repeats}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.buffer.type)

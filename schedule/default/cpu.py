@@ -18,6 +18,7 @@ from ...machine.named import chosen_machine
 from ..bytes.products import is_byte_product, tile_byte_product
 from ..depthwise.schedule import tile_all_depthwise
 from ..grouped.split import split_all_groups
+from ..grouped.spread_tiles import tile_all_spread
 from ..kernels.contraction import contraction_of
 from ..kernels.given_tiling import refuse_unused, tiling_for
 from ..products.tile_contraction import tile_contraction
@@ -68,8 +69,9 @@ class ScheduleCPUPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_machine(self.target)
         lift_grains(op)
-        self.count("convolutions split into groups", split_all_groups(op, target))
+        self.count("convolutions split into groups", split_all_groups(op))
         self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
+        self.count("grouped convolutions on shared vectors", tile_all_spread(op, target))
         self._tile_contractions(op, target)
         for grid in ops_of(op, GridOp):
             transpose = transpose_of(grid)

@@ -35,6 +35,8 @@ from ...machine.machine import Machine
 from ...machine.named import chosen_machine
 from ..bytes.products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
 from ..grouped.split import split_all_groups
+from ..grouped.spread import Spread, decide_spread
+from ..grouped.spread_tiles import spread_panels, tile_spread
 from ..kernels.contraction import Contraction, Operand, contraction_of
 from ..kernels.given_tiling import tiling_for
 from ..kernels.tilings import Tiling
@@ -83,7 +85,7 @@ class PrepackWeightsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lift_grains(op)
-        split_all_groups(op, chosen_machine(self.target))
+        split_all_groups(op)
         calls: dict[str, list[CallKernelOp]] = {}
         for call in ops_of(op, CallKernelOp):
             calls.setdefault(call.callee_name, []).append(call)
@@ -123,6 +125,27 @@ class _Panels:
 
 
 @dataclass(frozen=True)
+class _SpreadPanels:
+    """The weights of a grouped convolution whose groups share vectors, in panels as wide as those."""
+
+    s: Spread
+    target: Machine
+    clean: bool
+    name = "panels"
+
+    @property
+    def type(self) -> MemRefType:
+        return MemRefType(self.s.c.b.type.element_type, panels_type(self.s.c, spread_panels(self.s, self.target)))
+
+    def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
+        c = replace(self.s.c, b=self.s.whole_operand(weight))
+        emit_packing(block, c, spread_panels(self.s, self.target), made, self.clean)
+
+    def tile(self, packed: SSAValue) -> None:
+        tile_spread(self.s, self.target, packed)
+
+
+@dataclass(frozen=True)
 class _BytePanels:
     """A right operand of bytes in panels of groups of four."""
 
@@ -159,6 +182,9 @@ class _Filters:
 
     def tile(self, packed: SSAValue) -> None:
         tile_winograd(self.w, self.plan, packed, self.target)
+
+
+_Form = _Panels | _SpreadPanels | _BytePanels | _Filters
 
 
 class _Packer:
@@ -205,7 +231,7 @@ class _Packer:
         self._change_kernel(kernel, form, position)
         return True
 
-    def _form(self, c: Contraction) -> _Panels | _BytePanels | _Filters:
+    def _form(self, c: Contraction) -> _Form:
         """
         Returns the form that the weight of `c` gets. Filters of a convolution are transformed where that pays, and
         other weights are put into panels.
@@ -217,9 +243,12 @@ class _Packer:
             return _Filters(*found, self.target)
         if is_byte_product(c, self.target, prepacked=True, flush=self.flush):
             return _BytePanels(c, self.target)
+        spread = decide_spread(c.grid, self.target)
+        if spread is not None:
+            return _SpreadPanels(spread, self.target, not self.subnormals)
         return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)
 
-    def _packing(self, c: Contraction, form: _Panels | _BytePanels | _Filters) -> FuncOp:
+    def _packing(self, c: Contraction, form: _Form) -> FuncOp:
         """Builds the loop function that puts b into that form."""
         source_type = c.b.type
         function = FuncOp.create_named(
@@ -323,7 +352,7 @@ class _Packer:
             body.add_op(op.clone(values))
         raise AssertionError("a function without a return")
 
-    def _change_kernel(self, kernel: FuncOp, form: _Panels | _BytePanels | _Filters, position: int) -> None:
+    def _change_kernel(self, kernel: FuncOp, form: _Form, position: int) -> None:
         """Changes the kernel to take the new form, by a new argument in the place of the weight."""
         block = kernel.body.block
         old = block.args[position]

@@ -48,8 +48,8 @@ class Run:
 @dataclass(frozen=True)
 class Depthwise:
     """
-    A grid that sums few products of elements with the same channel. `c` has the roles of its axes, and its `k` means
-    nothing.
+    A grid that sums few products of elements with the same channel. `c` has the roles of its axes. Its `k` is -1, or an
+    axis around the window (`schedule/grouped/spread.py`).
     """
 
     c: Contraction
@@ -58,7 +58,8 @@ class Depthwise:
 
     @cached_property
     def reduce(self) -> tuple[int, ...]:
-        return tuple(axis for axis, kind in enumerate(self.c.block.kinds) if kind == "reduce")
+        """Returns the axes of the window."""
+        return tuple(axis for axis, kind in enumerate(self.c.block.kinds) if kind == "reduce" and axis != self.c.k)
 
     def taps(self) -> Taps:
         """Returns all places in the window."""

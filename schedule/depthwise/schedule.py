@@ -171,13 +171,17 @@ class DepthwiseNest(DepthwiseTiles):
         with builder.blocked(c.block.block_name.data, axes) as values:
             *batch, vy, vx, vp = values
             at: dict[int, Index] = dict(zip(self.outer, batch, strict=True))
-            at[c.n] = builder.sum(builder.scaled(vp, width), first)
+            at |= self._channels(vp, first, width)
             row, pixel = builder.sum(builder.scaled(vy, height), y), builder.sum(builder.scaled(vx, size), x)
             totals = self._sums(at, (row, pixel), height, width, segments)
             for number in range(height):
                 here = at if self.y is None else at | {self.y: builder.sum(row, number)}
                 for segment, sums in zip(segments, totals, strict=True):
                     self._finish(sums[number], here | {c.m: builder.sum(pixel, segment.first)})
+
+    def _channels(self, panel: Index, first: int, width: int) -> dict[int, Index]:
+        """Returns the values of the axes that follow from the number of a vector, the first one at channel `first`."""
+        return {self.c.n: self.builder.sum(self.builder.scaled(panel, width), first)}
 
     def _finish(self, total: SSAValue, at: dict[int, Index]) -> None:
         """Stores sums, or the result of the epilogue on them."""
@@ -191,20 +195,30 @@ class DepthwiseNest(DepthwiseTiles):
     def _sums(
         self, at: dict[int, Index], corner: tuple[Index, Index], height: int, width: int, segments: Segments
     ) -> list[list[SSAValue]]:
-        """Returns the sums of each segment by row, computed row by row of the image."""
+        """Returns the sums of each segment by row."""
         c, builder = self.c, self.builder
         number = c.init.value.data  # pyright: ignore[reportAttributeAccessIssue]
         types = [VectorType(c.tile_element, [segment.count, width]) for segment in segments]
         splats = [DenseIntOrFPElementsAttr.from_list(type_, [number]) for type_ in types]  # pyright: ignore
         totals = [[builder.constant(splat)] * height for splat in splats]
+        self._add_window(at, corner, segments, totals)
+        return totals
+
+    def _add_window(
+        self, at: dict[int, Index], corner: tuple[Index, Index], segments: Segments, totals: list[list[SSAValue]]
+    ) -> None:
+        """Adds the products with all taps to the sums of each segment by row, row by row of the image."""
+        width = totals[0][0].type.get_shape()[1]  # pyright: ignore[reportAttributeAccessIssue]
+        types = [VectorType(self.c.tile_element, [segment.count, width]) for segment in segments]
+        rows_of = [len(sums) for sums in totals]
         weights = [
             {
-                tap: self._load(c.b, at | dict(zip(self.d.reduce, tap, strict=True)), type_)
+                tap: self._load(self.c.b, at | dict(zip(self.d.reduce, tap, strict=True)), type_)
                 for tap in sorted(segment.taps)
             }
             for segment, type_ in zip(segments, types, strict=True)
         ]
-        rows = [self._input_rows(height, segment.taps) for segment in segments]
+        rows = [self._input_rows(height, segment.taps) for height, segment in zip(rows_of, segments, strict=True)]
         for distance in sorted({row.distance for each in rows for row in each}):
             here = [
                 _Part(segment, row, type_, factors, sums)
@@ -213,7 +227,6 @@ class DepthwiseNest(DepthwiseTiles):
                 if row.distance == distance
             ]
             self._add_row(at, corner, here)
-        return totals
 
     def _add_row(self, at: dict[int, Index], corner: tuple[Index, Index], parts: list[_Part]) -> None:
         """Adds a row of inputs to the sums that it counts for, unless it is above or below the image."""

@@ -60,11 +60,15 @@ class DepthwiseTiles:
         self.c = d.c
         self.taps = d.taps()
         *self.outer, self.y = d.c.outer or (None,)
-        self.columns = min(d.c.extent(d.c.n), target.lanes(d.c.tile_element.size))  # pyright: ignore[reportAttributeAccessIssue]
+        self.columns = self._columns(target)
         assert d.c.m is not None
         self.runs = d.runs(d.c.m)
         self.vertical = self._vertical()
         self.rows, self.pixels = self._given(target) or self._shape(target)
+
+    def _columns(self, target: Machine) -> int:
+        """Returns the channels of a tile, which are those of a vector register."""
+        return min(self.c.extent(self.c.n), target.lanes(self.c.tile_element.size))  # pyright: ignore[reportAttributeAccessIssue]
 
     def _vertical(self) -> tuple[int, AffineExpr] | None:
         """Returns the dimension of the image that y moves in, and its index."""

@@ -19,7 +19,6 @@ from ...analysis.affine import affine_of_value, linear_terms
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, GridOp
-from ...machine.machine import Machine
 from ..kernels.contraction import bound_in_order
 
 
@@ -93,16 +92,3 @@ def _quotient(atom: AffineExpr) -> tuple[int, int] | None:
     if not isinstance(atom.lhs, AffineDimExpr) or not isinstance(atom.rhs, AffineConstantExpr):
         return None
     return atom.lhs.position, atom.rhs.value
-
-
-def share_vectors(channels: GroupedChannels, lanes: int) -> bool:
-    """Returns whether a vector has room for the channels of several groups."""
-    return 2 * channels.outs <= lanes
-
-
-def lanes_of(channels: GroupedChannels, target: Machine) -> int:
-    """Returns how many elements of the sums a vector register holds."""
-    stores = ops_of(channels.block, memref.StoreOp)
-    type_ = stores[0].memref.type
-    assert isinstance(type_, MemRefType)
-    return target.lanes(type_.element_type.size)  # pyright: ignore[reportAttributeAccessIssue]

@@ -24,25 +24,18 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, GridOp
-from ...machine.machine import Machine
-from .channels import GroupedChannels, grouped_channels, lanes_of, quotients_of, share_vectors
+from .channels import GroupedChannels, grouped_channels, quotients_of
 
 
-def split_all_groups(module: ModuleOp, target: Machine) -> int:
-    """Splits the channels of all grouped convolutions that `decide_split` says, and returns how many."""
+def split_all_groups(module: ModuleOp) -> int:
+    """Splits the channels of all grouped convolutions, and returns how many there are."""
     count = 0
     for grid in ops_of(module, GridOp):
-        channels = decide_split(grid, target)
+        channels = grouped_channels(grid)
         if channels is not None:
             split_groups(channels)
             count += 1
     return count
-
-
-def decide_split(grid: GridOp, target: Machine) -> GroupedChannels | None:
-    """Returns the channels of `grid` where each group is to be a product of its own, else `None`."""
-    channels = grouped_channels(grid)
-    return None if channels is None or share_vectors(channels, lanes_of(channels, target)) else channels
 
 
 def split_groups(channels: GroupedChannels) -> GridOp:

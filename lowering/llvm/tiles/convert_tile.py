@@ -17,6 +17,7 @@ from ..pieces import Piece, is_tile, piece_types, pieces_of
 from ..small_floats import change_format, element_type
 from .cursor import PlaceCursor
 from .groups import convert_mma_of_groups
+from .repeated import repeated_row
 from .registers import convert_store_of_tile_registers
 
 SIDE_BY_SIDE = 4
@@ -32,7 +33,7 @@ def convert_load(builder: LLVMBody, op: tile.LoadOp) -> None:
     for row, column, lanes in pieces_of(op.result.type):
         key = (0 if same_rows else row, column)
         if key not in made:
-            made[key] = cursor.row(*key, lanes)
+            made[key] = cursor.row(*key, lanes) if op.repeats == 1 else repeated_row(cursor, *key, lanes, op.repeats)
         pieces.append(made[key])
     builder.pieces[op.result] = pieces
 

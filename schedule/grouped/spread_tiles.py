@@ -1,0 +1,172 @@
+"""Emits grouped convolutions whose groups share vectors (`spread.py`) as loops over register tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, VectorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...core.ir.walk import ops_of
+from ...dialects import tile
+from ...dialects.tensor_loop import GridOp
+from ...machine.machine import Machine
+from ..depthwise.convolution import has_runs
+from ..depthwise.schedule import DepthwiseNest
+from ..depthwise.tiles import Segments
+from ..kernels.contraction import Operand
+from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
+from ..kernels.padding import erase_with_buffers, padded_copy
+from ..kernels.register_tiles import RegisterTile, split_columns
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.tilings import Tiling
+from .spread import Spread, decide_spread
+
+
+def tile_all_spread(module: ModuleOp, target: Machine) -> int:
+    """Tiles the grouped convolutions of a module whose groups share vectors. Returns how many."""
+    count = 0
+    for grid in ops_of(module, GridOp):
+        found = None if grid.parent is None else decide_spread(grid, target)
+        if found is not None:
+            tile_spread(found, target)
+            count += 1
+    return count
+
+
+def spread_panels(s: Spread, target: Machine) -> Tiling:
+    """Returns how the weights lie in panels: as wide as a vector (`products/panels.py`)."""
+    return Tiling(RegisterTile(1, s.columns(target)), pack_b=True)
+
+
+def tile_spread(s: Spread, target: Machine, packed: SSAValue | None = None) -> None:
+    """
+    Replaces the grid of `s` by loops over register tiles. `packed` holds the weights in panels already
+    (`spread_panels`).
+    """
+    block = Block()
+    builder = ScheduledNest(block, s.c.block)
+    source, epilogue, pad = s.source, epilogue_of(s.source), s.d.pad
+    if s.c.a.padding is not None and not has_runs(s.d):
+        copied = replace(s.d, c=replace(s.c, a=padded_copy(builder, s.c)))
+        s, pad = replace(s, d=copied), None
+    SpreadNest(builder, s, _whole_epilogue(s, epilogue), target, packed).run()
+    replace_grids(source, epilogue, block)
+    if pad is not None:
+        erase_with_buffers(pad)
+
+
+def _whole_epilogue(s: Spread, epilogue: Epilogue | None) -> Epilogue | None:
+    """Returns an epilogue whose axis n runs through the channels of all groups."""
+    if epilogue is None:
+        return None
+    loads: Mapping[Operation, Operand] = {op: s.whole_operand(operand) for op, operand in epilogue.loads.items()}
+    return replace(epilogue, out=s.whole_operand(epilogue.out), loads=loads)
+
+
+class SpreadNest(DepthwiseNest):
+    """The loop nest of one grouped convolution whose groups share vectors."""
+
+    def __init__(
+        self,
+        builder: ScheduledNest,
+        s: Spread,
+        epilogue: Epilogue | None,
+        target: Machine,
+        packed: SSAValue | None = None,
+    ):
+        self.s = s
+        self.packed = packed
+        super().__init__(builder, s.d, epilogue, target)
+
+    # The shape of tiles
+
+    def _columns(self, target: Machine) -> int:
+        return self.s.columns(target)
+
+    def _is_far(self, target: Machine) -> bool:
+        """Returns false. There is enough work per pixel for the time that it takes to come from memory."""
+        return False
+
+    def _cycles(self, height: int, width: int, target: Machine) -> float:
+        """Returns the cycles of a tile for a channel of a group. Spreading takes a unit that also multiplies."""
+        rows, columns = self._inputs(height, width)
+        added = height * width * len(self.taps) * (1 if target.fma else 2)
+        spread = rows * columns if target.has_wide_registers else 0
+        loads = (rows * columns + len(self.taps)) / 2
+        return max((added + spread) / 2, loads, len(self.taps) * target.latency)
+
+    # Loops
+
+    def _pixels(self, places: list[Bound], rows: tuple[int, int]) -> None:
+        """Emits the tiles of some rows of an image, those of one vector of channels after each other."""
+        first = 0
+        for width, count in split_columns(self.c.extent(self.c.n), self.columns):
+            with self.builder.loop(count, "p") as panel:
+                for start, size, number, segments in self._across_image(self.pixels):
+                    with self.builder.loop(number, "x") as x:
+                        axes = [
+                            *places,
+                            Bound("spatial", x, number, "vx"),
+                            Bound("spatial", panel, count, "vp"),
+                        ]
+                        self._tile(axes, rows, (start, size), (first, width), segments)
+            first += width * count
+
+    def _channels(self, panel: Index, first: int, width: int) -> dict[int, Index]:
+        """Returns the first channel of a panel, and the first group."""
+        builder, outs = self.builder, self.s.outs
+        self.panel = builder.sum(panel, first // self.columns)
+        group = builder.sum(builder.scaled(panel, width // outs), first // outs)
+        return {**super()._channels(panel, first, width), self.s.group: group}
+
+    def _add_window(
+        self, at: dict[int, Index], corner: tuple[Index, Index], segments: Segments, totals: list[list[SSAValue]]
+    ) -> None:
+        """Emits the loop over the channels of a group, which carries all sums."""
+        builder, c = self.builder, self.c
+        if self.s.ins == 1:
+            super()._add_window(at | {c.k: 0}, corner, segments, totals)
+            return
+        before = [total for sums in totals for total in sums]
+        body = Block(arg_types=[IndexType(), *(total.type for total in before)])
+        body.args[0].name_hint = "i"
+        carried = _by_rows(body.args[1:], totals)
+        with builder.inside(body):
+            super()._add_window(at | {c.k: body.args[0]}, corner, segments, carried)
+            builder.add(scf.YieldOp(*(total for sums in carried for total in sums)))
+        first, last, by = (builder.value(number) for number in (0, self.s.ins, 1))
+        loop = builder.add(scf.ForOp(first, last, by, before, Region(body)))
+        for sums, made in zip(totals, _by_rows(loop.results, totals), strict=True):
+            sums[:] = made
+
+    # Operands
+
+    def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:
+        if operand is self.c.a:
+            return self._load_image(at, type_)
+        if operand is self.c.b and self.packed is not None:
+            return self._load_packed(self.packed, at, type_)
+        return super()._load(operand, at, type_)
+
+    def _load_image(self, at: dict[int, Index], type_: VectorType) -> SSAValue:
+        """Loads a channel of several groups at some pixels, each in the lanes of its group."""
+        place = place_of(self.builder, self.c.a, at, self.c.m, self.c.k)
+        steps = (place.by[0], self.s.ins)
+        load = tile.LoadOp(place.buffer, place.indices, type_, place.along, steps, self.s.outs)
+        return self.builder.add(load).result
+
+    def _load_packed(self, packed: SSAValue, at: dict[int, Index], type_: VectorType) -> SSAValue:
+        """Loads weights from their panel, the same ones for all pixels."""
+        assert isinstance(packed.type, MemRefType)
+        places = [self.panel, *(at[axis] for axis in self.c.reduce), at[self.c.k], 0]
+        indices = [self.builder.value(place) for place in places]
+        return self.builder.add(tile.LoadOp(packed, indices, type_, (-1, len(indices) - 1))).result
+
+
+def _by_rows(values: Sequence[SSAValue], like: list[list[SSAValue]]) -> list[list[SSAValue]]:
+    """Returns `values` in lists as long as those of `like`."""
+    left = iter(values)
+    return [[next(left) for _ in sums] for sums in like]
