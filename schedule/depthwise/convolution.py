@@ -191,7 +191,7 @@ def has_runs(d: Depthwise) -> bool:
         return True
     if not is_zero(d.c.a.padding):
         return False
-    place = d.c.a.dimension_along(d.c.n)
+    place = d.c.a.dimension_along(d.c.n if d.c.k < 0 else d.c.k)
     for dimension, (low, high, index, size) in enumerate(index_ranges(d.c.a, d.c.block)):
         spatial = [axis for axis in d.spatial if axis in index.used_dims() and d.c.extents[axis] > 1]
         if (low < 0 or high >= size) and (
