@@ -19,8 +19,8 @@ from ..depthwise.tiles import Segments
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy
-from ..kernels.register_tiles import RegisterTile, split_columns
-from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.register_tiles import RegisterTile
+from ..kernels.scheduled_nest import Index, ScheduledNest
 from ..kernels.tilings import Tiling
 from .spread import Spread, decide_spread
 
@@ -99,21 +99,6 @@ class SpreadNest(DepthwiseNest):
         return max((added + spread) / 2, loads, len(self.taps) * target.latency)
 
     # Loops
-
-    def _pixels(self, places: list[Bound], rows: tuple[int, int]) -> None:
-        """Emits the tiles of some rows of an image, those of one vector of channels after each other."""
-        first = 0
-        for width, count in split_columns(self.c.extent(self.c.n), self.columns):
-            with self.builder.loop(count, "p") as panel:
-                for start, size, number, segments in self._across_image(self.pixels):
-                    with self.builder.loop(number, "x") as x:
-                        axes = [
-                            *places,
-                            Bound("spatial", x, number, "vx"),
-                            Bound("spatial", panel, count, "vp"),
-                        ]
-                        self._tile(axes, rows, (start, size), (first, width), segments)
-            first += width * count
 
     def _channels(self, panel: Index, first: int, width: int) -> dict[int, Index]:
         """Returns the first channel of a panel, and the first group."""

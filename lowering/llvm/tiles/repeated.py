@@ -28,6 +28,10 @@ def repeated_row(cursor: PlaceCursor, row: int, column: int, lanes: int, repeat:
     type_ = builder.types.vector(cursor.layout.value_type, lanes)
     if count == 1 or step == 0:
         return broadcast(builder, cursor.scalar(row, first), type_)
+    if count == 2:
+        halves = [broadcast(builder, cursor.scalar(row, first + element), type_) for element in range(2)]
+        mask = {"mask": numbers32(tuple(lane + lanes * element for lane, element in enumerate(elements)))}
+        return builder.emit(llvm.ShuffleVectorOp, tuple(halves), type_, mask)
     wide = _power_of_two((count - 1) * step + 1)
     if wide > 2 * LANES or cursor.layout.memory_type != cursor.layout.value_type:
         source, step = cursor.row(row, first, count), 1
