@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "bufferize": "lowering.buffers.bufferize:BufferizePass",
     "fuse-loops": "lowering.loops.fuse_loops:FuseLoopsPass",
     "flatten-dynamic-buffers": "lowering.buffers.flatten_dynamic_buffers:FlattenDynamicBuffersPass",
+    "guard-accesses": "lowering.loops.guard_accesses:GuardAccessesPass",
     "guard-divisions": "lowering.scf.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.loops.inline_loops:InlineLoopsPass",
     "split-loops": "lowering.loops.split_loops:SplitLoopsPass",
@@ -96,9 +97,13 @@ POINTS = "lowering.pipelines:POINTS"
 EXTENSIONS: dict[str, dict[str, str]] = {
     # kind -> name -> module:object, or a module that registers things; see core.plugins.StepwellPlugin
     "op-explainer": {"graph": "dialects.graph.documentation:explain"},
+    "op-check": {
+        "func.func": "analysis.ranges.checks:check_function",
+        "tensor_loop.func": "analysis.ranges.checks:check_loop_function",
+    },
     "loop-runner": {"native": "runtime.native.loop_runner:run_loops"},
     "codegen": {"openblas": "runtime.external_code.openblas:OPENBLAS"},
-    "config-key": {"target": "machine.named:KEY"},
+    "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},
     "rule-functions": {
         "builders": "rewrites.rules.builders",
         "inference": "rewrites.inference.builders",

@@ -82,6 +82,9 @@ CHUNK: Final = "stepwell.chunk"
 
 # Of a block
 
+UNCHECKED: Final = "stepwell.unchecked"
+"""The accesses of the block are taken to be inside their buffers: nothing is proven, refused or checked."""
+
 TILING: Final = "stepwell.tiling"
 """A `#schedule.tiling`: how the contraction that the block computes is cut up."""
 

@@ -19,18 +19,22 @@ if __name__ == "__main__" and not __package__:
 import argparse
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, render
 from ..core.messages.files import write_file
 from ..core.messages.texts import takes_arguments
+from ..core.passes.context import PassContext
 from ..te.dtypes import numpy_dtype
 from .options.array_files import array_of, read_array, read_arrays, typed, write_arrays
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
+from .options.flags import add_check_bounds
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from ..runtime.executable import Executable
 
 
@@ -47,6 +51,7 @@ def argument_parser() -> argparse.ArgumentParser:
     _add_output_flags(parser)
     parser.add_shared("--no-cache")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
+    add_check_bounds(parser)
     parser.add_shared("--debug")
     return parser
 
@@ -91,25 +96,39 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _context(options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """The scope to compile in: one that has what `--check-bounds` says."""
+    if options.check_bounds is None:
+        return nullcontext()
+    return PassContext(sys.maxsize, config={"check-bounds": options.check_bounds})
+
+
+def _compiled(module: ModuleOp, options: argparse.Namespace) -> Executable:
+    """Compiles the program as the command line says."""
+    from ..runtime.compile import compile
+
+    with _context(options):
+        return compile(
+            module,
+            entry=options.entry,
+            pipeline=options.passes,
+            opt_level=options.opt_level,
+            threads=options.threads,
+            numerics=options.numerics,
+            cache=not options.no_cache,
+            weights=options.weights,
+            verify_each=options.verify_each,
+            target=options.target,
+            tuning=False if options.tuning == "off" else options.tuning,
+        )
+
+
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
-    from ..runtime.compile import compile
     from ..runtime.stairs import what_is_left_out
 
     module = read_module(options.file, sources)
-    executable = compile(
-        module,
-        entry=options.entry,
-        pipeline=options.passes,
-        opt_level=options.opt_level,
-        threads=options.threads,
-        numerics=options.numerics,
-        cache=not options.no_cache,
-        weights=options.weights,
-        verify_each=options.verify_each,
-        target=options.target,
-        tuning=False if options.tuning == "off" else options.tuning,
-    )
+    executable = _compiled(module, options)
     if (remark := what_is_left_out(options.passes, module)) is not None:
         print(render(Diagnostic(remark, "remark")), file=sys.stderr)
     if options.ir or options.memory or options.export:

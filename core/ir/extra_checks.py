@@ -1,12 +1,20 @@
-"""Checks of single ops of xDSL that their own verifiers leave out, and without which printing or passes would break."""
+"""
+Checks that the verifiers of ops leave out.
+
+Some are about ops of xDSL, without which printing or passes would break. Others need an analysis that stands above the
+dialect of the op. They are extensions of kind `"op-check"` named after the op, which `universe.py` and plug-ins list.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from xdsl.ir import Operation
 
+from ..plugins import registry
 from .branches import branch_mismatch
 from .cast_checks import CAST_CHECKS
 from .region_checks import REGION_CHECKS
@@ -14,13 +22,41 @@ from .sizes import wrong_dims
 from .symbols import lookup_symbol
 from .view_checks import VIEW_CHECKS
 
+OP_CHECK: Final = "op-check"
+"""The kind of extensions whose loaders return an `OpCheck`. The name of the extension is that of the op."""
 
-def missed_by_verifier(op: Operation) -> str | None:
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, with the op to blame: the one that was checked, or one inside it."""
+
+    op: Operation
+    message: str
+    hint: str | None = None
+    notes: tuple[tuple[Operation, str], ...] = ()
+    """Other places, and what is to be said about each."""
+
+
+OpCheck = Callable[[Any], Finding | None]
+"""Looks at an op that is valid by itself, as are the ops inside it."""
+
+
+def missed_by_verifier(op: Operation) -> Finding | None:
     """What is wrong with `op` although `op.verify_()` was content, `None` when nothing is."""
     check = _CHECKS.get(op.name)
     if check is not None:
-        return check(op)
-    return branch_mismatch(op) if op.successors else None
+        message = check(op)
+    else:
+        message = branch_mismatch(op) if op.successors else None
+    if message is not None:
+        return Finding(op, message)
+    extension = _extensions().get(op.name)
+    return None if extension is None else extension()(op)
+
+
+@cache
+def _extensions() -> dict[str, Callable[[], OpCheck]]:
+    return {name: cache(load) for name, load in registry().extensions_of(OP_CHECK).items()}
 
 
 def _predicate_below(limit: int) -> Callable[[Any], str | None]:

@@ -36,15 +36,26 @@ GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect",
 """Ops whose regions have no order: a value may be used before the op that defines it."""
 
 
+Notes = tuple[tuple[Operation, str], ...]
+"""Other ops that a message points at, with what it says about each."""
+
+
 class VerificationError(VerifyException):
     """The error of invalid IR. `op` is the offending op and `diagnostic` the message with its place."""
 
     def __init__(
-        self, op: Operation, message: str, sources: Mapping[str, str] | None = None, *, hint: str | None = None
+        self,
+        op: Operation,
+        message: str,
+        sources: Mapping[str, str] | None = None,
+        *,
+        hint: str | None = None,
+        notes: Notes = (),
     ):
         super().__init__(message)
         self.op = op
-        diagnostic = Diagnostic(about(op, message), point=nearest_source_point(op), hint=hint)
+        places = tuple(Diagnostic(text, "note", nearest_source_point(other)) for other, text in notes)
+        diagnostic = Diagnostic(about(op, message), point=nearest_source_point(op), hint=hint, notes=places)
         self.diagnostic = attach_source_line(diagnostic, sources)
 
     def __str__(self) -> str:
@@ -227,7 +238,7 @@ class _Verifier:
             self._fail(op, message, error)
         missed = missed_by_verifier(op)
         if missed is not None:
-            self._fail(op, missed)
+            self._fail(missed.op, missed.message, hint=missed.hint, notes=missed.notes)
 
     def _check_attributes(self, op: IRDLOperation) -> None:
         """A property written among the attributes would be ignored without a word."""
@@ -238,9 +249,15 @@ class _Verifier:
     # Errors
 
     def _fail(
-        self, op: Operation, message: str, cause: Exception | None = None, *, hint: str | None = None
+        self,
+        op: Operation,
+        message: str,
+        cause: Exception | None = None,
+        *,
+        hint: str | None = None,
+        notes: Notes = (),
     ) -> NoReturn:
-        raise VerificationError(op, message, self.sources, hint=hint) from cause
+        raise VerificationError(op, message, self.sources, hint=hint, notes=notes) from cause
 
 
 def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | None] | None:

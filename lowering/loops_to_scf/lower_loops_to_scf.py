@@ -17,6 +17,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import NOALIAS
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.tensor_loop import CallOp, FuncOp
+from ..loops.guard_accesses import checks_bounds, guard_functions
 from ..shared.call_order import refuse_recursion_on_buffers
 from ..shared.leftovers import require_lowered
 from .function import FunctionLowering
@@ -51,20 +52,29 @@ class LowerLoopsToSCFPass(StepwellPass):
     first iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce
     loops.
 
+    Accesses that are not proven to lie inside of their buffers are checked, as `guard-accesses` does. Functions on
+    memrefs that were there before are left as they are with `check-bounds=false`.
+
     Raises an error when a loop function is still called on tensors, when a function on buffers calls itself, or when
     something of the dialect is left.
     """
 
     name = "lower-loops-to-scf"
 
+    check_bounds: bool | None = None
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for call in ops_of(op, CallKernelOp):
             hint = "run bufferize before lower-loops-to-scf"
             fail(call, f"@{call.callee_name} is called on tensors", hint=hint)
         refuse_recursion_on_buffers([each for each in op.ops if isinstance(each, func.FuncOp | FuncOp)])
+        written = [each for each in op.ops if isinstance(each, func.FuncOp)]
+        made: list[func.FuncOp] = []
         for function in ops_of(op, FuncOp):
-            Rewriter.replace_op(function, lower_function(function), [])
+            made.append(lower_function(function))
+            Rewriter.replace_op(function, made[-1], [])
             self.count("functions lowered")
+        guard_functions([*made, *(written if checks_bounds(self.check_bounds) else ())])
         calls = ops_of(op, CallOp)
         shared = {name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1}
         for call in calls:

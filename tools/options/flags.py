@@ -22,6 +22,7 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
         metavar="true|false",
         help="verify after every pass (the default); false verifies only the input and the result",
     )
+    add_check_bounds(group)
     group.add_argument(
         "--check-schedule",
         action="store_true",
@@ -33,6 +34,16 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
     group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")
     group.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
+
+
+def add_check_bounds(group: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Adds `--check-bounds`, the configuration key `check-bounds` (docs/safety.md)."""
+    group.add_argument(
+        "--check-bounds",
+        type=truth,
+        metavar="on|off",
+        help="off leaves functions written on memrefs without checks of their accesses (default: on)",
+    )
 
 
 def _shorten_help(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:

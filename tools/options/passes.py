@@ -44,13 +44,15 @@ def check_flags(args: argparse.Namespace) -> None:
 
 def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
     """The scope to run the passes in. Without `--opt-level`, levels rule no pass out."""
-    if args.opt_level is None and not (args.disable_pass or args.require_pass or args.config):
+    config = dict(parse_setting(text) for text in args.config)
+    if args.check_bounds is not None:
+        config["check-bounds"] = args.check_bounds
+    if args.opt_level is None and not (args.disable_pass or args.require_pass or config):
         return nullcontext()
     level = sys.maxsize if args.opt_level is None else args.opt_level
     if args.opt_level is not None and args.opt_level not in LEVELS:
         expected = ", ".join(str(each) for each in LEVELS)
         raise StepwellError(Diagnostic(f"--opt-level is {args.opt_level}, expected one of {expected}"))
-    config = dict(parse_setting(text) for text in args.config)
     return PassContext(level, args.disable_pass, args.require_pass, config)
 
 

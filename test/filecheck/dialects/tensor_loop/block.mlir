@@ -54,9 +54,9 @@ tensor_loop.func @scalar(%A: memref<f32>) outs(%B: memref<f32>) {
 /// Inference: a hull of constant offsets, whole dimensions for what is not affine, `?` for what is not known,
 /// both branches of a condition.
 // CHECK-LABEL: @regions
-tensor_loop.func @regions(%A: memref<10x10xf32>, %I: memref<10xi64>, %D: memref<?x10xf32>) outs(%B: memref<8xf32>) {
+tensor_loop.func @regions(%A: memref<10x10xf32>, %I: memref<16xi64>, %D: memref<?x10xf32>) outs(%B: memref<8xf32>) {
   tensor_loop.grid (%i) in (8) {
-    // CHECK: reads(%A[%vi : 3, 2], %I[%vi * 2 - 1], %D[0 : ?, %vi]) writes(%B[%vi]) {
+    // CHECK: reads(%A[%vi : 3, 2], %I[%vi * 2 + 1], %D[0 : ?, %vi]) writes(%B[%vi]) {
     tensor_loop.block "regions" spatial(%vi in 8 = %i) {
       %c1 = arith.constant 1 : index
       %c2 = arith.constant 2 : index
@@ -64,8 +64,8 @@ tensor_loop.func @regions(%A: memref<10x10xf32>, %I: memref<10xi64>, %D: memref<
       %a0 = memref.load %A[%next, %c2] : memref<10x10xf32>
       %a1 = memref.load %A[%vi, %c2] : memref<10x10xf32>
       %twice = arith.muli %c2, %vi : index
-      %before = arith.subi %twice, %c1 : index
-      %row = memref.load %I[%before] : memref<10xi64>
+      %after = arith.addi %twice, %c1 : index
+      %row = memref.load %I[%after] : memref<16xi64>
       %r = arith.index_cast %row : i64 to index
       %positive = arith.cmpi slt, %c1, %r : index
       %x = scf.if %positive -> (f32) {

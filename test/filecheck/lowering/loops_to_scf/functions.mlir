@@ -36,6 +36,9 @@ tensor_loop.func @loop_caller(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
 tensor_loop.func @buffers(%n: index) outs() {
   // CHECK-NEXT: memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
   // CHECK-NEXT: %[[LARGE:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1025xf32>
+  // CHECK-NEXT: %[[MOST:.*]] = arith.constant {{[0-9]+}} : index
+  // CHECK-NEXT: %[[FITS:.*]] = arith.cmpi ult, %n, %[[MOST]] : index
+  // CHECK-NEXT: cf.assert %[[FITS]], "memref.alloc: size out of range"
   // CHECK-NEXT: %[[DYNAMIC:.*]] = memref.alloc(%n) {alignment = 64 : i64} : memref<?x2xf32>
   // CHECK-NEXT: memref.dealloc %[[DYNAMIC]]
   // CHECK-NEXT: memref.dealloc %[[LARGE]]
@@ -50,6 +53,9 @@ tensor_loop.func @buffers(%n: index) outs() {
 tensor_loop.func @buffers_in_loops(%n: index) outs() {
   // CHECK: memref.alloca() {alignment = 64 : i64} : memref<4xf32>
   // CHECK-NEXT: scf.for
+  // CHECK-NEXT: %[[MOST:.*]] = arith.constant {{[0-9]+}} : index
+  // CHECK-NEXT: %[[FITS:.*]] = arith.cmpi ult, %n, %[[MOST]] : index
+  // CHECK-NEXT: cf.assert %[[FITS]], "memref.alloc: size out of range"
   // CHECK-NEXT: %[[DYNAMIC:.*]] = memref.alloc(%n)
   // CHECK-NEXT: memref.dealloc %[[DYNAMIC]]
   tensor_loop.for %i in 4 {
@@ -78,6 +84,8 @@ tensor_loop.func @kinds() outs() {
 /// Loops under ops of other dialects.
 // CHECK-LABEL: func.func @inside_if
 // CHECK: scf.if %c {
+// CHECK: %[[FITS:.*]] = arith.cmpi ult, %n, %{{.*}} : index
+// CHECK-NEXT: cf.assert %[[FITS]], "memref.alloc: size out of range"
 // CHECK-NEXT: %[[BUFFER:.*]] = memref.alloc(%n)
 // CHECK-NEXT: scf.for
 // CHECK-NEXT: memref.store %{{.*}}, %[[BUFFER]]

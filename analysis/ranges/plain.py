@@ -1,0 +1,165 @@
+"""
+What is plainly wrong: accesses that leave their buffers for values of loop variables that can be named.
+
+A refusal needs a witness. All loops around the access have known extents, and some turns of these loops satisfy every
+condition on the way and put the index outside. Where sizes or data decide, nothing is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Final
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from .accesses import Access, Accesses, Missing, Path
+from .linear import Atoms, Form
+from .spans import Span
+
+MOST_CORNERS: Final = 64
+"""How many corners of the box of loop variables are tried."""
+
+REPAIRS: Final = 8
+"""How often variables are moved so that a condition holds."""
+
+Turns = dict[int, int]
+"""The values of atoms."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An access that is plainly outside of its buffer."""
+
+    op: Operation
+    message: str
+    hint: str
+
+
+def faults(function: Operation) -> Iterator[Fault]:
+    """Yields the accesses of a function that are plainly outside, in program order."""
+    accesses = Accesses()
+    for access in accesses.of(function):
+        if access.touch is None:
+            continue
+        for span in access.touch.spans:
+            fault = _fault(accesses, access, span)
+            if fault is not None:
+                yield fault
+
+
+def _fault(accesses: Accesses, access: Access, span: Span) -> Fault | None:
+    atoms = accesses.values.atoms
+    for what, goal in accesses.goals(span):
+        if atoms.bounds(goal)[0] >= 0 or not access.path.exact or accesses.end(span).terms:
+            continue
+        turns = witness(atoms, access.path, goal)
+        if turns is not None:
+            assert access.touch is not None
+            return _told(accesses, access.touch.op, span, what, turns)
+    return None
+
+
+def witness(atoms: Atoms, path: Path, goal: Form) -> Turns | None:
+    """Returns values of all atoms for which the place is reached and `goal` is negative, if any are found."""
+    involved, facts = atoms.closure([*goal.terms, *(atom for fact in path.facts for atom in fact.terms)], path.facts)
+    free = [atom for atom in involved if atoms.table[atom].source is None]
+    if any(atoms.table[atom].kind != "turn" or atoms.table[atom].high < 0 for atom in free):
+        return None
+    for corner in _corners(atoms, goal, free):
+        turns = dict(corner)
+        for _ in range(REPAIRS):
+            if not _complete(atoms, turns, involved):
+                return None
+            broken = next((fact for fact in facts if value_of(fact, turns) < 0), None)
+            if broken is None:
+                break
+            if not _repair(atoms, turns, broken, free):
+                break
+        if _complete(atoms, turns, involved) and value_of(goal, turns) < 0:
+            if all(value_of(fact, turns) >= 0 for fact in facts):
+                return turns
+    return None
+
+
+def _corners(atoms: Atoms, goal: Form, free: Sequence[int]) -> Iterable[Turns]:
+    """Returns corners of the box of the free atoms: the one that makes a linear goal smallest comes first."""
+    ends = [(atoms.table[atom].low, atoms.table[atom].high) for atom in free]
+    ordered = [
+        (high, low) if goal.terms.get(atom, 0) < 0 else (low, high)
+        for atom, (low, high) in zip(free, ends, strict=True)
+    ]
+    for corner in islice(product(*reversed(ordered)), MOST_CORNERS):
+        yield dict(zip(reversed(free), corner, strict=True))
+
+
+def value_of(form: Form, turns: Turns) -> int:
+    """Returns the value of a form."""
+    return form.constant + sum(factor * turns[atom] for atom, factor in form.terms.items())
+
+
+def _complete(atoms: Atoms, turns: Turns, involved: Iterable[int]) -> bool:
+    """Finds the values of atoms that follow from others. Returns False where one does not follow."""
+    open_atoms = [atom for atom in involved if atoms.table[atom].source is not None]
+    for atom in sorted(open_atoms):  # An atom is made after those that it follows from.
+        source = atoms.table[atom].source
+        assert source is not None
+        parts = [source.first] if source.second is None else [source.first, source.second]
+        if any(each not in turns for part in parts for each in part.terms):
+            return False
+        values = [value_of(part, turns) for part in parts]
+        turns[atom] = min(values) if source.divisor is None else values[0] // source.divisor
+    return True
+
+
+def _repair(atoms: Atoms, turns: Turns, broken: Form, free: Sequence[int]) -> bool:
+    """Moves one free atom after the other so that a fact holds. Returns whether anything moved."""
+    moved = False
+    for atom, factor in broken.terms.items():
+        lacking = -value_of(broken, turns)
+        if lacking <= 0 or atom not in free:
+            continue
+        step = -(-lacking // abs(factor))
+        known = atoms.table[atom]
+        wanted = turns[atom] + step if factor > 0 else turns[atom] - step
+        wanted = min(max(wanted, known.low), known.high)
+        moved |= wanted != turns[atom]
+        turns[atom] = wanted
+    return moved
+
+
+def _told(accesses: Accesses, op: Operation, span: Span, what: Missing, turns: Turns) -> Fault:
+    """Returns the message about a span that is outside for the atoms `turns`."""
+    first = accesses.form(span.first)
+    elements = accesses.length(span).constant
+    place = _place(first, accesses.values.atoms, turns)
+    more = f", for {elements} elements" if elements > 1 and what == "high" else ""
+    name = f"%{span.buffer.name_hint}" if span.buffer.name_hint else "the buffer"
+    end = accesses.end(span).constant
+    if span.what == "size":
+        return Fault(op, f"size {span.dimension} is {place} here, expected 0 to {end}", "allocate less")
+    holder = name if span.end is None and not _is_flat(span.buffer) else f"{name} as a whole"
+    where = f"dimension {span.dimension} of {name}" if span.end is None else holder
+    message = f"{span.what} {span.dimension} is {place} here{more}, but {where} has {_elements(end)}"
+    last = end - elements
+    expected = f"expected 0 to {last}" if last >= 0 else "the buffer is too small for any"
+    return Fault(op, message, f"{expected}; narrow the loops, add a condition around the access, or enlarge the buffer")
+
+
+def _is_flat(buffer: SSAValue) -> bool:
+    return isinstance(buffer.type, MemRefType) and buffer.type.get_num_dims() == 1
+
+
+def _elements(count: int) -> str:
+    return "1 element" if count == 1 else f"{count} elements"
+
+
+def _place(first: Form, atoms: Atoms, turns: Turns) -> str:
+    """Returns the range of an index, or the value that it reaches where conditions narrow its range."""
+    if not first.terms:
+        return str(first.constant)
+    low, high = atoms.bounds(first)
+    reached = value_of(first, turns)
+    return f"{low} to {high}" if reached in (low, high) else f"{reached}"
